@@ -67,8 +67,8 @@ class Scan:
         self._full = False
 
     def read(self, path: Path, lines: tuple[int, int] | None = None) -> "Scan":
-        """*lines*: the first and the last to read."""
-        for chunk in within(chunks(path, bare=self.dialect.spans_lines), lines):
+        found = chunks(path, bare=self.dialect.spans_lines)
+        for chunk in within(found, lines) if lines else found:
             piece = self._collect(chunk)
             for collector in self._collectors:
                 collector.add(piece)

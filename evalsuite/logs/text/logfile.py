@@ -167,12 +167,9 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
         offset += len(piece)
 
 
-def within(found: Iterator[Chunk], lines: tuple[int, int] | None) -> Iterator[Chunk]:
-    """What of them is in *lines*, from the first to the last; all if none are said."""
+def within(found: Iterator[Chunk], lines: tuple[int, int]) -> Iterator[Chunk]:
+    """Of *lines* the first and the last are among them."""
     for chunk in found:
-        if lines is None:
-            yield chunk
-            continue
         begin, end = (_line_begins(chunk.text, line - chunk.first_line) for line in (lines[0], lines[1] + 1))
         if begin < end:
             yield chunk if end - begin == len(chunk.text) else chunk.lines_from(begin, end - begin - 1)[0]
@@ -181,7 +178,6 @@ def within(found: Iterator[Chunk], lines: tuple[int, int] | None) -> Iterator[Ch
 
 
 def _line_begins(text: bytes, number: int) -> int:
-    """Of the *number*th after the first; where there are fewer, the end."""
     parts = text.split(b"\n", number) if number > 0 else [text]
     return len(text) if len(parts) <= max(0, number) else len(text) - len(parts[-1])
 

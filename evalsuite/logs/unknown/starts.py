@@ -1,4 +1,4 @@
-"""Several starts of a training in one file, one after the other: where each begins, and which is read."""
+"""Several starts of a training in one file: where each begins, and which is read."""
 
 import copy
 import statistics

@@ -1,4 +1,4 @@
-"""A log without a dialect is measured over all of it: nothing says that its first hundred steps are like the others."""
+"""A log without a dialect is measured over all of it: its first steps may be unlike the others."""
 
 import statistics
 from collections.abc import Sequence
