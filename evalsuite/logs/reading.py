@@ -279,8 +279,8 @@ def _judge(numbers: Numbers) -> Reading:
     if why is not None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
-    unlike = None if status != "ok" or run.given.case else _unlike_others(findings, measured)
-    if unlike:
+    noted = (*findings, *measured.findings) if measured else findings
+    if noted and status == "ok" and not run.given.case and (unlike := _unlike_others(findings, measured)):
         status, reason = "doubtful", unlike
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)

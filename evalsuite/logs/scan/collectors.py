@@ -110,7 +110,8 @@ class FactCollector:
                 elif value is not None:
                     self.said.setdefault(name, value)
         if not self._begun:
-            for kind, value, printed in (*spelt(_last_start(text, self.dialect)), *spelt(text)):
+            again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
+            for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
                 self._take(kind, value, printed)
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):
@@ -137,8 +138,6 @@ _ARGUMENTS = re.compile(rb"[^\r\n]{0,80}Namespace\(\w+=")
 
 def _last_start(text: bytes, dialect: Dialect) -> bytes:
     """From where the arguments are printed again before the first step."""
-    if text.count(b"Namespace(") < 2:
-        return b""
     first = next((match.start() for match, _ in matches(text, dialect.step)), len(text))
     begins = list(_ARGUMENTS.finditer(text, 0, first))
     again = len(begins) > 1 and begins[-1][0] == begins[0][0]

@@ -308,7 +308,7 @@ def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[St
         return "partial", _too_short(numbers)
     if measured.method == FINAL:
         return "partial", Message("logs.log_total", why=_missing(numbers))
-    if alone := _of_one_batch(numbers, measured):
+    if run.dialect.averaging == "step" and (alone := _of_one_batch(numbers, measured)):
         return "partial", alone
     return "ok", ""
 
@@ -415,7 +415,7 @@ def _is_timed(record: Record) -> bool:
 def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
     if any(isinstance(finding, _ASSUMED) for finding in findings):
         return "assumed scope"
-    stamped = _is_stamped(measured)
+    stamped = measured.stamps_within is not None and _is_stamped(measured)
     if measured.method not in (STAMPS, ARRIVALS, TIMES) and not stamped:
         return "one clock" if (measured.implied_batch or 0.0) >= 1 else "printed only"
     clocked = stamped or (measured.method in CLOCKS and measured.printed_items_per_s is not None)
@@ -425,8 +425,8 @@ def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
 
 def _is_stamped(measured: Throughput) -> bool:
     """Do the log's stamps confirm what the script prints?"""
-    within = measured.stamps_within if measured.method not in CLOCKS else None
-    return within is not None and within <= rules.PrintedOnly.limit
+    within = measured.stamps_within
+    return measured.method not in CLOCKS and within is not None and within <= rules.PrintedOnly.limit
 
 
 def explain_grade(certainty: Certainty, measured: Throughput) -> Message:
@@ -486,7 +486,7 @@ def _of_one_batch(numbers: Numbers, measured: Throughput) -> Message | None:
     """Where each figure is that of one batch, by the script's own timer, and no clock confirms it."""
     clocked = measured.method in CLOCKS or measured.clock_items_per_s is not None or measured.stamps_within is not None
     meant = any(record.mean_s is not None for record in numbers.run.records)
-    if clocked or meant or numbers.run.dialect.averaging != "step" or measured.window is None:
+    if clocked or meant or measured.window is None:
         return None
     every = statistics.median_low([step.steps for step in _within(numbers.merged.steps, measured.window)] or [1])
     return Message("logs.read_one_batch", every=every) if every > 1 else Message("logs.read_one_timer")

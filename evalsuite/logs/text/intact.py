@@ -84,7 +84,7 @@ class IntactCheck:
             if alone and any(_goes_on(line, behind, kind, usual) for kind in self.kinds):
                 self._altered += 1
                 self._usual = True
-            elif digit and any(_tail(kind, _last_number(line, kind)) for kind in self.kinds):
+            elif digit and any(kind.literal in line and _tail(kind, _last_number(line, kind)) for kind in self.kinds):
                 self._cut[columns] += 1
 
     def is_altered(self) -> bool:
