@@ -440,7 +440,7 @@ IN_SIGHT = "document.querySelector('{}').getBoundingClientRect().top < innerHeig
 
 @pytest.mark.parametrize(
     ("name", "screens", "stops"),
-    [("cpu-quick", 9, 200), ("dlperf-v1", 24, 200), ("tianshu", 24, 300), ("recorded", 40, 380)],
+    [("cpu-quick", 9, 200), ("dlperf-v1", 24, 200), ("tianshu", 50, 300), ("recorded", 40, 380)],
 )
 def test_an_example_fits_into_its_screens_has_few_doors_and_cuts_no_table(tab, name, screens, stops):
     tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 1440})
