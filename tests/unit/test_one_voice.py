@@ -205,6 +205,10 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
         ]
 
     assert [text for text in row["says"] if text not in "\n".join(told)] == []
+    assert [one.runs - sum(of.deciding.runs for of in one.answers) for one in book.next_repeats if one.answers] in (
+        [],
+        [0],
+    )
 
 
 def plain(text):
