@@ -113,6 +113,7 @@ def test_a_band_is_of_seeds_that_differ_and_trained_as_long(tmp_path, logs, seed
         (lambda step: 2.3 if step < 20 else 1.0, 0.3, False),  # falls at once, then is flat
         (lambda step: 7.0 - step / 4000, 0.01, False),  # falls by 1.4 %
         (lambda step: 2.3, 0.0, False),  # never changes: told by loss_constant
+        (lambda step: 1e200 if step == 9 else loss_at(step), 0.15, False),
     ],
 )
 def test_a_loss_that_does_not_fall_is_flagged_and_noise_is_not(tmp_path, loss, noise, flagged):

@@ -16,6 +16,7 @@ FEWEST = LossNotFalling.fewest
 STRETCHES = 32
 MOST_BYTES = 1 << 22
 MOST_REDONE = 100
+LARGEST = 1e100  # its square is a number, too
 
 
 def read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None:
@@ -24,7 +25,8 @@ def read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None
     for chunk in chunks(path, bare=dialect.spans_lines):
         part, _ = chunk.lines_from(0, math.ceil(share * len(chunk.text)))
         Extractor(dialect).extend(records, part)
-    ours = [one for one in records if one.rank == records[0].rank and one.step is not None and one.loss is not None]
+    own = (one for one in records if one.rank == records[0].rank)
+    ours = [one for one in own if one.step is not None and one.loss is not None and abs(one.loss) < LARGEST]
     if len(ours) < FEWEST or (printers > 1 and records[0].rank is None):
         return None
     first = ours[0].epoch or 0
