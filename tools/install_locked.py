@@ -44,7 +44,7 @@ def why(index_unreachable: str | None) -> str:
 
 
 def index_unreachable() -> str | None:
-    """Why the package index that pip asks gives no answer within seconds; None if it does, or if none is asked."""
+    """Why pip's package index gives no answer within seconds; None if it does."""
     settings = pip_settings()
     address = settings.get("index-url") or default_index()
     host = urllib.parse.urlsplit(address).hostname

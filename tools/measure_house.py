@@ -166,7 +166,7 @@ def files_of(entered: Entered) -> set[str]:
 def walk(house: House, *, parts: bool) -> Entered:
     """The functions that receive the request of `run_missing`; with *parts* also any attribute of it.
 
-    Passed on as an argument, as `self`, or as a changed copy (`replace`).
+    Passed on as an argument, `self`, or a changed copy.
     """
     module = next(name for name in ("evalsuite.commands.run", *house.trees) if _has(house, name, FIRST))
     place = house.place(module, ast.Name(FIRST))
@@ -304,10 +304,7 @@ print(json.dumps(found))
 
 
 def walk_logs(checkout: Path) -> dict[str, Any]:
-    """Functions and files of the engine between opening a log of tests/logs and its number: medians.
-
-    Each log is read twice and counted the second time: what is done once for all logs does not count.
-    """
+    """Functions and files of the engine between opening a log of tests/logs and its number: medians when read again."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     ran = subprocess.run(
         [sys.executable, "-c", COUNTER], cwd=checkout, env=environment, capture_output=True, text=True, check=False

@@ -124,10 +124,7 @@ def check_forms(text: str) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _keeping_all() -> Iterator[None]:
-    """Without garbage collection of cycles: measuring leaves none and a page few.
-
-    What there is, millions of values, would be gone through again and again, and by a second process copied, too.
-    """
+    """Without garbage collection of cycles: there are few, among millions of values."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -59,8 +59,7 @@ def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
 
 
 def _failed_at_once(agent: AgentOutcome) -> bool:
-    """Whether the training failed before it could have waited for another node. The launcher then ends agents that are
-    only starting, and they leave no record."""
+    """Before it could wait for another node: the launcher then ends agents that leave no record."""
     by_itself = not (agent.interrupted_by or agent.signal or agent.timed_out or agent.error)
     return by_itself and agent.exit_code != 0 and agent.duration_s < RENDEZVOUS_S
 

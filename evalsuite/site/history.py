@@ -257,10 +257,7 @@ def _campaign_cv(points: Sequence[HistoryPoint]) -> float | None:
 
 
 def _since_best(points: Sequence[HistoryPoint]) -> Change | None:
-    """The last full point against the best before it, where more than luck makes it slower.
-
-    It is lower by the least effect that campaigns can tell, or it crept down (`_crept`).
-    """
+    """The last full point against the best before it, where more than luck makes it slower."""
     full = [point for point in points if not point.summary.partial]
     earlier = full[:-2]  # the one just before is compared already
     if not earlier:

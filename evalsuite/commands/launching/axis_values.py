@@ -32,8 +32,7 @@ def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:
 
 
 def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
-    """*base* with what was *given*. A spec of several parts has all of it replaced in each, but its frameworks,
-    recipes and models are chosen from: a part of which nothing is left is not asked for."""
+    """Of a spec of several parts frameworks, recipes and models are chosen from: an emptied part is not asked for."""
     whole = replace(base, **{**given, **_lay_options(base, options)})
     if base.participants and given.keys() & {"frameworks", "recipes"}:
         raise EvalsuiteError.of("commands.spec_participants", name=base.name)

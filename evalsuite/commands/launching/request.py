@@ -239,8 +239,7 @@ def mpirun_in_mpirun(engine: Engine) -> Refusal:
 
 
 def _launcher_in_container(engine: Engine) -> Refusal:
-    """A launcher in a container reaches the other nodes by ssh and lands outside every container there; mpirun can be
-    told how to enter one."""
+    """By ssh it lands outside every container of the other nodes; mpirun can be told how to enter one."""
     runtime = engine.container.runtime.name if engine.container else ""
     enters = engine.name == HOSTS and runtime != "pyxis"
 

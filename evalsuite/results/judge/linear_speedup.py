@@ -208,10 +208,7 @@ def _efficiency(one: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> 
 
 
 def _below(one: Summary, base: Summary, threshold: float, scales: int) -> bool:
-    """Whether *one* is below the threshold even if the worst of *scales* scales is looked for.
-
-    The first step of Holm's procedure (Scandinavian Journal of Statistics 6, 1979). To pass needs no correction.
-    """
+    """Even as the worst of *scales* scales: Holm's first step (Scandinavian Journal of Statistics 6, 1979)."""
     high = _efficiency(one, base, 1 - SIGNIFICANCE / scales).high
     return high is not None and high < threshold
 

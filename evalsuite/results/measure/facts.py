@@ -123,10 +123,7 @@ def of_run(
 
 
 def _made_up(command: RunCommand) -> dict[str, str]:
-    """What the manifests of `evalsuite data make` say of the data that were read; nothing where they were not made up.
-
-    Items that are the same have one hash, whatever file format they lie in.
-    """
+    """By the manifests of `evalsuite data make`. The same items have one hash in every file format."""
     hashes = (((one.decoded_sha256 or {}).get("train"), one) for one in command.data_sets or ())
     items = {digest: one for digest, one in hashes if digest}
     if not items:

@@ -163,10 +163,7 @@ def _simulated_coverage() -> dict[tuple[int, int], float]:
 
 @functools.cache
 def _middles(*sizes: int) -> "tuple[NDArray[int64], ...]":
-    """For each of *sizes* the places of the two middle values of BOOTSTRAP_DRAWS resamples: shape (2, draws).
-
-    They depend on the numbers of runs alone: one set of draws serves every pair of cases of these sizes.
-    """
+    """For each of *sizes* the places of the two middle values of BOOTSTRAP_DRAWS resamples: shape (2, draws)."""
     import numpy
 
     draws = numpy.random.default_rng(BOOTSTRAP_SEED)

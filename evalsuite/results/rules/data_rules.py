@@ -164,10 +164,7 @@ def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
 
 
 def _speedup(printed: str, citation: Citation) -> float | None:
-    """The speed-up that the printed throughputs give; None where it rounds to the one printed with them.
-
-    Some round twice: DLPerf prints 10.75 for 10.74499, which is 10.745 and then 10.75.
-    """
+    """By the printed throughputs; None where it rounds to the one printed. DLPerf rounds twice: 10.75 for 10.74499."""
     of, base = written(printed), written(citation.base or "")
     said = written(citation.speedup or "")
     if of is None or base is None or said is None or base <= 0:

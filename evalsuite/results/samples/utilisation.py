@@ -126,10 +126,7 @@ def of_job(
 
 
 def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices | None) -> Sequence[ReadingSeries]:
-    """The series of one host, with the rate of the link that the run states in place of the interface's speed.
-
-    Of several interfaces, the one with the stated rate is unknown: none has a capacity.
-    """
+    """With the stated rate of the link for the interface's speed; of several interfaces none has a capacity."""
     if planned is None or planned.link_mbit is None or resource not in OF_NETWORK:
         return of_host
     alone = sum(len(one.devices) for one in of_host) == 1
