@@ -168,7 +168,6 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
 
 
 def within(found: Iterator[Chunk], lines: tuple[int, int]) -> Iterator[Chunk]:
-    """Of *lines* the first and the last are among them."""
     for chunk in found:
         begin, end = (_line_begins(chunk.text, line - chunk.first_line) for line in (lines[0], lines[1] + 1))
         if begin < end:

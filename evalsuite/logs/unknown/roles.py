@@ -11,7 +11,7 @@ from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
-FEWEST_OF_START = (60, 5)  # by which its roles are told; if none has as many
+FEWEST_OF_START = (60, 5)  # at best, at least
 MOST_STEPS = 10_000  # between reports; what rises faster counts items
 FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
@@ -92,7 +92,6 @@ def _is_mean(column: Column, counter: Column) -> bool:
 
 
 def places_of(columns: Columns) -> list[tuple[int, int]]:
-    """(epoch, step) of each line, as far as the words before them tell."""
     whole = [column for column in columns.values() if _is_whole(column)]
     nested = next((pair for pair in pairwise(whole) if pair[1][0].lead in NESTED), ([], []))
     epochs = next((values_of(column) for column in whole if words.EPOCH.search(column[0].label)), values_of(nested[0]))
@@ -114,7 +113,7 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
 
 
 def choose_epochs(columns: Columns) -> Chosen:
-    """Parts of epochs, where they tell how much was trained: 'epoch': 2.35"""
+    """Parts of them: 'epoch': 2.35"""
     found = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _rises(c) and not _is_whole(c))
     parts = next(found, None)
     return {"consumed": parts} if parts else {}

@@ -14,21 +14,21 @@ from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, find_doub
 from evalsuite.logs.text.records import Record, place
 from evalsuite.messages import Message
 
-FAR = 3  # times the usual interval: a counter that goes back by less is that of another printer
-UNEQUAL = 0.1  # epochs of one training
-FEWEST, MOST = 3, 100  # reports of a start; starts that are looked at
+FAR = 3  # usual intervals
+UNEQUAL = 0.1
+FEWEST, MOST = 3, 100
 
 Places = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    lines: tuple[int, int]  # from what is printed before its first report
+    lines: tuple[int, int]  # with what is printed before its reports
     reason: Message
 
 
 def find_starts(places: Places) -> list[int]:
-    """Where (epoch, step) goes back; none where it is that of epochs alone, or of printers side by side."""
+    """Where (epoch, step) goes back; none of mere epochs, or of printers side by side."""
     pairs = list(pairwise(places))
     rising = [after[1] - before[1] for before, after in pairs if before[0] == after[0] and after[1] > before[1]]
     usual = statistics.median(rising) if rising else 1
@@ -54,7 +54,7 @@ def find_starts(places: Places) -> list[int]:
 
 
 def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
-    """The last that fills a window, else the last that gives a number. None of a file with one start."""
+    """The last that fills a window, else the last with a number."""
     scan = Scan(dialect, TooMany()).read(path)
     falls = find_starts([place(record) or (0, 0) for record in scan.records])
     if not falls or scan.uncollected:

@@ -10,10 +10,10 @@ from evalsuite.logs.steps.throughput import throughput
 from evalsuite.logs.steps.window import CLOCKS, Span, Timing
 from evalsuite.model import Step
 
-SMALL_BYTES = 1 << 23  # of a log all records are taken; of a larger one the window, and samples of the rest
-PAUSE_STEPS = 10  # a report late by these, and by as many as it covers: something else lies between
+SMALL_BYTES = 1 << 23  # of larger logs samples are taken
+PAUSE_STEPS = 10
 FEWEST_REPORTS = 10
-MOST_PAUSES = 0.25  # of the reports; more are no exceptions
+MOST_PAUSES = 0.25  # of the reports
 
 
 def over_all(numbers: Numbers) -> Numbers:
@@ -37,14 +37,14 @@ def over_all(numbers: Numbers) -> Numbers:
 
 
 def _without_pauses(steps: Sequence[Step], method: str, *, pauses: bool) -> list[Step]:
-    """Each epoch may end with an evaluation, and no word of it in the log."""
+    """A report late by as much as it covers, and by `PAUSE_STEPS`, follows something else."""
     told = Timing(span=Span(before=None, reports=tuple(steps), complete=True), method=method)
     timed = {step.index: each for (step, _), each in zip(told.seconds, told.step_s, strict=True) if each}
-    if method not in CLOCKS:  # which leave out what follows a pause by themselves
+    if method not in CLOCKS:
         inside = {step.index: timed[step.index] for step in steps if step.index in timed and not step.after_pause}
         timed = inside if len(inside) >= FEWEST_REPORTS else timed
     usual = statistics.median(timed.values()) if timed else 0.0
-    longest = {step.index: 1 + max(1, PAUSE_STEPS / step.steps) for step in steps}  # in steps of the usual time
+    longest = {step.index: 1 + max(1, PAUSE_STEPS / step.steps) for step in steps}
     kept = {index for index, each in timed.items() if not pauses or each <= usual * longest[index]}
     if len(kept) < (1 - MOST_PAUSES) * len(timed):
         return list(steps)
