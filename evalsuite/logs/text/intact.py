@@ -90,7 +90,8 @@ class IntactCheck:
     def is_altered(self) -> bool:
         altered = self._altered
         for columns, times in self._cut.most_common(1):
-            altered += times if columns in WIDTHS and times >= ALIKE * self._cut.total() else 0
+            widest = columns in WIDTHS and columns == max(self._cut)  # a terminal leaves none that is wider
+            altered += times if widest and times >= ALIKE * self._cut.total() else 0
         return bool(self._commas) or altered >= max(1 if self._usual else FEWEST, SHARE * self._whole)
 
 

@@ -127,7 +127,7 @@ def printer(lead: bytes) -> str | None:
 
 # when it was printed
 
-_DATE = rb"(?P<y>\d{4})[-/](?P<mo>\d\d)[-/](?P<d>\d\d)[ T]"
+_DATE = rb"(?P<y>\d{4})[-/](?P<mo>\d\d)[-/](?P<d>\d\d)[ T:]"
 _CLOCK = rb"(?P<h>\d\d):(?P<mi>\d\d):(?P<s>\d\d(?:[.,]\d{1,9})?)"
 _STAMPS = (
     # 2023-08-04 05:50:24.058929 · 2020-07-10 18:52:50,644 · 2023/07/28 07:14:48

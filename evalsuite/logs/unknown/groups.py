@@ -20,21 +20,7 @@ from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import stamp_s, whole
-from evalsuite.logs.unknown import words
-from evalsuite.logs.unknown.roles import (
-    FEWEST,
-    FEWEST_OF_START,
-    Chosen,
-    Column,
-    choose_counters,
-    choose_epochs,
-    choose_rate,
-    choose_time,
-    columns_of,
-    is_coarse,
-    places_of,
-    scatters,
-)
+from evalsuite.logs.unknown import roles, words
 from evalsuite.logs.unknown.starts import find_starts
 from evalsuite.logs.unknown.words import Slot
 from evalsuite.messages import Message, join
@@ -43,6 +29,8 @@ HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: 
 MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300
 MOST_COUNTERS, MOST_APART, MOSTLY = 3, 9, 0.8  # of groups whose clock is sought in other lines, how far, and how often
 MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
+LONGEST_TITLE = 3  # words
+COARSE_S = 50  # of which a second is a fiftieth
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
@@ -56,7 +44,7 @@ _LOGGED = re.compile(
 )
 _EXAMPLES = re.compile(
     rb"(?i)(?:running training\b[^\n]*\n[^\n]*?num examples|"
-    rb"train(?:ing)?[ _](?:data[ _]?)?(?:set[ _])?(?:length|size|examples?)) ?[=:] ?([\d,]+)"
+    rb"train(?:ing)?[ _](?:data[ _]?)?(?:set[ _])?(?:length|size|examples?|samples)) ?[=:] ?([\d,]+)"
 )
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
@@ -98,14 +86,16 @@ def groups(path: Path) -> list[Group]:
     """The heaviest first; those that can be read before all others. Raises Unreadable."""
     sampled = list(_sample(path))
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
+    title = b""
     for number, text in sampled:
+        bar = _bar(text)
         if re.search(rb"\d", text):
-            bar = _bar(text)
             found = words.WORD.findall(bar["desc"] if bar else words.mask(text))
-            key = (b"%|", *found, bar["of"]) if bar else tuple(found)
+            key = (b"%|", *found, *_evaluation_of(bar["desc"], title), bar["of"]) if bar else tuple(found)
             by_words[key].append((number, text))
+        title = title if bar else text
     ends = sampled[-1][0] if sampled else 0
-    trains = any(b"loss" in text or b"unning training" in text for _, text in sampled)
+    trains = any(b"loss" in text.lower() or b"unning training" in text for _, text in sampled)
     weighed = sorted(by_words.items(), key=lambda pair: -len(pair[1]))
     rarer = (pair for pair in weighed[MOST_GROUPS:] if words.TRAINING.search(b" ".join(pair[0])))
     often = [*weighed[:MOST_GROUPS], *itertools.islice(rarer, MOST_GROUPS)]
@@ -120,15 +110,10 @@ def groups(path: Path) -> list[Group]:
     bars = [group.bar for group in grouped if group.dialect]
     inner = [any(total < more and 2 * time < longer for more, longer in bars if time) for total, time in bars]
     within = {bar for bar, is_inner in zip(bars, inner, strict=True) if is_inner}
-    return sorted(
-        grouped,
-        key=lambda one: (
-            one.dialect is None,
-            one.bar in within,
-            one.last < LATE * ends,
-            -one.count * (1 + ("rate" in one.roles)),
-        ),
-    )
+    weights = [-one.count * (1 + ("rate" in one.roles)) for one in grouped]
+    order = [(one.dialect is None, one.bar in within, one.last < LATE * ends) for one in grouped]
+    by_weight = sorted(zip(order, weights, grouped, strict=True), key=lambda one: one[:2])
+    return [one for *_, one in by_weight]
 
 
 def _apart(group: Group, others: Sequence[Group]) -> Group:
@@ -157,7 +142,7 @@ def _joined(grouped: Sequence[Group], lines: Sequence[Lines]) -> Iterator[Group]
         counted = dict(lines[counter])
         for apart in (*range(1, MOST_APART), *range(-1, -MOST_APART, -1)):  # lines from the counter to the time
             seen = lines[time][:MOST_OF_EACH]
-            if sum(number - apart in counted for number, _ in seen) < max(2 * FEWEST, MOSTLY * len(seen)):
+            if sum(number - apart in counted for number, _ in seen) < max(2 * roles.FEWEST, MOSTLY * len(seen)):
                 continue
             pairs = [(counted[number - apart], text) for number, text in lines[time] if number - apart in counted]
             texts = [(b"\n" * abs(apart)).join(pair if apart > 0 else pair[::-1]) for pair in _ends(pairs)]
@@ -194,8 +179,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float |
     is_bar = key[:1] == (b"%|",)
     said = b" ".join(key[1:-1] if is_bar else key)
     training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts))
-    if len(lines) < FEWEST:
-        return replace(plain, lacks=Message("logs.shape_few", least=FEWEST))
+    if len(lines) < roles.FEWEST:
+        return replace(plain, lacks=Message("logs.shape_few", least=roles.FEWEST))
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=Message("logs.shape_other"))
@@ -205,7 +190,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float |
         plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower())
     )
     timed = "step" in found.roles and ("rate" in found.roles or (trains and "steps_per_s" in found.roles))
-    if not training and not of_epochs and (is_bar or not timed):
+    again = found.dialect is not None and found.dialect.steps_restart == "epoch"
+    if not training and not of_epochs and (is_bar or not (timed or again)):
         return replace(plain, lacks=Message("logs.shape_no_training"))
     return replace(found, restarts=found.dialect is not None and _restarts(found.dialect, lines))
 
@@ -226,7 +212,7 @@ def _bar(text: bytes) -> Match[bytes] | None:
 def _tells_scores(texts: Sequence[bytes]) -> bool:
     """A loss, or decimals before the percents that change: d: -12.467;gen: -0.141:   5%|▌"""
     before = {b" ".join(_DECIMAL.findall(bar["desc"])) for text in texts if (bar := _bar(text))}
-    return len(before) >= FEWEST or b"loss" in texts[len(texts) // 2]
+    return len(before) >= roles.FEWEST or b"loss" in texts[len(texts) // 2]
 
 
 def _tells_epochs(texts: Sequence[bytes]) -> bool:
@@ -244,27 +230,62 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
     epoch = next((one for one in begins if re.search(one, first["desc"])), None)
     places = {(bar["n"], match and match[0]) for bar in bars for match in (re.search(epoch or b"$", bar["desc"]),)}
-    if len(places) < FEWEST:
-        return replace(group, lacks=Message("logs.shape_no_counter"))
-    lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
     name = first["desc"].strip(b" :\0").split()[:1]
+    named = first.re is _BAR and name and name[0].isalpha() and not epoch
+    begin = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" if named else b""
+    if len(places) < roles.FEWEST:
+        closed = len(bars) >= roles.FEWEST and first.re is _BAR and all(bar["n"] == bar["of"] for bar in bars)
+        return _read_closed(group, first, begin) if closed else replace(group, lacks=Message("logs.shape_no_counter"))
+    lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
     if first.re is _LOGGED:
         pattern = (
             rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)" % first["of"]
         )
     else:
-        pattern = lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
-    if first.re is _BAR and name and name[0].isalpha() and not epoch:
-        pattern = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" + pattern
+        pattern = begin + lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
     made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     longest = max(words.read_number(bar["elapsed"]) or 0.0 for bar in bars)
-    roles = {"step": "n/total", "elapsed_s": "[elapsed<"}
+    said = {"step": "n/total", "elapsed_s": "[elapsed<"}
     shown_by = words.read_number(first["of"]) or 0.0, longest
-    return replace(group, roles=roles, dialect=_with_evaluations(made, first[0]), bar=shown_by)
+    return replace(group, roles=said, dialect=_with_evaluations(made, first[0]), bar=shown_by)
+
+
+def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:
+    """The words of the line before a bar without any: ---Start validation---, Evaluating..."""
+    found = [] if re.search(rb"\d", title) or re.search(rb"[A-Za-z]", bar) else words.WORD.findall(title)
+    return found if len(found) <= LONGEST_TITLE and words.EVALUATION.search(title) else []
+
+
+def _is_evaluation(match: Match[bytes]) -> bool:
+    text, start = match.string, match.start()
+    begin = text.rfind(b"\n", 0, start) + 1
+    *_, title = re.split(rb"[\r\n]", text[max(0, begin - LINE_BYTES) : begin].rstrip())
+    bar = text[max(text.rfind(b"\r", begin, start) + 1, begin) : start] + match[0].partition(b"|")[0]
+    return bool(_evaluation_of(bar, title))
+
+
+def _read_closed(group: Group, first: Match[bytes], lead: bytes) -> Group:
+    """Of each epoch the full bar alone: 100%|██████████| 125/125 [00:06<00:00, 19.97it/s]"""
+    bar = lead + rb"100%%\|[^|\r\n]*\| *(?P<interval>%b)/%b \[" % (first["of"], first["of"])
+    pattern = bar + rb"(?P<report_s>[\d:]+)<[\d:]+, *(?P<pace>[\d.]+) ?(?P<unit>\w+)/\w"
+    made = replace(_dialect(pattern, first[0], _read_full, restart=False), redrawn=True)
+    return replace(group, roles={"step": "total", "report_s": "[elapsed<"}, dialect=made)
+
+
+def _read_full(match: Match[bytes]) -> Fields | None:
+    """Its rate is over all of it when tqdm closes it, and tells the parts of a second."""
+    steps, seconds, pace = int(match["interval"]), words.read_number(match["report_s"]), float(match["pace"])
+    exact = steps * pace if match["unit"] == b"s" else steps / (pace or 1.0)
+    within = seconds is not None and seconds <= exact < seconds + 1
+    if seconds is None or _is_evaluation(match) or not (within or seconds > COARSE_S):
+        return None
+    return {"interval": steps, "report_s": exact if within else seconds}
 
 
 def _read_bar(match: Match[bytes]) -> Fields | None:
+    if _is_evaluation(match):
+        return None
     step, elapsed_s = int(match["step"]), words.read_number(match["elapsed_s"])
     return {**match.groupdict(), "elapsed_s": None, "mean_s": elapsed_s / step} if step and elapsed_s else None
 
@@ -273,43 +294,48 @@ def _read_bar(match: Match[bytes]) -> Fields | None:
 
 
 def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = None) -> Group:
-    columns = columns_of(texts)
-    if begins := find_starts(places_of(columns)):
+    columns = roles.columns_of(texts)
+    if begins := find_starts(roles.places_of(columns)):
         parts = [texts[begin:end] for begin, end in itertools.pairwise((0, *begins, len(texts)))]
-        told = (part for least in FEWEST_OF_START for part in reversed(parts) if len(part) >= least)
+        told = (part for least in roles.FEWEST_OF_START for part in reversed(parts) if len(part) >= least)
         texts = next(told, texts)
-        columns = columns_of(texts)
+        columns = roles.columns_of(texts)
     heads = [text[: _head_end(text.partition(b"\n")[0])] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
-    chosen, restarts = choose_counters(columns)
+    chosen, restarts = roles.choose_counters(columns)
     if "step" not in chosen and examples:
-        chosen |= choose_epochs(columns)
-    unit, scope, kilo = choose_rate(columns, chosen)
-    timed = choose_time(columns, chosen, stamps if stamped else None)
+        chosen |= roles.choose_epochs(columns)
+    unit, scope, kilo = roles.choose_rate(columns, chosen)
+    timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
-    if stamped and timed == "seconds" and "step" in chosen and scatters(chosen["seconds"]):
+    if stamped and timed == "seconds" and "step" in chosen and roles.scatters(chosen["seconds"]):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
-    roles = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
-    found = replace(group, roles=roles | ({"stamp": shown(heads[0])} if stamped else {}))
+    said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
+    found = replace(group, roles=said | ({"stamp": shown(heads[0])} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
-    if chosen.keys().isdisjoint({"step", "consumed"}) and (not alone or len(texts) < 2 * FEWEST):
+    counted = not chosen.keys().isdisjoint({"step", "consumed"})
+    epochs = not counted and timed == "report_s" and examples is not None and roles.is_each_an_epoch(columns)
+    if not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):
         return replace(found, lacks=Message("logs.shape_no_counter"))
     if timed in ("", "unclear") and not rated and not stamped:
         return replace(found, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
-    if timed == "seconds" and not stamped and not rated and is_coarse(chosen["seconds"]):
+    if timed == "seconds" and not stamped and not rated and roles.is_coarse(chosen["seconds"]):
         return replace(found, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
     scales |= {"consumed": examples} if examples and "step" not in chosen else {}
+    middle = texts[len(texts) // 2]
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
-    fields = partial(_read_fields, others) if others or scaled else None
+    same = {"items": examples} if epochs and examples else {}
+    if b"\n" in middle and timed == "report_s":  # a pair may be lost
+        same = {"interval": roles.usual_interval(chosen)}
+    fields = partial(_read_fields, others, same) if others or scaled or same else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
-    middle = texts[len(texts) // 2]
     made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=restarts)
     if timed == "elapsed whole" or coarse:
         made = replace(made, clock_s=1.0, trust_stamps=not coarse)
@@ -330,7 +356,7 @@ def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
 
 
 def _head_end(text: bytes) -> int:
-    found = re.finditer(rb"\d:\d\d(?::\d\d)?(?:[.,]\d+)?", text[:STAMP_BYTES])
+    found = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?", text[:STAMP_BYTES])
     other = re.compile(rb"(?i)eta|elapsed|time|took|<|remain")  # kinds of time
     return next((one.end() for one in found if not other.search(text, max(0, one.start() - 14), one.start())), 0)
 
@@ -342,7 +368,7 @@ _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): 
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 
 
-def _pattern(chosen: Chosen) -> bytes:
+def _pattern(chosen: roles.Chosen) -> bytes:
     """The roles in the order of the line, each with the words before and behind it."""
     parts: list[bytes] = []
     line = 0
@@ -362,7 +388,7 @@ def _pattern(chosen: Chosen) -> bytes:
     return b"".join(parts)
 
 
-def _number_pattern(name: str, column: Column) -> bytes:
+def _number_pattern(name: str, column: roles.Column) -> bytes:
     if column[0].clock:
         return rb"\d+:[\d:.]*\d" if all(b":" in slot.text for slot in column) else words.LASTING
     if not all(re.fullmatch(rb"[\d.,]+(?:[eE][-+]?\d+)?", slot.text) for slot in column):
@@ -391,8 +417,8 @@ def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
     return re.sub(rb"(?:\\ )+", rb"\\s*", re.escape(kept))
 
 
-def _read_fields(scales: Mapping[str, float], match: Match[bytes]) -> Fields | None:
-    said: dict[str, float | None] = {}
+def _read_fields(scales: Mapping[str, float], same: Mapping[str, float], match: Match[bytes]) -> Fields | None:
+    said: dict[str, float | None] = {**same}
     for name, text in match.groupdict().items():
         value = words.read_number(text)
         said[name] = None if value is None else value * scales.get(name, 1.0)

@@ -12,7 +12,7 @@ from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
 FEWEST_OF_START = (60, 5)  # at best, at least
-MOST_STEPS = 10_000  # between reports; what rises faster counts items
+MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
 FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 REGULAR = 0.5  # of the counter's steps are the usual one
@@ -119,6 +119,10 @@ def choose_epochs(columns: Columns) -> Chosen:
     return {"consumed": parts} if parts else {}
 
 
+def is_each_an_epoch(columns: Columns) -> bool:
+    return any(words.EPOCH.search(c[0].label) and _is_whole(c) and min(_differences(c)) > 0 for c in columns.values())
+
+
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
     found: list[tuple[int, int, bool, Column]] = []
     is_range = False  # Batch [0-20]: the second number counts
@@ -145,7 +149,8 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         told = epochs is not None and all(
             new > 0 for new, step in zip(_differences(epochs), steps, strict=True) if step < 0
         )
-        if usual > MOST_STEPS or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told:
+        most = MOST_STEPS if falls or usual % ROUND else 10 * MOST_STEPS
+        if usual > most or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told:
             continue
         of = ordered[place + 1] if share and not second and place + 1 < len(ordered) else []
         if (
@@ -209,6 +214,11 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
     return unit, scope, kilo  # type: ignore[return-value]
 
 
+def usual_interval(chosen: Chosen) -> float:
+    counts = Counter(step for step in _differences(chosen.get("step", [])) if step > 0)
+    return counts.most_common(1)[0][0] if counts else 0.0
+
+
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
@@ -220,8 +230,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         chosen[name] = per_step[0]
         return name
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
-    counts = Counter(step for step in _differences(chosen["step"]) if step > 0) if "step" in chosen else Counter()
-    interval = counts.most_common(1)[0][0] if counts else 0.0
+    interval = usual_interval(chosen)
     unclear = ""
     for column in plain:
         slot = column[0]

@@ -9,7 +9,7 @@ from evalsuite import paths
 from evalsuite.logs.text.records import TO_COME
 
 # what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths
-_ISO = rb"\d{4}(?:_\d\d){5}|\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?Z?)?"
+_ISO = rb"\d{4}(?:_\d\d){5}|\d{4}[-/]\d\d[-/]\d\d[T: ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?Z?)?"
 _MASKED = re.compile(
     TO_COME
     + rb"|<[\d:?]+|%b|\b[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]*|\b\d\d:\d\d:\d\d[.,]\d+\b" % _ISO
