@@ -145,6 +145,7 @@ def evaluate(
     recorded_elsewhere: bool,
 ) -> Evaluation:
     authored = _read_author(arguments.author)
+    before = finished.read(arguments.since) if arguments.since else None
     evaluation = results.evaluate(
         store,
         only=only,
@@ -154,14 +155,15 @@ def evaluate(
         cache=cache,
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
+        earlier=before.valid_of if before else {},
     )
     if arguments.against:
         compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
     if arguments.price:
         evaluation = replace(evaluation, price=_read_price(arguments.price))
-    if arguments.since:
-        evaluation = replace(evaluation, since=since.since(finished.read(arguments.since), evaluation))
+    if before:
+        evaluation = replace(evaluation, since=since.since(before, evaluation))
     return author.attached(evaluation, authored) if authored else evaluation
 
 

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, NothingMeasured
@@ -42,11 +43,11 @@ def evaluate(
     cache: Path | None = None,
     receipts: Sequence[Path] = (),
     meanwhile: Callable[[], None] = lambda: None,
+    earlier: own_figures.Earlier = MappingProxyType({}),
 ) -> Evaluation:
-    """The evaluation of all finished run folders in *store*, or of the cases in *only*.
+    """The evaluation of all finished run folders in *store*, or of the cases in *only*. Raises NothingMeasured.
 
-    Raises NothingMeasured. *places*: further dialects; *cache*: folder of earlier measurements; *receipts*: folders of
-    `evalsuite equivalence`, besides that in *store*; *meanwhile*: done while other processes measure."""
+    *places*: further dialects; *cache*: of measurements; *receipts*: further folders; *meanwhile*: done beside."""
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
     called = set(map(folder_name, only or ()))
@@ -67,14 +68,14 @@ def evaluate(
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = timelines.of_series(store, values, cache, meanwhile=compared)
     rows, found = compared()
-    columns, judged = _judged(rows, settings, planned, (*cases, *_not_run(skips, wanted)))
+    columns, judged = _judged(rows, settings, planned, (*cases, *_not_run(skips, wanted)), earlier)
     whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
         planned=cases,
         repeats=planned.repeats if planned else max((one.n for one in valid(rows)), default=0),
         skips=skips,
-        summaries=tuple(own_figures.with_columns(rows, columns)),
+        summaries=tuple(own_figures.with_columns(rows, columns, earlier)),
         verdicts=judged,
         columns=columns,
         findings=tuple(severity.merge_repeated((*broken, *settings.findings(), *found))),
@@ -95,10 +96,14 @@ def evaluate(
 
 
 def _judged(
-    rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case]
+    rows: Sequence[Row],
+    settings: Criteria,
+    planned: Planned | None,
+    cases: Sequence[Case],
+    earlier: own_figures.Earlier,
 ) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
     columns, own = (planned.columns, planned.criteria) if planned else ((), ())
-    found = own_figures.verdicts(rows, (*own, *settings.own), cases)
+    found = own_figures.verdicts(rows, (*own, *settings.own), cases, earlier)
     return (*columns, *settings.columns), (*verdicts(rows, settings, cases), *found)
 
 
