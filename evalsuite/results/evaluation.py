@@ -24,6 +24,7 @@ from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, other_nodes, own_figures, severity
 from evalsuite.results.rules.attempts import Recorded
+from evalsuite.results.rules.own_figures import Earlier
 from evalsuite.runs import equivalence, rehearsed, trials
 from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
@@ -43,7 +44,7 @@ def evaluate(
     cache: Path | None = None,
     receipts: Sequence[Path] = (),
     meanwhile: Callable[[], None] = lambda: None,
-    earlier: own_figures.Earlier = MappingProxyType({}),
+    earlier: Earlier = MappingProxyType({}),
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*. Raises NothingMeasured.
 
@@ -96,11 +97,7 @@ def evaluate(
 
 
 def _judged(
-    rows: Sequence[Row],
-    settings: Criteria,
-    planned: Planned | None,
-    cases: Sequence[Case],
-    earlier: own_figures.Earlier,
+    rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case], earlier: Earlier
 ) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
     columns, own = (planned.columns, planned.criteria) if planned else ((), ())
     found = own_figures.verdicts(rows, (*own, *settings.own), cases, earlier)

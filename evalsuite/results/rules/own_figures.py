@@ -45,20 +45,16 @@ def _at(one: Summary, name: str, end: str) -> float | None:
 
 def _before(one: Summary | None, end: str) -> float | None:
     whole = one if end == "value" or (one and not one.partial) else None
-    found: float | None = getattr(whole and whole.items_per_s, OPPOSITE[end], None)
-    return found
+    return getattr(whole and whole.items_per_s, OPPOSITE[end], None)
 
 
 def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn], earlier: Earlier) -> list[Row]:
-    return [
-        replace(one, own=_own(fields(one, earlier.get(one.case.id)), columns))
-        if columns and isinstance(one, Summary)
-        else one
-        for one in rows
-    ]
+    judged = (Summary,) if columns else ()
+    return [replace(one, own=_own(one, columns, earlier)) if isinstance(one, judged) else one for one in rows]
 
 
-def _own(known: expressions.Fields, columns: Sequence[OwnColumn]) -> tuple[tuple[str, float | None], ...]:
+def _own(one: Summary, columns: Sequence[OwnColumn], earlier: Earlier) -> tuple[tuple[str, float | None], ...]:
+    known = fields(one, earlier.get(one.case.id))
     found = [(column.name, expressions.values(column.value, known)) for column in columns]
     return tuple((f"own_{name}", values[0] if values else None) for name, values in found)
 
