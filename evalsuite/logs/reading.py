@@ -51,6 +51,7 @@ DISAGREE = rules.FinalDisagrees.limit
 COUNT_DEVICES = frozenset(
     {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
 )  # facts
+_AGAIN = rules.BeginsAgain | rules.SeveralRuns
 FEWEST_STEPS = 3  # reports; fewer may be all that a run came to
 
 
@@ -157,6 +158,7 @@ def _read(
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
         found = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, given), paths)
+        found = _read_one_start(found, paths, arrivals, dialect, given)
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         found = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
@@ -169,6 +171,24 @@ def _read(
         return _read_by_shape(paths, arrivals, given, found)
     steps = _read_by_shape(paths, arrivals, given, replace(found, throughput=None), bars=False)
     return _deny_total(final, float(found.printed.get("global_batch", 0)), steps) or found
+
+
+def _read_one_start(
+    found: Reading, paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
+) -> Reading:
+    """Of several in one file that which `choose_start` chooses, with the batch and devices printed before it."""
+    again = tuple(one for one in found.findings if isinstance(one, _AGAIN))
+    if not again or given.case or len(paths) > 1:
+        return found
+    from evalsuite.logs.unknown.starts import choose_start
+
+    if (start := choose_start(paths[0], dialect, given)) is None:
+        return found
+    own = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, replace(given, lines=start.lines)), paths)
+    if own.throughput is None:
+        return found
+    findings = *again, *(one for one in own.findings if one not in again)
+    return replace(own, status="doubtful", reason=join(start.reason, own.reason), findings=findings)
 
 
 def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | None:
@@ -319,7 +339,7 @@ def _judge(numbers: Numbers) -> Reading:
 
 
 def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
-    if any(isinstance(one, rules.BeginsAgain | rules.SeveralRuns) for one in findings):
+    if any(isinstance(one, _AGAIN) for one in findings):
         return Message("logs.several_starts")
     rest = (one for one in measured.findings if isinstance(one, rules.RestDiffers)) if measured else ()
     apart = next((one for one in rest if abs(one.difference) > rules.ClocksFarApart.limit - 1), None)

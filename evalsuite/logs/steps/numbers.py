@@ -236,7 +236,9 @@ def _compare_tail(numbers: Numbers) -> Numbers:
     inside = _within(found.steps, known.window)
     differs = tuple(unlike_rest(known, inside, behind.steps, trust_stamps=run.dialect.trust_stamps))
     own = tuple(one for one in known.findings if not isinstance(one, rules.RestDiffers))  # of the few steps read so far
-    return replace(numbers, throughput=replace(known, findings=(*own, *differs)))
+    several = tuple(one for one in behind.findings if isinstance(one, rules.SeveralRuns))
+    findings = (*numbers.findings, *several)
+    return replace(numbers, throughput=replace(known, findings=(*own, *differs)), findings=findings)
 
 
 def _batch_doubt(numbers: Numbers) -> Finding | None:

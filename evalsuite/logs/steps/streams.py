@@ -12,6 +12,7 @@ from evalsuite.findings import SeveralRuns
 from evalsuite.logs.text.records import Record, place
 
 Stream = list[Record]
+LONG = 10  # records on average; ranks side by side take turns sooner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,15 +27,20 @@ class Attempt:
 
 
 def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -> Attempt:
-    streams = _streams(records, dialect.number_repeats)
+    streams = _pieces(records, dialect) or _streams(records, dialect.number_repeats)
     copies = _count_copies(streams)
     attempts = _attempts(streams, dialect, devices)
-    lengths = [max(map(len, attempt)) for attempt in attempts]
-    longest = max(reversed(attempts), key=lambda attempt: max(map(len, attempt)))
+    lengths = [max(_length(stream, dialect) for stream in attempt) for attempt in attempts]
+    longest = attempts[-1 - max(range(len(lengths)), key=lengths[::-1].__getitem__)]
     limits = itertools.chain([SeveralRuns.earlier] * attempts.index(longest), itertools.repeat(SeveralRuns.share))
     as_long = sum(length >= limit * max(lengths) for length, limit in zip(lengths, limits, strict=False))
     beside = [one for attempt in attempts if attempt is not longest for one in attempt if _beside(one, longest)]
     return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
+
+
+def _length(stream: Stream, dialect: Dialect) -> int:
+    """Of a bar the step that it came to: slow ones are drawn more often."""
+    return (stream[-1].step or 0) if dialect.redrawn else len(stream)
 
 
 def _beside(stream: Stream, others: Sequence[Stream]) -> bool:
@@ -65,6 +71,17 @@ def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> l
         else:
             groups.append([stream])
     return groups
+
+
+def _pieces(records: Sequence[Record], dialect: Dialect) -> list[Stream]:
+    """In which the place only grows, where they are long: starts one after the other, not ranks side by side."""
+    places = [place(record) for record in records if record.rank is None]
+    if dialect.number_repeats or None in places or len(places) < len(records):
+        return []
+    falls = [number for number, (before, after) in enumerate(itertools.pairwise(places), 1) if after <= before]  # type: ignore[operator]
+    if not falls or len(records) < LONG * (len(falls) + 1):
+        return []
+    return [[*records[begin:end]] for begin, end in itertools.pairwise((0, *falls, len(records)))]
 
 
 _NOWHERE = (-1, -1)
