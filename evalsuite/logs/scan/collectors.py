@@ -1,5 +1,6 @@
 """What is collected of a log apart from its records: facts of the job, incidents, scores, timers, NCCL's lines."""
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -68,13 +69,16 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
     low = text.lower()
     present = [word for word in _WORDS if word in low]
-    for line in text.replace(b"\r", b"\n").split(b"\n") if present else ():
+    lines = text.replace(b"\r", b"\n").split(b"\n") if present else []
+    widest = max(map(len, lines), default=0)
+    for line, behind in itertools.pairwise([*lines, b""]):
         low = line.lower()
+        cut = len(line) in WIDTHS and (len(line) == widest or behind[:1].isdigit())
         if any(word in low for word in present):
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
-                if not variable and (match.end() < len(line) or len(line) not in WIDTHS):
+                if not variable and not (cut and match.end() == len(line)):
                     yield kind, match["value"], match[0].strip(b"- ")
             if listed := _LISTED.search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]

@@ -199,7 +199,12 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
         if bare:
             items = chosen["consumed"][0].label if "consumed" in chosen else "samples"
             match = words.RATE.search(f"{items.split('_')[-1]}/s")
-        if match is None or words.PART.search(slot.label) or any(value <= 0 for value in values_of(column)[1:]):
+        if (
+            match is None
+            or _is_pace(slot)
+            or words.PART.search(slot.label)
+            or any(value <= 0 for value in values_of(column)[1:])
+        ):
             continue
         long = (name for place, name in enumerate(words.ITEMS) if match[f"u{place}"])
         named = words.SHORT[match["short"]] if match["short"] else next(long)
@@ -219,10 +224,16 @@ def usual_interval(chosen: Chosen) -> float:
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
+def _is_pace(slot: Slot) -> bool:
+    """[tps: 3.01s]: what is named like a rate, and is the time of a step."""
+    is_time = words.UNIT_S.get(slot.unit, 60.0) <= 1 and slot.tail[:1].isalpha()
+    return is_time and bool(words.SPEED.search(slot.label) or words.RATE.search(slot.label))
+
+
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
-    per_step = [c for c in plain if words.PER_STEP.search(c[0].words) and not c[0].clock]
+    per_step = [c for c in plain if (words.PER_STEP.search(c[0].words) or _is_pace(c[0])) and not c[0].clock]
     per_step.sort(key=lambda column: bool(re.search("avg|average|mean", column[0].words)))
     if per_step and not re.search("avg|average|mean", per_step[0][0].words):
         counter = chosen.get("step")
