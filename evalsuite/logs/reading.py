@@ -158,7 +158,8 @@ def _read(
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
         found = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, given), paths)
-        found = _read_one_start(found, paths, arrivals, dialect, given)
+        again = not given.case and len(paths) == 1 and any(isinstance(one, _AGAIN) for one in found.findings)
+        found = _read_one_start(found, paths, arrivals, dialect, given) if again else found
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         found = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
@@ -177,9 +178,6 @@ def _read_one_start(
     found: Reading, paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
 ) -> Reading:
     """Of several in one file that which `choose_start` chooses, with the batch and devices printed before it."""
-    again = tuple(one for one in found.findings if isinstance(one, _AGAIN))
-    if not again or given.case or len(paths) > 1:
-        return found
     from evalsuite.logs.unknown.starts import choose_start
 
     if (start := choose_start(paths[0], dialect, given)) is None:
@@ -187,8 +185,8 @@ def _read_one_start(
     own = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, replace(given, lines=start.lines)), paths)
     if own.throughput is None:
         return found
-    findings = *again, *(one for one in own.findings if one not in again)
-    return replace(own, status="doubtful", reason=join(start.reason, own.reason), findings=findings)
+    again = [one for one in found.findings if isinstance(one, _AGAIN) and one not in own.findings]
+    return replace(own, status="doubtful", reason=join(start.reason, own.reason), findings=(*again, *own.findings))
 
 
 def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | None:

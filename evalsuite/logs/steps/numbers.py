@@ -10,7 +10,7 @@ import functools
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite import findings as rules
@@ -96,10 +96,10 @@ class Pass:
     given: Given
     scans: Sequence[Scan]
     arrivals: Sequence[Arrival | None]
-    said: Mapping[str, bytes | float]  # of several, by the first log that says it
+    said: Mapping[str, bytes | float] = field(default_factory=dict)  # of several, by the first log that says it
     records: Sequence[Record]
-    uncollected: int  # step lines of which no record was made
-    final: float | None  # the log's own summary figure
+    uncollected: int = 0  # step lines of which no record was made
+    final: float | None = None  # the log's own summary figure
 
 
 @dataclass(frozen=True, kw_only=True)

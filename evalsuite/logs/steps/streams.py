@@ -12,6 +12,7 @@ from evalsuite.findings import SeveralRuns
 from evalsuite.logs.text.records import Record, place
 
 Stream = list[Record]
+_NOWHERE = (-1, -1)
 LONG = 10  # records on average; ranks side by side take turns sooner
 
 
@@ -30,17 +31,16 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     streams = _pieces(records, dialect) or _streams(records, dialect.number_repeats)
     copies = _count_copies(streams)
     attempts = _attempts(streams, dialect, devices)
-    lengths = [max(_length(stream, dialect) for stream in attempt) for attempt in attempts]
-    longest = attempts[-1 - max(range(len(lengths)), key=lengths[::-1].__getitem__)]
+
+    def length(attempt: list[Stream]) -> int:  # of a bar by its steps: a slow one is drawn more often
+        return max((stream[-1].step or 0) if dialect.redrawn else len(stream) for stream in attempt)
+
+    lengths = [*map(length, attempts)]
+    longest = max(reversed(attempts), key=length)
     limits = itertools.chain([SeveralRuns.earlier] * attempts.index(longest), itertools.repeat(SeveralRuns.share))
-    as_long = sum(length >= limit * max(lengths) for length, limit in zip(lengths, limits, strict=False))
+    as_long = sum(one >= limit * max(lengths) for one, limit in zip(lengths, limits, strict=False))
     beside = [one for attempt in attempts if attempt is not longest for one in attempt if _beside(one, longest)]
     return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
-
-
-def _length(stream: Stream, dialect: Dialect) -> int:
-    """Of a bar the step that it came to: slow ones are drawn more often."""
-    return (stream[-1].step or 0) if dialect.redrawn else len(stream)
 
 
 def _beside(stream: Stream, others: Sequence[Stream]) -> bool:
@@ -75,16 +75,12 @@ def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> l
 
 def _pieces(records: Sequence[Record], dialect: Dialect) -> list[Stream]:
     """In which the place only grows, where they are long: starts one after the other, not ranks side by side."""
-    places = [place(record) for record in records if record.rank is None]
-    if dialect.number_repeats or None in places or len(places) < len(records):
-        return []
-    falls = [number for number, (before, after) in enumerate(itertools.pairwise(places), 1) if after <= before]  # type: ignore[operator]
-    if not falls or len(records) < LONG * (len(falls) + 1):
+    places = [place(record) or _NOWHERE for record in records]
+    falls = [number for number, (before, after) in enumerate(itertools.pairwise(places), 1) if after <= before]
+    tagged = any(record.rank is not None for record in records)
+    if dialect.number_repeats or tagged or len(records) < LONG * (len(falls) + 1):
         return []
     return [[*records[begin:end]] for begin, end in itertools.pairwise((0, *falls, len(records)))]
-
-
-_NOWHERE = (-1, -1)
 
 
 def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:

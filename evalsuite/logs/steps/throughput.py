@@ -266,30 +266,20 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     timing = Timing(span=behind if method in CLOCKS else read, method=method)  # a clock leaves out pauses by itself
     timed = timing.value is not None or method != TIMES
     rest = timing.value if timed else Timing(span=read, method=RATES).value
-    unlike = _unlike_half(timing, Timing(span=window, method=method))
-    if unlike or rest is None or abs(rest / value - 1) <= UNLIKE:
-        yield from unlike
+    told, inside = ([each for each in one.step_s if each] for one in (timing, Timing(span=window, method=method)))
+    half = len(told) // 2 if inside else 0
+    paces = [statistics.median(part) for part in (told[:half], told[half:])] if half >= FEWEST_FIGURES else [1.0]
+    if max(paces) > rules.RestDiffers.halves * min(paces):  # then their mean tells nothing
+        change = max((statistics.median(inside) / pace - 1 for pace in paces), key=abs)
+        yield rules.RestDiffers(difference=change, steps=steps // 2)
+        return
+    if rest is None or abs(rest / value - 1) <= UNLIKE:
         return
     if method == RATES:
         whole, alike = _implied_batch(Timing(span=window, method=STAMPS)) or (1.0, False)
         yield from _too_small(Timing(span=read, method=STAMPS), rest, max(1.0, whole) if alike else 1.0)
     if abs(rest / value - 1) > UNLIKE + _error([seconds for seconds in timing.step_s if seconds]):
         yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
-
-
-def _unlike_half(timing: Timing, window: Timing) -> list[Finding]:
-    """A flag where halves are so far apart that their mean tells nothing."""
-    told = [(step.steps, each) for (step, _), each in zip(timing.seconds, timing.step_s, strict=True) if each]
-    usual, half = [each for each in window.step_s if each], len(told) // 2
-    if half < FEWEST_FIGURES or not usual:
-        return []
-    paces = [statistics.median(each for _, each in part) for part in (told[:half], told[half:])]
-    if max(paces) <= rules.RestDiffers.halves * min(paces):
-        return []
-    changes = [statistics.median(usual) / pace - 1 for pace in paces]
-    worst = max((0, 1), key=lambda number: abs(math.log1p(changes[number])))
-    steps = sum(steps for steps, _ in (told[:half], told[half:])[worst])
-    return [rules.RestDiffers(difference=changes[worst], steps=steps)]
 
 
 def _drift(timing: Timing) -> list[Finding]:

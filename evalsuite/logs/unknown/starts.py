@@ -80,16 +80,8 @@ def _figures(
     for records in parts:
         own = copy.copy(scan)
         own.records, own.rest = records, replace(scan.rest, records=[])
-        run = Pass(
-            dialect=dialect,
-            given=replace(given, scope=None),
-            scans=[own],
-            arrivals=[None],
-            said={},
-            records=records,
-            uncollected=0,
-            final=None,
-        )
+        given = replace(given, scope=None)
+        run = Pass(dialect=dialect, given=given, scans=[own], arrivals=[None], records=records)
         numbers = compute_numbers(in_steps(run)) if len(records) >= FEWEST else None
         measured = numbers.throughput if numbers else None
         value = measured.items_per_s if numbers and measured and not find_doubt(numbers, measured)[1] else None

@@ -99,7 +99,7 @@ DOUBTS = {  # what a run left (its hosts, its case, what more) → the code, the
     ),
     "a window unlike the rest": (
         {"hosts": epochs([0.5 if step < 120 else 0.6 for step in range(4000)])},
-        *("rest_differs", "the 277 steps read after the window differ from it by −16.7%", True),
+        *("rest_differs", "277 steps read after the window differ from it by −16.7%", True),
     ),
     "a window like the rest": ({"hosts": epochs([0.5] * 400)}, "", "", True),
 }
