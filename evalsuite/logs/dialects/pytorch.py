@@ -302,26 +302,6 @@ DIALECTS = (
         named_facts={"all": "global_batch", "per_device": "batch_per_device", "sequence": "items_per_batch"},
     ),
     _dialect(
-        name="maskrcnn_benchmark",
-        title="maskrcnn-benchmark, MLPerf Mask R-CNN",
-        unit="images/s",
-        averaging="interval",
-        zero_based=False,
-        step=line(
-            rb"maskrcnn_benchmark\.trainer INFO: eta: [^\r\n]*?  iter: (?P<step>\d+)  loss: (?P<loss>[\d.]+|nan) "
-            rb"[^\r\n]*?  time: [\d.]+ \((?P<mean_s>[\d.]+)\)",
-            b"2019-05-23 02:28:18,027 maskrcnn_benchmark.trainer INFO: eta: 4:31:09  iter: 20  loss: 1.8507 (2.9050)  "
-            b"loss_classifier: 0.5490 (1.4641)  ...  time: 0.1220 (0.4070)  data: 0.0016 (0.0851)  lr: 0.003648",
-            "facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/trainer.py, do_train()",
-        ),
-        evaluation=line(
-            rb"maskrcnn_benchmark\.inference INFO: Start evaluation",
-            b"2019-05-23 02:29:34,756 maskrcnn_benchmark.inference INFO: Start evaluation on coco_2017_val dataset(5000 images).",
-            "facebookresearch/maskrcnn-benchmark@57eec25b75:maskrcnn_benchmark/engine/inference.py, inference()",
-        ),
-        notes="A median of the last steps, then a mean since the start in brackets. The batch size is not printed.",
-    ),
-    _dialect(
         name="pytorch_cifar",
         title="kuangliu/pytorch-cifar",
         unit="images/s",
@@ -350,53 +330,5 @@ DIALECTS = (
             fields=lambda match: {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])},
         ),
         notes="sps leaves the batch of a device out (samples_per_iter in configs.py): mtps, millions of tokens, is read.",
-    ),
-    _dialect(
-        name="aws_fsdp",
-        title="AWS FSDP and DeepSpeed examples",
-        unit="samples/s",
-        averaging="step",
-        zero_based=True,
-        step=line(
-            rb"Batch (?P<step>\d+) Loss: (?P<loss>[\d.]+|nan), Speed: (?P<rate>[\d.]+) samples/sec, lr:",
-            b"2025-06-20 14:17:10 I [train.py:103] Batch 90 Loss: 7.24291, Speed: 9.41 samples/sec, lr: 0.000010",
-            "aws-samples/awsome-distributed-training@7217859f67:3.test_cases/pytorch/FSDP/src/train.py: batch x world size / step time",
-        ),
-        notes="The clock starts after the batch has arrived.",
-    ),
-    _dialect(
-        name="torchtitan",
-        title="torchtitan",
-        unit="tokens/s",
-        scope="per_device",
-        averaging="interval",
-        zero_based=False,
-        step=line(
-            rb"step: +(?P<step>\d+) +loss: +(?P<loss>[\d.]+|nan) [^\r\n]*?\b(?:tps|wps): (?P<rate>[\d,]+)",
-            b"[rank0]:[titan] 2025-06-16 22:31:18,934 - root - INFO - step: 220  loss:  6.0348  "
-            b"memory: 49.66GiB(52.28%)  tps: 5,868  tflops: 339.82  mfu: 34.36%",
-            "pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, MetricsProcessor.log()",
-        ),
-        evaluation=line(
-            rb"validate step: ",
-            b"[titan] 2025-06-16 22:31:18,934 - root - INFO - validate step: 220  loss:  6.0348  memory: 49.66GiB(52.28%)  tps: 17,604",
-            "pytorch/torchtitan@b5bcd76c66:torchtitan/components/metrics.py, log_validation()",
-        ),
-        notes="tokens per second of one device, over the steps since the line before.",
-    ),
-    _dialect(
-        name="torchtitan_mmm",
-        title="Argonne mmm (torchtitan)",
-        unit="tokens/s",
-        scope="per_device",
-        averaging="interval",
-        zero_based=False,
-        step=line(
-            rb"step=(?P<step>\d+) global_avg_loss=(?P<loss>[\d.]+|nan) [^\r\n]*?throughput\(tps\)=(?P<rate>[\d.]+)"
-            rb"[^\r\n]*? end_to_end\(s\)=(?P<seconds>[\d.]+)",
-            b"[2025-02-03 09:22:59][I][mmm/train:458:__main__] step=10 global_avg_loss=11.101408 "
-            b"global_max_loss=12.190623 throughput(tps)=112.290594 mfu(%)=1.736573 end_to_end(s)=16.414554",
-            "saforem2/mmm@cd1bf36598:src/mmm/train.py; tokens of one device",
-        ),
     ),
 )
