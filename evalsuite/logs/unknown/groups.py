@@ -50,6 +50,8 @@ _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
+_LOSS = re.compile(rb"(?i)(?<!test[ _])(?<!eval[ _])(?<!val[ _])(?<!valid[ _])(?<!validation[ _])loss|unning training")
+_OVER = re.compile(rb"(?i)done|finish|complete|\bend")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
 _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
 
@@ -95,7 +97,7 @@ def groups(path: Path) -> list[Group]:
             by_words[key].append((number, text))
         title = title if bar else text
     ends = sampled[-1][0] if sampled else 0
-    trains = any(b"loss" in text.lower() or b"unning training" in text for _, text in sampled)
+    trains = any(_LOSS.search(text) for _, text in sampled)
     weighed = sorted(by_words.items(), key=lambda pair: -len(pair[1]))
     rarer = (pair for pair in weighed[MOST_GROUPS:] if words.TRAINING.search(b" ".join(pair[0])))
     often = [*weighed[:MOST_GROUPS], *itertools.islice(rarer, MOST_GROUPS)]
@@ -234,7 +236,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     named = first.re is _BAR and name and name[0].isalpha() and not epoch
     begin = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" if named else b""
     if len(places) < roles.FEWEST:
-        closed = len(bars) >= roles.FEWEST and first.re is _BAR and all(bar["n"] == bar["of"] for bar in bars)
+        full = first.re is _BAR and all(bar["n"] == bar["of"] for bar in bars)
+        times = [words.read_number(bar["elapsed"]) or 0.0 for bar in bars]
+        closed = full and len(bars) >= roles.FEWEST and not roles.scatters(times)
         return _read_closed(group, first, begin) if closed else replace(group, lacks=Message("logs.shape_no_counter"))
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
     if first.re is _LOGGED:
@@ -253,8 +257,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
 
 def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:
     """The words of the line before a bar without any: ---Start validation---, Evaluating..."""
-    found = [] if re.search(rb"\d", title) or re.search(rb"[A-Za-z]", bar) else words.WORD.findall(title)
-    return found if len(found) <= LONGEST_TITLE and words.EVALUATION.search(title) else []
+    other = re.search(rb"\d", title) or re.search(rb"[A-Za-z]", bar) or not words.EVALUATION.search(title)
+    found = [] if other or _OVER.search(title) else words.WORD.findall(title)
+    return found if len(found) <= LONGEST_TITLE else []
 
 
 def _is_evaluation(match: Match[bytes]) -> bool:
@@ -310,7 +315,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
-    if stamped and timed == "seconds" and "step" in chosen and roles.scatters(chosen["seconds"]):
+    if stamped and timed == "seconds" and "step" in chosen and roles.scatters(roles.values_of(chosen["seconds"])):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
     said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}

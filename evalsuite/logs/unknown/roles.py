@@ -44,9 +44,9 @@ def _is_whole(column: Sequence[Slot]) -> bool:
     return all(re.fullmatch(rb"[\d,_]+", slot.text) is not None for slot in column)
 
 
-def scatters(column: Sequence[Slot]) -> bool:
+def scatters(values: Sequence[float]) -> bool:
     """As figures of single steps do, between which many others lie."""
-    low, *_, high = statistics.quantiles(values_of(column), n=10)
+    low, *_, high = statistics.quantiles(values, n=10)
     return high > SCATTER * low
 
 
