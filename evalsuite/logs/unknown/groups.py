@@ -109,13 +109,10 @@ def groups(path: Path) -> list[Group]:
     grouped = [_apart(group, grouped) for group in grouped]
     if any(kind == "tokens" for kind, _, _ in spelt(head)):
         grouped = [_in_tokens(group) for group in grouped]
-    bars = [group.bar for group in grouped if group.dialect]
-    inner = [any(total < more and 2 * time < longer for more, longer in bars if time) for total, time in bars]
-    within = {bar for bar, is_inner in zip(bars, inner, strict=True) if is_inner}
-    weights = [-one.count * (1 + ("rate" in one.roles)) for one in grouped]
-    order = [(one.dialect is None, one.bar in within, one.last < LATE * ends) for one in grouped]
-    by_weight = sorted(zip(order, weights, grouped, strict=True), key=lambda one: one[:2])
-    return [one for *_, one in by_weight]
+    bars = {group.bar for group in grouped if group.dialect}
+    within = {bar for bar in bars if any(bar[0] < more and 2 * bar[1] < longer for more, longer in bars if bar[1])}
+    grouped.sort(key=lambda one: -one.count * (1 + ("rate" in one.roles)))
+    return sorted(grouped, key=lambda one: (one.dialect is None, one.bar in within, one.last < LATE * ends))
 
 
 def _apart(group: Group, others: Sequence[Group]) -> Group:
@@ -240,13 +237,11 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         times = [words.read_number(bar["elapsed"]) or 0.0 for bar in bars]
         closed = full and len(bars) >= roles.FEWEST and not roles.scatters(times)
         return _read_closed(group, first, begin) if closed else replace(group, lacks=Message("logs.shape_no_counter"))
-    lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
+    lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is _BAR else b""
+    form = rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<"
     if first.re is _LOGGED:
-        pattern = (
-            rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)" % first["of"]
-        )
-    else:
-        pattern = begin + lead + rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<" % first["of"]
+        form = rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)"
+    pattern = begin + lead + form % first["of"]
     made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     longest = max(words.read_number(bar["elapsed"]) or 0.0 for bar in bars)

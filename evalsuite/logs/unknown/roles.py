@@ -115,8 +115,7 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
 def choose_epochs(columns: Columns) -> Chosen:
     """Parts of them: 'epoch': 2.35"""
     found = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _rises(c) and not _is_whole(c))
-    parts = next(found, None)
-    return {"consumed": parts} if parts else {}
+    return {"consumed": parts} if (parts := next(found, None)) else {}
 
 
 def is_each_an_epoch(columns: Columns) -> bool:
