@@ -46,17 +46,17 @@ def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> di
 
     Raises EvalsuiteError if two files declare different ones under one name.
     """
-    found = dict(_house())
+    by_name = dict(_house())
     for dialect in (*_given(dialects), *_brought(adapters)):
-        before = found.setdefault(dialect.name, dialect)
+        before = by_name.setdefault(dialect.name, dialect)
         if not _same(before, dialect):
             raise EvalsuiteError(_two(before, dialect))
-    for dialect in found.values():
+    for dialect in by_name.values():
         for name in dialect.yields_to:
-            if name not in found or name == dialect.name:
+            if name not in by_name or name == dialect.name:
                 where = dialect.origin.file if dialect.origin else HOUSE
                 raise EvalsuiteError.of("logs.yields_to", path=where, dialect=dialect.name, name=name)
-    return found
+    return by_name
 
 
 @functools.cache
@@ -123,13 +123,13 @@ def _two(before: Dialect, dialect: Dialect) -> str:
 def load(file: Path) -> tuple[Dialect, ...]:
     """Raises EvalsuiteError if *file* declares none or cannot be read."""
     module = author_modules.load_module(file, CONTRACT)
-    found = author_modules.find_declaration(module, file, CONTRACT)
-    if not isinstance(found, tuple | list) or not all(isinstance(one, Dialect) for one in found):
+    declared = author_modules.find_declaration(module, file, CONTRACT)
+    if not isinstance(declared, tuple | list) or not all(isinstance(dialect, Dialect) for dialect in declared):
         raise EvalsuiteError.of("logs.dialects_no_tuple", path=file, example=CONTRACT.example, page=CONTRACT.page)
-    names = [one.name for one in found]
+    names = [dialect.name for dialect in declared]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise EvalsuiteError.of("logs.dialect_twice", path=file, name=twice)
-    return tuple(found)
+    return tuple(declared)
 
 
 def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:

@@ -24,11 +24,11 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
     for path in paths:
         try:
             lines = _lines(chunks(path), numbers, together=LINES_OF_A_REPORT if dialect.spans_lines else 1)
-            found = [(number, text, _parts(text, dialect)) for number, text in lines]
+            parted = [(number, text, _parts(text, dialect)) for number, text in lines]
         except Unreadable:
             continue
-        if found and found[0][2]:  # else they are lines of another process's log
-            return tuple(_shown(*one) for one in found)
+        if parted and parted[0][2]:  # else they are lines of another process's log
+            return tuple(_shown(*line) for line in parted)
     return ()
 
 

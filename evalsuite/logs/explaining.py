@@ -95,9 +95,9 @@ def _fits(path: Path, dialects: Mapping[str, Dialect]) -> list[Dialect]:
 
 def _candidates(path: Path, dialects: Mapping[str, Dialect], chosen: list[str]) -> Iterator[Candidate]:
     text = _first_part(path, [dialects[name] for name in chosen])
-    found = {known.name: count for known in dialects.values() if (count := reading.lines_found(text, known))}
-    for name, count in sorted(found.items(), key=lambda pair: (-pair[1], pair[0] not in chosen)):
-        stronger = [other for other in dialects[name].yields_to if other in found]
+    counts = {known.name: count for known in dialects.values() if (count := reading.lines_found(text, known))}
+    for name, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0] not in chosen)):
+        stronger = [other for other in dialects[name].yields_to if other in counts]
         if name in chosen:
             others = set(chosen) - {name}
             why = Message("logs.line_fits_also", names=others) if others else Message("logs.line_fits")
@@ -120,9 +120,9 @@ def _first_part(path: Path, chosen: list[Dialect]) -> bytes:
 def _lines(pieces: Iterable[Chunk], dialect: Dialect) -> Iterator[LineSeen]:
     extractor = Extractor(dialect)
     for chunk in pieces:
-        found: list[Record] = []
-        extractor.extend(found, chunk)
-        records = {record.line: record for record in found}
+        collected: list[Record] = []
+        extractor.extend(collected, chunk)
+        records = {record.line: record for record in collected}
         for number, text in enumerate(chunk.text.split(b"\n"), chunk.first_line):
             if text.strip():
                 yield _line(number, text, dialect, records.get(number))

@@ -35,30 +35,30 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
     columns = _columns(dialect)
     if not columns:
         return None
-    found: dict[str, list[float]] = {}
+    figures: dict[str, list[float]] = {}
     try:
         for text in _texts(path, dialect, first_line or 1, last_line):
             for name, line, factor in columns:
                 said = (line.read(match) for match in line.compiled.finditer(text))
                 values = (rate_of(fields) for fields in said if fields is not None)
-                found.setdefault(name, []).extend(value * factor for value in values if value is not None)
+                figures.setdefault(name, []).extend(value * factor for value in values if value is not None)
     except Unreadable:
         pass  # what was found before is shown; the reading says that the log cannot be read to its end
-    taken = {name: _TAKEN.get(name, statistics.median)(values) for name, values in found.items() if values}
+    taken = {name: _TAKEN.get(name, statistics.median)(values) for name, values in figures.items() if values}
     return AlsoPrinted(**taken) if taken else None
 
 
 def _columns(dialect: Dialect) -> list[tuple[str, Line, float]]:
-    found = [
-        (name, Line(pattern=one["pattern"].replace("{N}", _N).encode(), sample=b"", source=""), one.get("times", 1.0))
+    shapes = [
+        (name, Line(pattern=row["pattern"].replace("{N}", _N).encode(), sample=b"", source=""), row.get("times", 1.0))
         for name, columns in _printed().items()
-        for one in columns
-        if dialect.name in one["dialects"]
+        for row in columns
+        if dialect.name in row["dialects"]
     ]
     if dialect.scope == "per_device":
         rated = [line for line in dialect.step if {"rate", "rate_k"} & set(line.groups)]
-        found += [("items_per_s_per_device", line, 1.0) for line in rated]
-    return found
+        shapes += [("items_per_s_per_device", line, 1.0) for line in rated]
+    return shapes
 
 
 def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterator[bytes]:

@@ -70,11 +70,11 @@ def read(folders: Sequence[Path], dialects: Mapping[str, Dialect], name: str | N
         dialect = recognise([log.path for log, _ in recorded], name, dialects)
     except Unreadable as error:
         raise NothingMeasured.of("logs.goodput_no_steps", path=folders[0], reason=str(error)) from error
-    found = sorted((_attempt(agent, log, dialect) for log, agent in recorded), key=lambda one: one.begin_s)
-    for one, after in pairwise(found):
-        if after.begin_s < one.end_s:
-            raise EvalsuiteError.of("logs.goodput_overlap", path=after.log, other=one.log)
-    return found
+    attempts = sorted((_attempt(agent, log, dialect) for log, agent in recorded), key=lambda attempt: attempt.begin_s)
+    for attempt, after in pairwise(attempts):
+        if after.begin_s < attempt.end_s:
+            raise EvalsuiteError.of("logs.goodput_overlap", path=after.log, other=attempt.log)
+    return attempts
 
 
 def _recorded(folder: Path) -> tuple[Log, AgentOutcome]:
@@ -129,17 +129,17 @@ def _shapes(table: str) -> Mapping[str, re.Pattern[str]]:
 
 def divide(attempts: Sequence[TrainingAttempt]) -> list[TimeSpan]:
     """All time from the first begin to the last end, in order. What a later attempt had to do again is lost."""
-    every = [gap for one in attempts for gap in _bare_steps(one)]
-    found: list[TimeSpan] = []
-    for number, one in enumerate(attempts):
-        if number and (gap := one.begin_s - attempts[number - 1].end_s):
-            found.append(TimeSpan(bucket="restart", seconds=gap, log=one.log, first=0, last=0))
-        resumed = one.steps[0].place if one.steps else None
-        found = [_lost(span, resumed) for span in found]
-        own = _bare_steps(one)
+    every = [gap for attempt in attempts for gap in _bare_steps(attempt)]
+    spans: list[TimeSpan] = []
+    for number, attempt in enumerate(attempts):
+        if number and (gap := attempt.begin_s - attempts[number - 1].end_s):
+            spans.append(TimeSpan(bucket="restart", seconds=gap, log=attempt.log, first=0, last=0))
+        resumed = attempt.steps[0].place if attempt.steps else None
+        spans = [_lost(span, resumed) for span in spans]
+        own = _bare_steps(attempt)
         usual = statistics.median(own if len(own) >= FEWEST else every or [0.0])
-        found += _divide_one(one, usual, again=number > 0, last=one is attempts[-1])
-    return [span for span in found if span.seconds > 0]
+        spans += _divide_attempt(attempt, usual, again=number > 0, last=attempt is attempts[-1])
+    return [span for span in spans if span.seconds > 0]
 
 
 def _lost(span: TimeSpan, resumed: Place | None) -> TimeSpan:
@@ -147,16 +147,16 @@ def _lost(span: TimeSpan, resumed: Place | None) -> TimeSpan:
     return replace(span, bucket=LOST) if redone else span
 
 
-def _bare_steps(one: TrainingAttempt) -> list[float]:
-    pairs = pairwise(one.events)
+def _bare_steps(attempt: TrainingAttempt) -> list[float]:
+    pairs = pairwise(attempt.events)
     return [after.at_s - before.at_s for before, after in pairs if before.kind == after.kind == "step"]
 
 
-def _divide_one(one: TrainingAttempt, usual: float, *, again: bool, last: bool) -> Iterator[TimeSpan]:
-    at_s, line, mark, cold = one.begin_s, 0, "", True
+def _divide_attempt(attempt: TrainingAttempt, usual: float, *, again: bool, last: bool) -> Iterator[TimeSpan]:
+    at_s, line, mark, cold = attempt.begin_s, 0, "", True
     before: Event | None = None  # the last step
     lead = "restart" if again else "start"
-    for event in one.events:
+    for event in attempt.events:
         if event.kind == "" and before:
             continue  # says nothing of its time
         seconds = max(0.0, event.at_s - at_s)
@@ -169,10 +169,10 @@ def _divide_one(one: TrainingAttempt, usual: float, *, again: bool, last: bool) 
             parts, before = [("data_wait", waited), ("steps", step_s - waited), more], event
         for bucket, took in parts:
             own = event.place if bucket in OF_STEP else None
-            yield TimeSpan(bucket=bucket, seconds=took, log=one.log, first=line, last=event.line, place=own)
+            yield TimeSpan(bucket=bucket, seconds=took, log=attempt.log, first=line, last=event.line, place=own)
         at_s, line, mark = max(at_s, event.at_s), event.line, event.kind if event.begins else ""
     tail = IDLE if last else mark if mark and before else LOST if before else lead
-    yield TimeSpan(bucket=tail, seconds=one.end_s - at_s, log=one.log, first=line, last=line)
+    yield TimeSpan(bucket=tail, seconds=attempt.end_s - at_s, log=attempt.log, first=line, last=line)
 
 
 def _step_s(event: Event, before: Event | None, seconds: float, usual: float, *, cold: bool) -> float:
@@ -190,7 +190,7 @@ def _excess(lead: str, mark: str, *, cold: bool) -> str:
 
 
 def totals(spans: Iterable[TimeSpan]) -> dict[str, float]:
-    found = dict.fromkeys(BUCKETS, 0.0)
+    seconds = dict.fromkeys(BUCKETS, 0.0)
     for span in spans:
-        found[span.bucket] += span.seconds
-    return found
+        seconds[span.bucket] += span.seconds
+    return seconds

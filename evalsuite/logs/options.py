@@ -33,8 +33,8 @@ def parameters(head: bytes) -> str | None:
     """In digits; None: no number, or several."""
     if b"parameters" not in head.lower():  # as in most, and no pattern is needed to know it
         return None
-    found = {(one[1] or one[2]).replace(b",", b"").decode() for one in _PARAMETERS.finditer(head)}
-    return found.pop() if len(found) == 1 else None
+    numbers = {(match[1] or match[2]).replace(b",", b"").decode() for match in _PARAMETERS.finditer(head)}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def head(path: Path) -> bytes:

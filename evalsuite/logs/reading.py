@@ -4,6 +4,7 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 """
 
 import functools
+import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -52,6 +53,7 @@ COUNT_DEVICES = frozenset(
     {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
 )  # facts
 _AGAIN = rules.BeginsAgain | rules.SeveralRuns
+_COUNTS = operator.attrgetter("rate", "items", "consumed", "global_batch", "steps_per_s")  # of a record
 FEWEST_STEPS = 3  # reports; fewer may be all that a run came to
 
 
@@ -157,35 +159,35 @@ def _read(
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        found = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, given), paths)
-        again = not given.case and len(paths) == 1 and any(isinstance(one, _AGAIN) for one in found.findings)
-        found = _read_one_start(found, paths, arrivals, dialect, given) if again else found
+        reading = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, given), paths)
+        again = not given.case and len(paths) == 1 and any(isinstance(finding, _AGAIN) for finding in reading.findings)
+        reading = _read_one_start(reading, paths, arrivals, dialect, given) if again else reading
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
-        found = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
+        reading = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
         if error.final:
-            return found
-    final = found.throughput
-    if name is not None or found.steps or (final and given.case):
-        return found
+            return reading
+    final = reading.throughput
+    if name is not None or reading.steps or (final and given.case):
+        return reading
     if final is None:
-        return _read_by_shape(paths, arrivals, given, found)
-    steps = _read_by_shape(paths, arrivals, given, replace(found, throughput=None), bars=False)
-    return _deny_total(final, float(found.printed.get("global_batch", 0)), steps) or found
+        return _read_by_shape(paths, arrivals, given, reading)
+    steps = _read_by_shape(paths, arrivals, given, replace(reading, throughput=None), bars=False)
+    return _deny_total(final, float(reading.printed.get("global_batch", 0)), steps) or reading
 
 
 def _read_one_start(
-    found: Reading, paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
+    whole: Reading, paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
 ) -> Reading:
     """Of several in one file that which `choose_start` chooses, with the batch and devices printed before it."""
     from evalsuite.logs.unknown.starts import choose_start
 
     if (start := choose_start(paths[0], dialect, given)) is None:
-        return found
+        return whole
     own = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, replace(given, lines=start.lines)), paths)
     if own.throughput is None:
-        return found
-    again = [one for one in found.findings if isinstance(one, _AGAIN) and one not in own.findings]
+        return whole
+    again = [finding for finding in whole.findings if isinstance(finding, _AGAIN) and finding not in own.findings]
     return replace(own, status="doubtful", reason=join(start.reason, own.reason), findings=(*again, *own.findings))
 
 
@@ -213,7 +215,7 @@ def _read_by_shape(
 
     grouped = groups(paths[0]) if paths else []
     grouped = [
-        one for one in grouped if bars or not (one.dialect and one.dialect.redrawn)
+        group for group in grouped if bars or not (group.dialect and group.dialect.redrawn)
     ]  # an evaluation may draw one
     shape = next((group for group in grouped if group.dialect or group.roles), None)
     if shape is None:
@@ -231,27 +233,27 @@ def _read_by_shape(
         run = measure_logs(paths, arrivals, shape.dialect, given).run
     except Unreadable:
         return silent
-    found = asked = silent
+    result = asked = silent
     for variant in _variants(run, counted={"step", "seconds"} & shape.roles.keys()):
         if variant.dialect.scope == "auto" and asked.total_devices not in (None, 1):
             break  # whose rate it is, is asked
         numbers = over_all(compute_numbers(variant))
         if "argued_parts" in run.said and numbers.facts.batch_from_outside and not numbers.rated:
             continue  # is a step of theirs a part of an optimiser's step?
-        found = _judge(numbers)
-        if found.throughput is not None:
+        result = _judge(numbers)
+        if result.throughput is not None:
             break
         by_steps = variant.dialect.unit in NO_ITEMS and "rate" not in shape.roles  # then no batch would help
-        asked = asked if asked.steps and not by_steps else found
-    found = replace(found if found.throughput else asked, dialect=None, shape=shape.shape)
+        asked = asked if asked.steps and not by_steps else result
+    result = replace(result if result.throughput else asked, dialect=None, shape=shape.shape)
     whole = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.outline)
     taken = join(whole, start.reason) if start else whole
-    if found.throughput is None or found.throughput.items_per_s is None:
-        return replace(found, status="doubtful", reason=join(taken, found.reason))
+    if result.throughput is None or result.throughput.items_per_s is None:
+        return replace(result, status="doubtful", reason=join(taken, result.reason))
     if given.shape == shape.shape and start is None:
-        return found
-    died = next((one.reason for one in (found, silent) if one.status == "failed"), None)
-    return replace(found, status="doubtful", reason=join(taken, Message("logs.shape_accept", shape=shape.shape), died))
+        return result
+    died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
+    return replace(result, status="doubtful", reason=join(taken, Message("logs.shape_accept", shape=shape.shape), died))
 
 
 def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
@@ -266,23 +268,24 @@ def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
 
 
 def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
-    found, run = _judge(numbers), numbers.run
-    if run.given.case or found.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
-        return found
-    if not run.dialect.every and not any(one.step is not None or one.interval or one.step_s for one in run.records):
-        return found  # nothing counts the steps of a report
+    reading, run = _judge(numbers), numbers.run
+    if run.given.case or reading.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
+        return reading
+    counts = any(record.step is not None or record.interval or record.step_s for record in run.records)
+    if not run.dialect.every and not counts:
+        return reading  # nothing counts the steps of a report
     from evalsuite.logs.unknown.whole import over_all
 
     if run.uncollected and paths[0].stat().st_size < CHUNK_BYTES:
         run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
     counted = _judge(over_all(compute_numbers(in_steps(run))))
     if counted.throughput is None or counted.throughput.items_per_s is None:
-        return found
-    return replace(counted, status="doubtful", reason=join(found.reason, Message("logs.read_in_steps")))
+        return reading
+    return replace(counted, status="doubtful", reason=join(reading.reason, Message("logs.read_in_steps")))
 
 
 def _judge(numbers: Numbers) -> Reading:
-    run, found, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
+    run, merged, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
     if numbers.throughput is None and final is not None:
         total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
         numbers = replace(numbers, throughput=total)
@@ -313,15 +316,15 @@ def _judge(numbers: Numbers) -> Reading:
         dialect=run.dialect.name,
         framework=run.dialect.framework,
         model=run.given.known.model or told.model or run.dialect.model,
-        scope=_PUBLIC_SCOPE.get(found.scope),
+        scope=_PUBLIC_SCOPE.get(merged.scope),
         status=status,
         reason=reason,
-        steps=found.steps,
+        steps=merged.steps,
         throughput=measured,
         reported_final=final,
         unit=run.dialect.unit,
-        steps_reported=len(found.steps) + run.uncollected // max(1, found.printers),
-        printers=found.printers,
+        steps_reported=len(merged.steps) + run.uncollected // max(1, merged.printers),
+        printers=merged.printers,
         total_devices=told.devices,
         batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
         breakdown=next((part for part in parts if part is not None), None),
@@ -330,17 +333,17 @@ def _judge(numbers: Numbers) -> Reading:
         findings=findings,
         unfinished=stop[0] if stop else None,
         items_per_epoch=told.items_per_epoch,
-        in_epochs=found.in_epochs,
+        in_epochs=merged.in_epochs,
         printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
         collectives=tuple(scan.collectives for scan in run.scans),
     )
 
 
 def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
-    if any(isinstance(one, _AGAIN) for one in findings):
+    if any(isinstance(finding, _AGAIN) for finding in findings):
         return Message("logs.several_starts")
-    rest = (one for one in measured.findings if isinstance(one, rules.RestDiffers)) if measured else ()
-    apart = next((one for one in rest if abs(one.difference) > rules.ClocksFarApart.limit - 1), None)
+    rest = (finding for finding in measured.findings if isinstance(finding, rules.RestDiffers)) if measured else ()
+    apart = next((finding for finding in rest if abs(finding.difference) > rules.ClocksFarApart.limit - 1), None)
     return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
 
 
@@ -363,8 +366,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         yield rules.BatchFromArgument(text=numbers.facts.argument)
     devices, unsaid = run.given.known.devices, COUNT_DEVICES.isdisjoint(run.said) and not run.given.case
     if measured and measured.window and unsaid and devices not in (None, 1) and numbers.merged.printers <= 1:
-        counts = (one.rate or one.items or one.consumed or one.global_batch or one.steps_per_s for one in run.records)
-        if devices and numbers.facts.global_batch is None and not any(counts):
+        counts = any(any(_COUNTS(record)) for record in run.records)
+        if devices and numbers.facts.global_batch is None and not counts:
             yield rules.DevicesAssumed(devices=devices)
     if skipped := sum(scan.skipped for scan in run.scans):
         yield rules.LineLeftOut(bytes=skipped)
@@ -398,11 +401,11 @@ class Sniffer:
 
     @cached_property
     def _shapes(self) -> dict[bytes, set[str]]:
-        found: dict[bytes, set[str]] = {}
+        names: dict[bytes, set[str]] = {}
         for dialect in self._dialects:
             for line in dialect.telling:
-                found.setdefault(line.shape, set()).add(dialect.name)
-        return found
+                names.setdefault(line.shape, set()).add(dialect.name)
+        return names
 
     def fits(self, text: bytes) -> list[Dialect]:
         """None, one, or several with equally many step lines; a dialect yields to one that says more (`yields_to`)."""
@@ -411,21 +414,21 @@ class Sniffer:
         shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
         names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
         likely = [dialect for dialect in self._dialects if dialect.name in names]
-        found = [dialect for dialect in likely if _stands_in(example, text, dialect)]
-        names = {dialect.name for dialect in found}
-        strong = [dialect for dialect in found if not names.intersection(dialect.yields_to)]
+        fitting = [dialect for dialect in likely if _stands_in(example, text, dialect)]
+        names = {dialect.name for dialect in fitting}
+        strong = [dialect for dialect in fitting if not names.intersection(dialect.yields_to)]
         if len(strong) < 2:
             return strong
         counts = {dialect: lines_found(text, dialect) for dialect in strong}
         best = max(counts.values())
         return [dialect for dialect, count in counts.items() if count == best]
 
-    def stronger(self, text: bytes, found: list[Dialect]) -> list[Dialect]:
+    def stronger(self, text: bytes, fitting: list[Dialect]) -> list[Dialect]:
         """*found*, or the dialects it yields to whose lines come later in *text*."""
-        names = {name for dialect in found for name in dialect.yields_to}
+        names = {name for dialect in fitting for name in dialect.yields_to}
         better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
         strongest = {dialect.name for dialect in better}
-        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or found
+        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or fitting
 
 
 @functools.lru_cache(maxsize=8)
@@ -439,11 +442,11 @@ def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Di
     if name is not None:
         return catalogue.chosen(name, dialects)
     for path in paths:
-        found = find_dialects(path, _sniffer(tuple(dialects.values())))
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = " and ".join(dialect.name for dialect in found)
+        fitting = find_dialects(path, _sniffer(tuple(dialects.values())))
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            names = " and ".join(dialect.name for dialect in fitting)
             raise Unreadable(Message("logs.parse_equally", names=names))
     raise _explain_silence(paths, dialects.values())
 
@@ -454,23 +457,23 @@ def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
     Judged by the first lines that any dialect knows. Of a long preamble every so many chunks are looked at first, then
     its end; the others only if nothing is found there.
     """
-    found: list[Dialect] = []
+    fitting: list[Dialect] = []
     text, passed_over = b"", False
     for place, chunk in enumerate(chunks(path, bare=True)):
         seldom = SELDOM if chunk.offset > SAMPLED_BYTES else SAMPLED_CHUNKS
-        if not found and chunk.offset > THOROUGH_BYTES and place % seldom:
+        if not fitting and chunk.offset > THOROUGH_BYTES and place % seldom:
             text, passed_over = chunk.text, True
             continue
-        text = text + chunk.text if found else text[-LOOK_BACK_BYTES:] + chunk.text
-        found = found or sniffer.fits(text)
-        if found and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in found)):
+        text = text + chunk.text if fitting else text[-LOOK_BACK_BYTES:] + chunk.text
+        fitting = fitting or sniffer.fits(text)
+        if fitting and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in fitting)):
             break
-    found = found or sniffer.fits(text)
-    if not found and passed_over:
+    fitting = fitting or sniffer.fits(text)
+    if not fitting and passed_over:
         for chunk in chunks(path, bare=True):
-            if found := sniffer.fits(text := chunk.text):
+            if fitting := sniffer.fits(text := chunk.text):
                 break
-    return sniffer.stronger(text[:SNIFF_BYTES], found) if any(dialect.yields_to for dialect in found) else found
+    return sniffer.stronger(text[:SNIFF_BYTES], fitting) if any(dialect.yields_to for dialect in fitting) else fitting
 
 
 def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:
@@ -499,8 +502,8 @@ def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
     """*example*: one line of each shape in *text*, which is enough for patterns of one line."""
     for line in dialect.telling:
         place = text if b"\n" in line.sample else example
-        found = line.compiled.finditer(place) if line.literal in place else ()
-        if any(line.fields is None or line.read(match) is not None for match in found):
+        places = line.compiled.finditer(place) if line.literal in place else ()
+        if any(line.fields is None or line.read(match) is not None for match in places):
             return True
     return False
 

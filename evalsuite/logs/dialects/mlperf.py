@@ -45,8 +45,8 @@ _TOP1 = line(
 
 
 def _value(name: bytes, line: bytes) -> float | None:
-    found = re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)
-    return None if found is None else float(found[1])
+    match = re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)
+    return None if match is None else float(match[1])
 
 
 def _block_start(match: "re.Match[bytes]") -> Fields | None:

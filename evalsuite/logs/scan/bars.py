@@ -18,7 +18,7 @@ class PastTotal:
 
     def add(self, text: bytes) -> None:
         if self._passed is None and b"it [" in text:
-            self._passed = next((one for one in _NEXT.finditer(text) if _is_same(one)), None)
+            self._passed = next((bar for bar in _NEXT.finditer(text) if _is_same(bar)), None)
 
     def contradiction(self, items_per_s: float) -> Message | None:
         if self._passed is None:

@@ -179,12 +179,12 @@ class Incidents:
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
         # a byte is found ten times faster than a word
         spelt = (b"n" in text and b"nan" in text) or (b"N" in text and (b"NaN" in text or b"NAN" in text))
-        if self.nan is None and spelt and (found := _NAN_LOSS.search(text)):
-            self.nan = LossNotANumber(line=_line(piece.chunk, found.start()))
+        if self.nan is None and spelt and (match := _NAN_LOSS.search(text)):
+            self.nan = LossNotANumber(line=_line(piece.chunk, match.start()))
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
-        if self.resumed is None and may_resume and (found := _RESUMED.search(text)):
-            quoted = found[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
-            self.resumed = Resumed(line=_line(piece.chunk, found.start()), text=quoted)
+        if self.resumed is None and may_resume and (match := _RESUMED.search(text)):
+            quoted = match[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
+            self.resumed = Resumed(line=_line(piece.chunk, match.start()), text=quoted)
 
 
 def _line(chunk: Chunk, at: int) -> int:
@@ -194,10 +194,10 @@ def _line(chunk: Chunk, at: int) -> int:
 def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
     """The first step line up to its number; b"" where that is not its place in the run."""
     present = [line for line in dialect.step if line.literal in text]
-    found = [match for line in present if (match := line.compiled.search(text)) is not None]
-    if not found:
+    hits = [match for line in present if (match := line.compiled.search(text)) is not None]
+    if not hits:
         return None
-    match = min(found, key=re.Match.start)
+    match = min(hits, key=re.Match.start)
     groups = match.re.groupindex
     needed = ("step", "epoch") if dialect.steps_restart == "epoch" else ("step",)
     if any(name not in groups or match[name] is None for name in needed):
@@ -237,7 +237,7 @@ class ScoreCollector:
             return
         for match, line in matches(text, self._dialect.scores):
             fields = (line.read(match) if is_whole(match, line) else None) or {}
-            known = tuple(one for name, text in fields.items() if (one := _value(name, text)) is not None)
+            known = tuple(scored for name, text in fields.items() if (scored := _value(name, text)) is not None)
             begin = text.rfind(b"\n", 0, match.start()) + 1
             if known and self._first_rank(printer(text[begin : match.start()])):
                 end = text.find(b"\n", match.end()) + 1 or len(text)
@@ -259,14 +259,14 @@ class ScoreCollector:
 
     def scores(self, arrival: Callable[[int], float | None] | None) -> tuple[Score, ...]:
         """By epoch; the first of each metric and split, where an epoch is printed again."""
-        found: dict[tuple[int, Split, str], Score] = {}
-        for place, one in enumerate(self._found, 1):
-            epoch = place if one.epoch is None else one.epoch - self._dialect.first_epoch + 1
-            at_s = one.elapsed_s if one.elapsed_s is not None else arrival(one.end) if arrival else None
-            for split, metric, value in one.values:
-                score = Score(metric=metric, split=split, value=value, epoch=epoch, at_s=at_s, line=one.line)
-                found.setdefault((epoch, split, metric), score)
-        return tuple(found[key] for key in sorted(found))
+        first: dict[tuple[int, Split, str], Score] = {}
+        for place, entry in enumerate(self._found, 1):
+            epoch = place if entry.epoch is None else entry.epoch - self._dialect.first_epoch + 1
+            at_s = entry.elapsed_s if entry.elapsed_s is not None else arrival(entry.end) if arrival else None
+            for split, metric, value in entry.values:
+                score = Score(metric=metric, split=split, value=value, epoch=epoch, at_s=at_s, line=entry.line)
+                first.setdefault((epoch, split, metric), score)
+        return tuple(first[key] for key in sorted(first))
 
 
 def _value(name: str, text: bytes | float | None) -> Value | None:
@@ -315,12 +315,12 @@ class TimerCollector:
             return
         for match, line in matches(piece.chunk.text, (self.timers.line,)):
             fields = line.read(match) or {}
-            several, one = fields.get("timers"), fields.get("timer")
+            several, alone = fields.get("timers"), fields.get("timer")
             if isinstance(several, bytes):
                 seconds = {name.decode(): number(value) for name, value in _PAIR.findall(several)}
                 self._found.append((whole(fields.get("step")), seconds))
-            elif isinstance(one, bytes):
-                name = one.decode("ascii", "replace")
+            elif isinstance(alone, bytes):
+                name = alone.decode("ascii", "replace")
                 if name == self.timers.whole:  # begins the next report; what precedes the first is dropped
                     self._found.append((None, {}))
                 if self._found:

@@ -55,11 +55,11 @@ def failure(lines: Iterable[tuple[int, bytes]]) -> Failure | None:
     exceptions, whole = list(_exceptions(lines)), b"\n".join(text for _, text in lines)
     for rank, patterns in enumerate(_ranks()):
         present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
-        found = [hit for kind, pattern in present.items() if (hit := _first(lines, kind, pattern))]
+        hits = [hit for kind, pattern in present.items() if (hit := _first(lines, kind, pattern))]
         if rank == 1:
-            found += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
-        if found:
-            return min(found, key=lambda hit: hit.line)
+            hits += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
+        if hits:
+            return min(hits, key=lambda hit: hit.line)
     return None
 
 

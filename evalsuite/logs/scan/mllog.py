@@ -36,8 +36,8 @@ def set_size(benchmark: str, stated: float, global_batch: float | None) -> float
 
 
 def benchmark_of(text: bytes) -> str:
-    found = _BENCHMARK.search(text)
-    return found[1].decode() if found else ""
+    match = _BENCHMARK.search(text)
+    return match[1].decode() if match else ""
 
 
 class MllogCheck:
@@ -145,5 +145,5 @@ def _alike(items_per_s: float, over_the_run: float) -> bool:
 
 
 def _of(name: bytes, text: bytes) -> float | None:
-    found = re.search(name + rb"(\d[\d.e+-]*)", text)
-    return None if found is None else number(found[1])
+    match = re.search(name + rb"(\d[\d.e+-]*)", text)
+    return None if match is None else number(match[1])

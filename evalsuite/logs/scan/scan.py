@@ -67,8 +67,8 @@ class Scan:
         self._full = False
 
     def read(self, path: Path, lines: tuple[int, int] | None = None) -> "Scan":
-        found = chunks(path, bare=self.dialect.spans_lines)
-        for chunk in within(found, lines) if lines else found:
+        pieces = chunks(path, bare=self.dialect.spans_lines)
+        for chunk in within(pieces, lines) if lines else pieces:
             piece = self._collect(chunk)
             for collector in self._collectors:
                 collector.add(piece)
@@ -122,7 +122,7 @@ class Quiet:
         (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece.chunk)
 
     def lines(self) -> list[tuple[int, bytes]]:
-        found: list[tuple[int, bytes]] = []
+        quiet: list[tuple[int, bytes]] = []
         for chunk in (*self._first, *self._last):
             text, first = chunk.text, chunk.first_line
             sign = -1
@@ -131,12 +131,12 @@ class Quiet:
             if sign >= 0:
                 begin = text.find(b"\n", sign) + 1 or len(text)
                 text, first = text[begin:], first + text.count(b"\n", 0, begin)
-                found.clear()
+                quiet.clear()
             numbered = enumerate(text.split(b"\n"), first)
-            found += [
+            quiet += [
                 (number, part[:LINE_LOOKED_AT]) for number, each in numbered for part in each.split(b"\r") if part
             ]
-        return found
+        return quiet
 
 
 @dataclass
@@ -168,11 +168,11 @@ class Rest:
         apart = self._reached not in (None, part.offset)
         if apart or self._extractor is None:
             self._extractor = Extractor(self.dialect)
-        found: list[Record] = []
-        self._extractor.extend(found, part)
-        if found and apart:
-            found[0] = found[0]._replace(gap=True)  # the interval since the report before is unknown
-        self.records += found
+        records: list[Record] = []
+        self._extractor.extend(records, part)
+        if records and apart:
+            records[0] = records[0]._replace(gap=True)  # the interval since the report before is unknown
+        self.records += records
 
 
 def _last_match(text: bytes, line: Line, begin: int) -> int:

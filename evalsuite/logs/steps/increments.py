@@ -40,7 +40,7 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
     stream = _by_stamps(stream) if by_stamps else stream
     stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
     base, usual = _numbering(stream, dialect)
-    found: list[Increment] = []
+    increments: list[Increment] = []
     before = begun = None
     left_out = False
     bracketed = any(map(_BEGINS, stream))
@@ -56,10 +56,10 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
         if (record.gap and dialect.evaluation_inside) or (by_stamps and before.pause):
             left_out = True
             continue
-        found.append(before._replace(pause=True) if left_out else before)  # no stamp tells where it began
+        increments.append(before._replace(pause=True) if left_out else before)  # no stamp tells where it began
         left_out = False
-    training = [increment for increment in found if not increment.record.evaluated]
-    return training if len(training) > 1 else found  # all, where each has an evaluation inside
+    training = [increment for increment in increments if not increment.record.evaluated]
+    return training if len(training) > 1 else increments  # all, where each has an evaluation inside
 
 
 def _is_timed(record: Record) -> bool:
@@ -68,23 +68,23 @@ def _is_timed(record: Record) -> bool:
 
 def _by_stamps(stream: Sequence[Record]) -> list[Record]:
     """Seconds since the first record, where stamps of whole seconds are all there is."""
-    found: list[Record] = []
+    timed: list[Record] = []
     at = began = stream[0].stamp_s or 0.0
     for record in stream:
         stamp = record.stamp_s or 0.0
         days = round((at - stamp) / DAY_S) if stamp < at - HALF_DAY_S else 0  # the time of day has passed midnight
         at = stamp + DAY_S * days
-        found.append(record._replace(elapsed_s=at - began))
-    return found
+        timed.append(record._replace(elapsed_s=at - began))
+    return timed
 
 
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
     """Seconds since the first record, from steps/s that are means over *most* increments."""
-    found: list[Record] = []
+    timed: list[Record] = []
     for number, record in enumerate(stream):
-        at = _after(found[max(0, number - most)], record) if found else 0.0
-        found.append(record._replace(elapsed_s=at, steps_per_s=None))
-    return found
+        at = _after(timed[max(0, number - most)], record) if timed else 0.0
+        timed.append(record._replace(elapsed_s=at, steps_per_s=None))
+    return timed
 
 
 def _after(since: Record, record: Record) -> float | None:
@@ -113,7 +113,7 @@ def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
 
 
 def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
-    told = [(one.step, at) for one in lines if one.step is not None and (at := _since_epoch_s(one)) is not None]
+    told = [(line.step, at) for line in lines if line.step is not None and (at := _since_epoch_s(line)) is not None]
     for (first, began), (last, ended) in itertools.pairwise(told):
         if last > first:
             yield last - first, ended - began

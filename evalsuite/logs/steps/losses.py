@@ -25,17 +25,17 @@ def read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None
     for chunk in chunks(path, bare=dialect.spans_lines):
         part, _ = chunk.lines_from(0, math.ceil(share * len(chunk.text)))
         Extractor(dialect).extend(records, part)
-    own = (one for one in records if one.rank == records[0].rank)
-    ours = [one for one in own if one.step is not None and one.loss is not None and abs(one.loss) < LARGEST]
+    own = (line for line in records if line.rank == records[0].rank)
+    ours = [line for line in own if line.step is not None and line.loss is not None and abs(line.loss) < LARGEST]
     if len(ours) < FEWEST or (printers > 1 and records[0].rank is None):
         return None
     first = ours[0].epoch or 0
     by_epoch = dialect.steps_restart == "epoch" and ours[0].epoch is not None
     if by_epoch and first > 1:
         return None
-    length = max(one.of or (one.step or 0) + 1 for one in ours) if by_epoch else 0
-    passed = [((one.epoch or 0) - first) * length + (one.step or 0) for one in ours]
-    losses = list(zip(passed, (one.loss or 0.0 for one in ours), strict=True))
+    length = max(line.of or (line.step or 0) + 1 for line in ours) if by_epoch else 0
+    passed = [((line.epoch or 0) - first) * length + (line.step or 0) for line in ours]
+    losses = list(zip(passed, (line.loss or 0.0 for line in ours), strict=True))
     at = next((at for at, (before, after) in enumerate(itertools.pairwise(passed), 1) if after <= before), len(ours))
     earlier, held = dict(losses[:at]), dict(losses)
     gone_on = passed[at:][:MOST_REDONE] if passed[at:] and passed[at] > passed[0] else []  # else it is begun anew

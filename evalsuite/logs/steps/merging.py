@@ -99,8 +99,8 @@ ARGUED = ("global_batch", "batch_per_device")
 
 def _counted(said: Said, name: str) -> float | None:
     """None if it is no whole number: 491,520 among decimal commas is no batch of 491.52."""
-    found = positive(said.get(name))
-    return found if found is not None and found == int(found) else None
+    value = positive(said.get(name))
+    return value if value is not None and value == int(value) else None
 
 
 def _text(said: bytes | float) -> str:
@@ -160,7 +160,7 @@ def merge_records(
     if not spoke:
         return Merged(steps=(), scope=scope or dialect.scope, in_epochs=dialect.per_epoch)
     files = [_without_redraws(records) for records in files] if dialect.redrawn else files
-    runs = [_one_stream(files[one]) or find_run(files[one], dialect, facts.devices) for one in spoke]
+    runs = [_one_stream(files[place]) or find_run(files[place], dialect, facts.devices) for place in spoke]
     streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
     whose: str = scope or dialect.scope
     findings: Sequence[Finding] = ()
@@ -207,16 +207,16 @@ def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
     """Ranks of one job take the same time for a step, each of them and as a whole."""
     tagged = run.streams[0][0].rank is not None
     alike = [
-        one
-        for one in (*run.streams, *run.beside)
-        if not tagged or (run.beside and one[0].rank == run.beside[0][0].rank)
+        stream
+        for stream in (*run.streams, *run.beside)
+        if not tagged or (run.beside and stream[0].rank == run.beside[0][0].rank)
     ]
     streams = [increments_of(stream, dialect) for stream in alike]
     streams = [stream for stream in streams if len(stream) >= FEWEST_OF_JOB]
     at_step: dict[int, list[float]] = {}
-    for one in itertools.chain(*streams):
-        if pace := _step_s(one):
-            at_step.setdefault(one.step, []).append(pace)
+    for increment in itertools.chain(*streams):
+        if pace := _step_s(increment):
+            at_step.setdefault(increment.step, []).append(pace)
     apart = [max(paces) / min(paces) for paces in at_step.values() if len(paces) > 1]
     whole = [pace for stream in streams if (pace := _mean_step_s(stream))]
     if len(apart) >= FEWEST_OF_JOB and statistics.median(apart) > rules.BatchDoubted.limit:
@@ -224,16 +224,18 @@ def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
     return len(whole) > 1 and max(whole) > rules.ClocksFarApart.limit * min(whole)
 
 
-def _step_s(one: Increment) -> float | None:
+def _step_s(increment: Increment) -> float | None:
     """Up to a factor that all of a job have in common."""
-    if since := one.record.mean_s or (one.record.elapsed_s or 0.0) / max(1, one.step):
+    if since := increment.record.mean_s or (increment.record.elapsed_s or 0.0) / max(1, increment.step):
         return since
-    return one.seconds / one.steps if one.seconds and one.steps else 1 / one.rate if one.rate else None
+    if increment.seconds and increment.steps:
+        return increment.seconds / increment.steps
+    return 1 / increment.rate if increment.rate else None
 
 
 def _mean_step_s(stream: Sequence[Increment]) -> float | None:
-    printed = [pace for one in stream if (pace := _step_s(one))]
-    stamps = [(one.step, one.stamp_s) for one in stream if one.stamp_s is not None]
+    printed = [pace for increment in stream if (pace := _step_s(increment))]
+    stamps = [(increment.step, increment.stamp_s) for increment in stream if increment.stamp_s is not None]
     if printed or len(stamps) < FEWEST_OF_JOB:
         return statistics.median(printed) if printed else None
     (first, began), (last, ended) = stamps[0], stamps[-1]
@@ -242,15 +244,15 @@ def _mean_step_s(stream: Sequence[Increment]) -> float | None:
 
 def _without_redraws(records: Sequence[Record]) -> list[Record]:
     """A count that a bar shows again, as tqdm's set_postfix does, is that of a step that ended earlier."""
-    found: list[Record] = []
+    rest: list[Record] = []
     paused = False
     for record in records:
-        if found and record.step is not None and (record.rank, place(record)) == (found[-1].rank, place(found[-1])):
+        if rest and record.step is not None and (record.rank, place(record)) == (rest[-1].rank, place(rest[-1])):
             paused = paused or record.gap
         else:
-            found.append(record._replace(gap=True) if paused else record)
+            rest.append(record._replace(gap=True) if paused else record)
             paused = False
-    return found
+    return rest
 
 
 def _one_stream(records: Sequence[Record]) -> Attempt | None:
@@ -338,35 +340,35 @@ def _steps_of_several(streams: list[list[Increment]], clock: int, job: _Job) -> 
 
 
 def _step_of_several(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
-    one = increments[0] if len(increments) == 1 else _middle(increments)
+    middle = increments[0] if len(increments) == 1 else _middle(increments)
     if not timed:
-        return _step(one, one.record, None, replace(job, arrival=None))
+        return _step(middle, middle.record, None, replace(job, arrival=None))
     ends = max(timed, key=lambda increment: increment.record.end)
-    return _step(one, ends.record, _latest(timed), job)
+    return _step(middle, ends.record, _latest(timed), job)
 
 
-def _step(one: Increment, record: Record, at: float | None, job: _Job) -> Step:
-    said, relayed, arrival = one.record, record.relayed, job.arrival
-    items = _items(one, said, job)
+def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> Step:
+    said, relayed, arrival = increment.record, record.relayed, job.arrival
+    items = _items(increment, said, job)
     rate = None
-    if one.rate is not None:  # over all devices
-        rate = None if job.printed_by_all is None else one.rate * job.printed_by_all
+    if increment.rate is not None:  # over all devices
+        rate = None if job.printed_by_all is None else increment.rate * job.printed_by_all
     elif items is not None and said.steps_per_s is not None and job.steps_counted:
-        rate = said.steps_per_s / job.steps_counted * items / one.steps
-    elif items is not None and one.seconds is not None:
-        rate = items / one.seconds
+        rate = said.steps_per_s / job.steps_counted * items / increment.steps
+    elif items is not None and increment.seconds is not None:
+        rate = items / increment.seconds
     values = (
-        one.step,
-        one.steps,
+        increment.step,
+        increment.steps,
         items,
-        one.seconds,
+        increment.seconds,
         rate,
         None if relayed else at,
         None if arrival is None else arrival(record.end),
         at if relayed else None,
         said.loss,
         record.line,
-        one.pause,
+        increment.pause,
         said.parts,
     )
     return tuple.__new__(Step, values)  # half of what Step(…) costs

@@ -83,9 +83,9 @@ class WindowFull:
             return False
         self._judged = len(scan.records)
         told = facts(self.given.known, scan.facts.said, self.given.case)
-        found = merge_records([scan.records], self.dialect, told, scope=self.given.scope)
-        chosen = span(found.steps, self.protocol, warmed_up=self.dialect.warmed_up, epochs=self.dialect.per_epoch)
-        return chosen is not None and chosen.complete and widened(chosen, found.steps, found.tick_s)[1]
+        merged = merge_records([scan.records], self.dialect, told, scope=self.given.scope)
+        chosen = span(merged.steps, self.protocol, warmed_up=self.dialect.warmed_up, epochs=self.dialect.per_epoch)
+        return chosen is not None and chosen.complete and widened(chosen, merged.steps, merged.tick_s)[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,23 +194,24 @@ def _choose_scope(run: Pass, known: Facts) -> Numbers:
 
 def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
     dialect, protocol = run.dialect, run.given.protocol
-    found = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
+    merged = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
     measured, complete = throughput(
-        found.steps,
+        merged.steps,
         unit=dialect.unit,
         protocol=protocol,
         warmed_up=dialect.warmed_up,
-        epochs=found.in_epochs,
+        epochs=merged.in_epochs,
         trust_stamps=dialect.trust_stamps,
-        tick_s=found.tick_s,
+        tick_s=merged.tick_s,
     )
-    is_warmup = len(found.steps) == 1 and not (dialect.warmed_up or found.in_epochs) and _is_warmup(run, found.steps[0])
+    alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
+    is_warmup = alone and _is_warmup(run, merged.steps[0])
     factor = 1 if dialect.final_scope == "global" else told.devices
     resumed = positive(run.said.get("resumed_step"))  # then it counts what was trained before a checkpoint
     return Numbers(
         run=run,
         facts=told,
-        merged=found,
+        merged=merged,
         throughput=None if is_warmup else measured,
         final=None if run.final is None or factor is None or resumed else run.final * factor,
         complete=complete,
@@ -225,18 +226,18 @@ def _is_warmup(run: Pass, step: Step) -> bool:
 
 
 def _compare_tail(numbers: Numbers) -> Numbers:
-    run, found, known = numbers.run, numbers.merged, numbers.throughput
-    if known is None or known.window is None or known.line_last is None or found.in_epochs:
+    run, merged, known = numbers.run, numbers.merged, numbers.throughput
+    if known is None or known.window is None or known.line_last is None or merged.in_epochs:
         return numbers
     begun = next(scan for scan in run.scans if scan.records)
     reached = bisect.bisect_right(begun.records, known.line_last, key=lambda record: record.line)
-    begin = 0 if run.dialect.mean_reports else max(0, reached - LEAD_RECORDS * max(1, found.printers))
+    begin = 0 if run.dialect.mean_reports else max(0, reached - LEAD_RECORDS * max(1, merged.printers))
     sample = [[*scan.records[begin:], *scan.rest.records] for scan in run.scans]
-    behind = merge_records(sample, run.dialect, numbers.facts, arrivals=run.arrivals, scope=found.scope)
-    inside = _within(found.steps, known.window)
+    behind = merge_records(sample, run.dialect, numbers.facts, arrivals=run.arrivals, scope=merged.scope)
+    inside = _within(merged.steps, known.window)
     differs = tuple(unlike_rest(known, inside, behind.steps, trust_stamps=run.dialect.trust_stamps))
-    own = tuple(one for one in known.findings if not isinstance(one, rules.RestDiffers))  # of the few steps read so far
-    several = tuple(one for one in behind.findings if isinstance(one, rules.SeveralRuns))
+    own = tuple(finding for finding in known.findings if not isinstance(finding, rules.RestDiffers))  # of few steps
+    several = tuple(finding for finding in behind.findings if isinstance(finding, rules.SeveralRuns))
     findings = (*numbers.findings, *several)
     return replace(numbers, throughput=replace(known, findings=(*own, *differs)), findings=findings)
 
@@ -297,7 +298,7 @@ def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[St
         measured is None
         and run.dialect.evaluation_inside
         and len(run.records) > 1
-        and all(one.gap for one in run.records[1:])
+        and all(record.gap for record in run.records[1:])
     ):
         return "partial", Message("logs.log_evaluated")
     if not steps and measured is None:
@@ -365,25 +366,25 @@ def _missing(numbers: Numbers) -> str:
     run, dialect = numbers.run, numbers.run.dialect
     if dialect.steps_times_nodes:
         return Message("logs.log_nodes")
-    found, facts = numbers.merged, numbers.facts
+    merged, facts = numbers.merged, numbers.facts
     if _is_too_coarse(numbers) or (dialect.unit in NO_ITEMS and numbers.complete):
         return _COARSE
     if numbers.is_warmup:
-        last = found.steps[0].index
+        last = merged.steps[0].index
         if last == 1:
             return Message("logs.log_first")
         return Message("logs.log_first_steps", count=last)
     rated = any(record.rate is not None for record in run.records)
-    by_time = any(step.seconds for step in found.steps) and not found.in_epochs
-    if found.scope == "unstated" and not by_time:
+    by_time = any(step.seconds for step in merged.steps) and not merged.in_epochs
+    if merged.scope == "unstated" and not by_time:
         return Message("logs.log_whose")
-    if found.scope == "unstated":
+    if merged.scope == "unstated":
         return Message("logs.log_whose_or")
-    if found.scope != "global" and rated:
+    if merged.scope != "global" and rated:
         return _PER_DEVICE
     if not any(map(_is_timed, run.records)):
-        return Message("logs.log_nothing", count=len(found.steps))
-    if found.in_epochs:
+        return Message("logs.log_nothing", count=len(merged.steps))
+    if merged.in_epochs:
         return Message("logs.log_long")
     batch = facts.batch_per_device or facts.global_batch
     if batch and not facts.counts(dialect.unit, if_large=True):
@@ -399,11 +400,11 @@ def _missing(numbers: Numbers) -> str:
 
 
 def _is_too_coarse(numbers: Numbers) -> bool:
-    found = numbers.merged
-    if len(found.steps) == 1 and len(numbers.run.records) <= max(1, found.printers):
+    merged = numbers.merged
+    if len(merged.steps) == 1 and len(numbers.run.records) <= max(1, merged.printers):
         return False  # one line is the start of a run, whatever its clock
-    alone = bool(numbers.run.dialect.clock_s) and len(found.steps) == 1
-    return alone or (found.tick_s is not None and any(step.items and step.seconds for step in found.steps))
+    alone = bool(numbers.run.dialect.clock_s) and len(merged.steps) == 1
+    return alone or (merged.tick_s is not None and any(step.items and step.seconds for step in merged.steps))
 
 
 def _is_timed(record: Record) -> bool:
@@ -455,10 +456,10 @@ def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool
     Of a case `clocks_far_apart` says what is merely doubtful.
     """
     value = measured.items_per_s or 0.0
-    found = [one for one in measured.findings if isinstance(one, rules.ClockDisagrees)]
+    apart = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
     if numbers.merged.scope == "unstated":
-        found += _unlike_printed(numbers, measured)
-    worst = max(found, key=lambda one: one.factor, default=None)
+        apart += _unlike_printed(numbers, measured)
+    worst = max(apart, key=lambda finding: finding.factor, default=None)
     if worst and worst.factor >= DOUBT:
         relayed = any(step.relay_s is not None for step in numbers.merged.steps)  # kubectl may pass lines on late
         why = functools.reduce(
@@ -479,8 +480,8 @@ def _unlike_printed(numbers: Numbers, measured: Throughput) -> Iterator[rules.Cl
     if value is None or first is None or last is None:
         return
     if rates := [record.rate for record in numbers.run.records if record.rate and first <= record.line <= last]:
-        one = statistics.median(rates)
-        nearest = min(max(value, one), one * (numbers.facts.devices or math.inf))
+        middle = statistics.median(rates)
+        nearest = min(max(value, middle), middle * (numbers.facts.devices or math.inf))
         yield disagreement(value, measured.method, nearest, RATES)
 
 
@@ -510,17 +511,17 @@ def _explanations(worst: rules.ClockDisagrees, facts: Facts, *, relayed: bool) -
     factor = worst.factor
     whole = round(factor)
     near = 2 <= whole <= MOST_STEPS_APART and is_nearly(factor, whole)
-    found = []
+    reasons = []
     if facts.devices and facts.devices > 1 and is_nearly(factor, facts.devices):
-        found.append(Message("logs.doubt_scope", devices=facts.devices))
+        reasons.append(Message("logs.doubt_scope", devices=facts.devices))
     if facts.items_per_step is not None:
         accumulation = Message("logs.doubt_accumulation", steps=whole) if near else ""
-        found.append(Message("logs.doubt_batch", accumulation=accumulation))
+        reasons.append(Message("logs.doubt_batch", accumulation=accumulation))
     if relayed:
-        found.append(Message("logs.doubt_relay"))
-    if not found and _clock_is_faster(worst):
+        reasons.append(Message("logs.doubt_relay"))
+    if not reasons and _clock_is_faster(worst):
         return [Message("logs.doubt_part")]
-    return found or [Message("logs.doubt_paused")]
+    return reasons or [Message("logs.doubt_paused")]
 
 
 def _clock_is_faster(finding: rules.ClockDisagrees) -> bool:

@@ -38,22 +38,22 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     lengths = [*map(length, attempts)]
     longest = max(reversed(attempts), key=length)
     limits = itertools.chain([SeveralRuns.earlier] * attempts.index(longest), itertools.repeat(SeveralRuns.share))
-    as_long = sum(one >= limit * max(lengths) for one, limit in zip(lengths, limits, strict=False))
-    beside = [one for attempt in attempts if attempt is not longest for one in attempt if _beside(one, longest)]
+    as_long = sum(length >= limit * max(lengths) for length, limit in zip(lengths, limits, strict=False))
+    beside = [other for attempt in attempts if attempt is not longest for other in attempt if _beside(other, longest)]
     return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
 
 
 def _beside(stream: Stream, others: Sequence[Stream]) -> bool:
-    return any(one[0].rank == stream[0].rank and one[0].end < stream[-1].end < one[-1].end for one in others)
+    return any(other[0].rank == stream[0].rank and other[0].end < stream[-1].end < other[-1].end for other in others)
 
 
 def _count_copies(streams: Sequence[Stream]) -> int:
     behind = sorted((stream for stream in streams if len(stream) > 1), key=lambda stream: stream[0].end)
-    found = 1
+    copies = 1
     for before, stream in itertools.pairwise(behind):
         after = before[-1].end < stream[0].end
-        found += after and _copied(stream, before, at_once=stream[0].stamp_s is not None)
-    return found + (len(streams) == 1 and _once(streams[0]) is not streams[0])
+        copies += after and _copied(stream, before, at_once=stream[0].stamp_s is not None)
+    return copies + (len(streams) == 1 and _once(streams[0]) is not streams[0])
 
 
 def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
@@ -193,8 +193,8 @@ def _tagged(streams: list[Stream]) -> list[list[Stream]]:
     by_rank: dict[str | None, list[Stream]] = {}
     for stream in streams:
         by_rank.setdefault(stream[0].rank, []).append(stream)
-    most = max(len(found) for found in by_rank.values())
-    return [[found[number] for found in by_rank.values() if number < len(found)] for number in range(most)]
+    most = max(len(streams) for streams in by_rank.values())
+    return [[streams[number] for streams in by_rank.values() if number < len(streams)] for number in range(most)]
 
 
 def _same_steps(streams: list[Stream]) -> bool:

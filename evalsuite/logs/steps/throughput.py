@@ -101,11 +101,11 @@ def throughput(
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
     findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
-    found = _throughput(chosen, timing, value, unit, by_time or rate, clock, findings)
+    speed = _throughput(chosen, timing, value, unit, by_time or rate, clock, findings)
     batch, alike = (_implied_batch(stamped) if method == RATES and told and not epochs else None) or (None, False)
     within = _stamps_within(stamped, value) if told else None
     implied = batch if alike else None
-    return replace(found, counted=_counted(steps, timing), stamps_within=within, implied_batch=implied), chosen.complete
+    return replace(speed, counted=_counted(steps, timing), stamps_within=within, implied_batch=implied), chosen.complete
 
 
 # the clocks
@@ -133,8 +133,8 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
         return None
     reports = tuple(step._replace(after_pause=False) for step in chosen.reports)
     slowest = Timing(span=replace(chosen, reports=reports), method=ARRIVALS)
-    found = slowest.value if len(slowest.seconds) >= 2 else None
-    return found if found is not None and value <= found * (1 + DISAGREE) else None
+    slower = slowest.value if len(slowest.seconds) >= 2 else None
+    return slower if slower is not None and value <= slower * (1 + DISAGREE) else None
 
 
 def _at_most(arrived: Timing) -> float:
@@ -181,13 +181,13 @@ def _burst(timing: Timing) -> list[Finding]:
 
     The agent's arrivals are measured by their own mean, other stamps also by what the script prints of its steps.
     """
-    found = [(step, gap) for step, gap in timing.seconds if gap is not None]
-    if not found:
+    gaps = [(step, gap) for step, gap in timing.seconds if gap is not None]
+    if not gaps:
         return []
-    mean = statistics.fmean([gap for _, gap in found])
-    usual = [max(mean, own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in found]
-    together = [gap < BURST_SHARE * usual_s for (_, gap), usual_s in zip(found, usual, strict=True)].count(True)
-    return [rules.ArrivalsBursty(together=together, lines=len(found))] if together > BURSTY * len(found) else []
+    mean = statistics.fmean([gap for _, gap in gaps])
+    usual = [max(mean, own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in gaps]
+    together = [gap < BURST_SHARE * usual_s for (_, gap), usual_s in zip(gaps, usual, strict=True)].count(True)
+    return [rules.ArrivalsBursty(together=together, lines=len(gaps))] if together > BURSTY * len(gaps) else []
 
 
 # what a reader must know
@@ -266,7 +266,7 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     timing = Timing(span=behind if method in CLOCKS else read, method=method)  # a clock leaves out pauses by itself
     timed = timing.value is not None or method != TIMES
     rest = timing.value if timed else Timing(span=read, method=RATES).value
-    told, inside = ([each for each in one.step_s if each] for one in (timing, Timing(span=window, method=method)))
+    told, inside = ([each for each in clock.step_s if each] for clock in (timing, Timing(span=window, method=method)))
     half = len(told) // 2 if inside else 0
     paces = [statistics.median(part) for part in (told[:half], told[half:])] if half >= FEWEST_FIGURES else [1.0]
     if max(paces) > rules.RestDiffers.halves * min(paces):  # then their mean tells nothing

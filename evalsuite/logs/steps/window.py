@@ -56,15 +56,15 @@ class Timing:
     @cached_property
     def step_s(self) -> list[float | None]:
         """Per step of each report; of the script's own also by its rate."""
-        found: list[float | None] = []
+        each_s: list[float | None] = []
         for step, seconds in self.seconds:
             if seconds is not None:
-                found.append((seconds if seconds > 0.0 else 0.0) / step.steps)
+                each_s.append((seconds if seconds > 0.0 else 0.0) / step.steps)
             elif self.method not in CLOCKS and step.items_per_s is not None:
-                found.append(1 / step.items_per_s)
+                each_s.append(1 / step.items_per_s)
             else:
-                found.append(None)
-        return found
+                each_s.append(None)
+        return each_s
 
     @cached_property
     def quotients(self) -> list[tuple[float, float]]:
@@ -210,13 +210,13 @@ def find_partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]
     Such a step is slow beyond its size: kernels are chosen anew for its shape. Printed rate × time gives its items,
     which are compared with those of the step before.
     """
-    found = {}
+    partial = {}
     for number, step in enumerate(steps):
         last = number + 1 == len(steps) or steps[number + 1].after_pause
         share = _share(*steps[number - 2 : number + 1]) if last and number >= 2 else None
         if share is not None and share < FULL_BATCH:
-            found[step.index] = (step, share)
-    return found
+            partial[step.index] = (step, share)
+    return partial
 
 
 def _share(earlier: Step, before: Step, step: Step) -> float | None:

@@ -216,8 +216,8 @@ def _is_full(line: bytes) -> bool:
 
 
 def _count_reports(text: bytes, kind: Line, at: int | None = None) -> int:
-    found = kind.compiled.finditer(text) if at is None else filter(None, [kind.compiled.match(text, at)])
-    return sum(is_whole(match, kind) and (kind.fields is None or kind.read(match) is not None) for match in found)
+    reports = kind.compiled.finditer(text) if at is None else filter(None, [kind.compiled.match(text, at)])
+    return sum(is_whole(match, kind) and (kind.fields is None or kind.read(match) is not None) for match in reports)
 
 
 def _in_plain_digits(text: bytes) -> bytes:
@@ -235,9 +235,9 @@ def _tail(line: Line, group: int | None) -> bytes:
 
 
 def _last_number(line: bytes, kind: Line) -> int | None:
-    found = kind.compiled.search(line)
-    last = found.lastindex if found else None
-    return last if found and last and found.end(last) == len(line) else None
+    match = kind.compiled.search(line)
+    last = match.lastindex if match else None
+    return last if match and last and match.end(last) == len(line) else None
 
 
 def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
@@ -245,12 +245,12 @@ def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
 
     *usual*: the width of terminals tells enough where the script prints nothing after it.
     """
-    found, joined = kind.compiled.search(line), kind.compiled.search(line + behind)
-    if found is None or joined is None:
+    alone, joined = kind.compiled.search(line), kind.compiled.search(line + behind)
+    if alone is None or joined is None:
         return False
     if kind.fields is not None:
         ends = _ending(line) != _ending(kind.sample) == _ending(line + behind)
-        return ends and None not in (said := [kind.read(found), kind.read(joined)]) and said[0] != said[1]
+        return ends and None not in (said := [kind.read(alone), kind.read(joined)]) and said[0] != said[1]
     last = _last_number(line, kind)
     if last is None or joined.end(last) <= len(line):
         return False

@@ -167,8 +167,8 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
         offset += len(piece)
 
 
-def within(found: Iterator[Chunk], lines: tuple[int, int]) -> Iterator[Chunk]:
-    for chunk in found:
+def within(file_chunks: Iterator[Chunk], lines: tuple[int, int]) -> Iterator[Chunk]:
+    for chunk in file_chunks:
         begin, end = (_line_begins(chunk.text, line - chunk.first_line) for line in (lines[0], lines[1] + 1))
         if begin < end:
             yield chunk if end - begin == len(chunk.text) else chunk.lines_from(begin, end - begin - 1)[0]
@@ -199,11 +199,11 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
 
 
 def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    found = list(_ANSI.finditer(raw))
+    marks = list(_ANSI.finditer(raw))
     if prefix is not None:
-        found = sorted((*found, *prefix.finditer(raw)), key=lambda match: match.start())
+        marks = sorted((*marks, *prefix.finditer(raw)), key=lambda match: match.start())
     removed, kept, behind, total = [], [], 0, 0
-    for match in found:
+    for match in marks:
         removed.append((match.start() - total, total + match.end() - match.start()))
         total += match.end() - match.start()
         kept.append(raw[behind : match.start()])
@@ -309,7 +309,7 @@ def prefix_of_lowest(text: bytes) -> "re.Pattern[bytes] | None":
     if not any(_PREFIX.search(b"\n" + text[at : at + GLANCE_BYTES]) for at in glances):
         return None
     lines = sum(1 for line in text.split(b"\n") if line.strip())
-    marked = Counter(mark for found in _PREFIX.finditer(b"\n" + text) for mark in _marks(found))
+    marked = Counter(mark for match in _PREFIX.finditer(b"\n" + text) for mark in _marks(match))
     often = [mark for mark, count in marked.items() if count >= FEWEST_MARKED]
     if not often or sum(marked[mark] for mark in often) < MARKED_SHARE * lines:
         return None

@@ -69,30 +69,30 @@ def number(value: bytes | float | None) -> float | None:
     if value is None or value is True or value is False:
         return None
     try:
-        found = float(value)
+        read = float(value)
     except (ValueError, OverflowError, TypeError):
         grouped = isinstance(value, bytes) and _THOUSANDS.fullmatch(value)
         return number(value.replace(b",", b"")) if isinstance(value, bytes) and grouped else None
-    return found if -math.inf < found < math.inf else None
+    return read if -math.inf < read < math.inf else None
 
 
 def whole(value: bytes | float | None) -> int | None:
     if type(value) is bytes and value.isdigit() and len(value) < 16:
         return int(value)
-    found = number(value)
-    return None if found is None or abs(found) > 1e18 else int(found)
+    read = number(value)
+    return None if read is None or abs(read) > 1e18 else int(read)
 
 
 def positive(value: bytes | float | None) -> float | None:
     """If it can be a rate or a time: above zero (D01), and not absurdly large."""
     if value is None:
         return None
-    found: float | None
+    read: float | None
     try:
-        found = float(value)
+        read = float(value)
     except (ValueError, OverflowError, TypeError):
-        found = number(value)
-    return found if found is not None and 1e-9 < found < 1e15 else None
+        read = number(value)
+    return read if read is not None and 1e-9 < read < 1e15 else None
 
 
 def clock_s(text: bytes) -> float:
@@ -119,10 +119,10 @@ _PRINTER = re.compile(
 
 def printer(lead: bytes) -> str | None:
     """The rank that a launcher wrote; the last one, where one line follows another's bar."""
-    found = None
+    last = None
     for match in _PRINTER.finditer(lead):
-        found = match
-    return None if found is None else next(group for group in found.groups() if group is not None).decode()
+        last = match
+    return None if last is None else next(group for group in last.groups() if group is not None).decode()
 
 
 # when it was printed
@@ -160,10 +160,10 @@ RELAY = re.compile(
 
 def stamp_s(text: bytes) -> float | None:
     """The last date and time, as seconds of a fixed origin; None if there is none."""
-    found = next((found for form in _STAMPS if (found := deque(form.finditer(text), maxlen=1))), None)
-    if found is None:
+    stamps = next((stamps for form in _STAMPS if (stamps := deque(form.finditer(text), maxlen=1))), None)
+    if stamps is None:
         return None
-    parts = found[0].groupdict()
+    parts = stamps[0].groupdict()
     month, day = int(parts.get("mo") or 1), int(parts.get("d") or 1)
     hour, minute = int(parts["h"]), int(parts["mi"])
     second = float(parts["s"].replace(b",", b"."))
@@ -178,8 +178,8 @@ def stamp_s(text: bytes) -> float | None:
 
 def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
     present = [line for line in lines if any(beginning in text for beginning in line.beginnings)]
-    found = [zip(line.compiled.finditer(text), itertools.repeat(line)) for line in present]  # a loop costs more
-    return found[0] if len(found) == 1 else iter(sorted(itertools.chain(*found), key=lambda pair: pair[0].start()))
+    pairs = [zip(line.compiled.finditer(text), itertools.repeat(line)) for line in present]  # a loop costs more
+    return pairs[0] if len(pairs) == 1 else iter(sorted(itertools.chain(*pairs), key=lambda pair: pair[0].start()))
 
 
 def count(text: bytes, lines: Iterable[Line]) -> int:
@@ -227,22 +227,22 @@ def open_groups(line: Line) -> tuple[int, ...]:
     usual = line.compiled.search(line.sample)
     if usual is None:
         return ()
-    found = []
+    unseen = []
     for group, said in enumerate(usual.groups(), 1):
         if said is None:
-            found.append(group)  # the sample does not tell
+            unseen.append(group)  # the sample does not tell
         elif not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, usual.end(group)):
             continue  # no number, or one after which the script itself prints more
         elif any(_is_unseen(line, usual, group, tail) for tail in _TAILS):
-            found.append(group)
-    return tuple(found)
+            unseen.append(group)
+    return tuple(unseen)
 
 
 def _is_unseen(line: Line, usual: "re.Match[bytes]", group: int, tail: bytes) -> bool:
     """Is the same found in the sample when the number goes on with *tail*?"""
     end = usual.end(group)
-    found = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
-    return found is not None and found[group] == usual[group]
+    match = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
+    return match is not None and match[group] == usual[group]
 
 
 # a line → the fields of a record
@@ -254,8 +254,8 @@ def _to_text(value: bytes | float) -> str:
 
 def _scaled(factor: float) -> Callable[[bytes | float | None], float | None]:
     def convert(value: bytes | float | None) -> float | None:
-        found = positive(value)
-        return None if found is None else found * factor
+        read = positive(value)
+        return None if read is None else read * factor
 
     return convert
 
@@ -308,11 +308,11 @@ def _values(match: Match[bytes], line: Line) -> list[Any] | None:
         if fields is None:
             return None
         names, said = tuple(fields), tuple(fields.values())
-    found = _NOTHING.copy()
+    values = _NOTHING.copy()
     for place, field, convert in _taken(names):
         if said[place] is not None:
-            found[field] = convert(said[place])
-    return found
+            values[field] = convert(said[place])
+    return values
 
 
 def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
@@ -341,7 +341,7 @@ class Extractor:
     dialect: Dialect
     _paused: bool = False  # an evaluation line has been seen since the last record
 
-    def extend(self, found: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
+    def extend(self, records: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
         """Appends the records of *chunk* to *found*, until it holds *steps* of one epoch.
 
         What is no number (nan, None) is absent. Returns where in the chunk it has stopped, None at its end.
@@ -366,11 +366,11 @@ class Extractor:
             self._paused = False
             if start and text[start - 1] != _NEWLINE:
                 _read_lead(text, start, values)
-            found.append(tuple.__new__(Record, values))  # half of what Record(…) costs
-            first, last = found[0], found[-1]
+            records.append(tuple.__new__(Record, values))  # half of what Record(…) costs
+            first, last = records[0], records[-1]
             if steps is None or first.step is None or last.step is None or first.epoch != last.epoch:
                 continue
-            if last.step - first.step >= steps and len({record.step for record in found}) >= ENOUGH_REPORTS:
+            if last.step - first.step >= steps and len({record.step for record in records}) >= ENOUGH_REPORTS:
                 return match.end()
         self._paused = self._paused or bool(pauses)
         return None

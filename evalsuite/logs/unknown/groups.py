@@ -92,8 +92,8 @@ def groups(path: Path) -> list[Group]:
     for number, text in sampled:
         bar = _bar(text)
         if re.search(rb"\d", text):
-            found = words.WORD.findall(bar["desc"] if bar else words.mask(text))
-            key = (b"%|", *found, *_evaluation_of(bar["desc"], title), bar["of"]) if bar else tuple(found)
+            spoken = words.WORD.findall(bar["desc"] if bar else words.mask(text))
+            key = (b"%|", *spoken, *_evaluation_of(bar["desc"], title), bar["of"]) if bar else tuple(spoken)
             by_words[key].append((number, text))
         title = title if bar else text
     ends = sampled[-1][0] if sampled else 0
@@ -111,8 +111,8 @@ def groups(path: Path) -> list[Group]:
         grouped = [_in_tokens(group) for group in grouped]
     bars = {group.bar for group in grouped if group.dialect}
     within = {bar for bar in bars if any(bar[0] < more and 2 * bar[1] < longer for more, longer in bars if bar[1])}
-    grouped.sort(key=lambda one: -one.count * (1 + ("rate" in one.roles)))
-    return sorted(grouped, key=lambda one: (one.dialect is None, one.bar in within, one.last < LATE * ends))
+    grouped.sort(key=lambda group: -group.count * (1 + ("rate" in group.roles)))
+    return sorted(grouped, key=lambda group: (group.dialect is None, group.bar in within, group.last < LATE * ends))
 
 
 def _apart(group: Group, others: Sequence[Group]) -> Group:
@@ -120,8 +120,8 @@ def _apart(group: Group, others: Sequence[Group]) -> Group:
     if not group.dialect or not (lead := re.match(r"[^\w\s]?[A-Za-z_]{2,}\W", group.text)):
         return group
     pattern, begin = group.dialect.step[0].pattern, lead[0].encode()
-    alike = [one for one in others if one is not group and re.search(pattern, one.text.encode())]
-    if not alike or any(one.text.startswith(lead[0]) for one in alike) or re.match(rb"\W*" + begin, pattern):
+    alike = [other for other in others if other is not group and re.search(pattern, other.text.encode())]
+    if not alike or any(other.text.startswith(lead[0]) for other in alike) or re.match(rb"\W*" + begin, pattern):
         return group
     only = replace(group.dialect.step[0], pattern=re.escape(begin) + rb"[^\r\n]*?" + pattern)
     return replace(group, dialect=replace(group.dialect, step=(only,)))
@@ -133,7 +133,7 @@ def _ends(items: Sequence[Any]) -> Sequence[Any]:
 
 def _joined(grouped: Sequence[Group], lines: Sequence[Lines]) -> Iterator[Group]:
     """A counter in one line and its time in another, always as many lines apart."""
-    counters = [place for place, one in enumerate(grouped) if one.lacks == Message("logs.shape_no_clock")]
+    counters = [place for place, group in enumerate(grouped) if group.lacks == Message("logs.shape_no_clock")]
     for counter, time in itertools.product(counters[:MOST_COUNTERS], range(len(lines))):
         said = b" ".join(text for _, text in lines[time][:1])
         if time == counter or grouped[time].roles.keys() & {"step"} or words.NOT_TRAINING.search(said):
@@ -145,9 +145,9 @@ def _joined(grouped: Sequence[Group], lines: Sequence[Lines]) -> Iterator[Group]
                 continue
             pairs = [(counted[number - apart], text) for number, text in lines[time] if number - apart in counted]
             texts = [(b"\n" * abs(apart)).join(pair if apart > 0 else pair[::-1]) for pair in _ends(pairs)]
-            found = _read_lines(replace(grouped[counter], count=len(pairs), lacks=""), texts)
-            if found.dialect and rb"(?:\n" in found.dialect.step[0].pattern:
-                yield replace(found, text=f"{found.text} ⏎ {grouped[time].text}")
+            joined = _read_lines(replace(grouped[counter], count=len(pairs), lacks=""), texts)
+            if joined.dialect and rb"(?:\n" in joined.dialect.step[0].pattern:
+                yield replace(joined, text=f"{joined.text} ⏎ {grouped[time].text}")
                 return
 
 
@@ -183,16 +183,16 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float |
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=Message("logs.shape_other"))
-    found = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, examples)
+    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, examples)
     plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     of_epochs = (trains or _tells_epochs(texts)) and (
         plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower())
     )
-    timed = "step" in found.roles and ("rate" in found.roles or (trains and "steps_per_s" in found.roles))
-    again = found.dialect is not None and found.dialect.steps_restart == "epoch"
+    timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
+    again = group.dialect is not None and group.dialect.steps_restart == "epoch"
     if not training and not of_epochs and (is_bar or not (timed or again)):
         return replace(plain, lacks=Message("logs.shape_no_training"))
-    return replace(found, restarts=found.dialect is not None and _restarts(found.dialect, lines))
+    return replace(group, restarts=group.dialect is not None and _restarts(group.dialect, lines))
 
 
 def _restarts(dialect: Dialect, lines: Lines) -> bool:
@@ -217,7 +217,7 @@ def _tells_scores(texts: Sequence[bytes]) -> bool:
 def _tells_epochs(texts: Sequence[bytes]) -> bool:
     """Epoch 5/200:  41%|████      | 74/180: what goes through its data again and again is trained."""
     bars = (bar for text in texts if (bar := _bar(text)))
-    return len({found[1] for bar in bars if (found := re.search(_EPOCH, bar["desc"]))}) > 1
+    return len({match[1] for bar in bars if (match := re.search(_EPOCH, bar["desc"]))}) > 1
 
 
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
@@ -227,7 +227,7 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     if len(fast) > len(bars) / 2 or any(bar["unit"] not in _BAR_UNITS for bar in bars):
         return replace(group, lacks=Message("logs.shape_other"))
     begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
-    epoch = next((one for one in begins if re.search(one, first["desc"])), None)
+    epoch = next((form for form in begins if re.search(form, first["desc"])), None)
     places = {(bar["n"], match and match[0]) for bar in bars for match in (re.search(epoch or b"$", bar["desc"]),)}
     name = first["desc"].strip(b" :\0").split()[:1]
     named = first.re is _BAR and name and name[0].isalpha() and not epoch
@@ -253,8 +253,8 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
 def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:
     """The words of the line before a bar without any: ---Start validation---, Evaluating..."""
     other = re.search(rb"\d", title) or re.search(rb"[A-Za-z]", bar) or not words.EVALUATION.search(title)
-    found = [] if other or _OVER.search(title) else words.WORD.findall(title)
-    return found if len(found) <= LONGEST_TITLE else []
+    spoken = [] if other or _OVER.search(title) else words.WORD.findall(title)
+    return spoken if len(spoken) <= LONGEST_TITLE else []
 
 
 def _is_evaluation(match: Match[bytes]) -> bool:
@@ -314,17 +314,17 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
     said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
-    found = replace(group, roles=said | ({"stamp": shown(heads[0])} if stamped else {}))
+    clocked = replace(group, roles=said | ({"stamp": shown(heads[0])} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
     counted = not chosen.keys().isdisjoint({"step", "consumed"})
     epochs = not counted and timed == "report_s" and examples is not None and roles.is_each_an_epoch(columns)
     if not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):
-        return replace(found, lacks=Message("logs.shape_no_counter"))
+        return replace(clocked, lacks=Message("logs.shape_no_counter"))
     if timed in ("", "unclear") and not rated and not stamped:
-        return replace(found, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
+        return replace(clocked, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
     if timed == "seconds" and not stamped and not rated and roles.is_coarse(chosen["seconds"]):
-        return replace(found, lacks=Message("logs.shape_coarse"))
+        return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
     scales |= {"consumed": examples} if examples and "step" not in chosen else {}
@@ -341,7 +341,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
         made = replace(made, clock_s=1.0, trust_stamps=not coarse)
     if made.clock_s or timed == "mean_s":
         made = replace(made, averaging="cumulative")
-    return replace(found, dialect=_with_evaluations(made, middle))
+    return replace(clocked, dialect=_with_evaluations(made, middle))
 
 
 def _unnamed(slot: Slot) -> str:
@@ -356,9 +356,9 @@ def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
 
 
 def _head_end(text: bytes) -> int:
-    found = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?", text[:STAMP_BYTES])
+    times = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?", text[:STAMP_BYTES])
     other = re.compile(rb"(?i)eta|elapsed|time|took|<|remain")  # kinds of time
-    return next((one.end() for one in found if not other.search(text, max(0, one.start() - 14), one.start())), 0)
+    return next((time.end() for time in times if not other.search(text, max(0, time.start() - 14), time.start())), 0)
 
 
 # from columns to a dialect
@@ -373,9 +373,9 @@ def _pattern(chosen: roles.Chosen) -> bytes:
     parts: list[bytes] = []
     line = 0
     for name, column in sorted(chosen.items(), key=lambda pair: pair[1][0].start):
-        lead = _common([one.lead for one in column], backwards=True)
-        tail = _common([one.tail[1:] if one.scaled else one.tail for one in column])
-        tail = b"" if len({one.scaled for one in column}) > 1 else tail
+        lead = _common([slot.lead for slot in column], backwards=True)
+        tail = _common([slot.tail[1:] if slot.scaled else slot.tail for slot in column])
+        tail = b"" if len({slot.scaled for slot in column}) > 1 else tail
         if word := re.match(rb"[A-Za-z_]+", lead):  # first, so that it is looked for as text
             begin, lead = word[0] + rb"(?<![A-Za-z_]%b)" % word[0], lead[word.end() :]
         else:
@@ -409,11 +409,11 @@ def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
     if backwards:
         cut_within = any(re.match(rb"[A-Za-z_]", text[size : size + 1]) for text in ends)
         same = re.sub(rb"^[A-Za-z_]+", b"", same[::-1]) if cut_within else same[::-1]
-        found = re.search(rb"[A-Za-z_/()\[ ]*[^A-Za-z\d\n]*$", same)
-        kept = found[0].lstrip() + b" " if found and found[0].strip() else b""
+        match = re.search(rb"[A-Za-z_/()\[ ]*[^A-Za-z\d\n]*$", same)
+        kept = match[0].lstrip() + b" " if match and match[0].strip() else b""
     else:
-        found = re.match(rb"[^A-Za-z\d\n]{0,2}[A-Za-z_/]*(?:/[A-Za-z]+)*", same)
-        kept = b" " + found[0].rstrip() if found and found[0].strip() else b""
+        match = re.match(rb"[^A-Za-z\d\n]{0,2}[A-Za-z_/]*(?:/[A-Za-z]+)*", same)
+        kept = b" " + match[0].rstrip() if match and match[0].strip() else b""
     return re.sub(rb"(?:\\ )+", rb"\\s*", re.escape(kept))
 
 

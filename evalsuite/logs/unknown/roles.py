@@ -26,14 +26,14 @@ Chosen = dict[str, Column]  # by names of `GROUPS`
 
 def columns_of(texts: Sequence[bytes]) -> Columns:
     """(label, unit, which of these) → the number in every line; what some lack is left out."""
-    found: dict[tuple[str, str, int], Column] = defaultdict(list)
+    columns: dict[tuple[str, str, int], Column] = defaultdict(list)
     for text in texts:
         seen: Counter[tuple[str, str]] = Counter()
         for slot in slots(text):
             plain = slot.label, re.sub(r"^[kmgb](?= |$)", "", slot.unit).strip()
-            found[(*plain, seen[plain])].append(slot)
+            columns[(*plain, seen[plain])].append(slot)
             seen[plain] += 1
-    return {key: column for key, column in found.items() if len(column) == len(texts)}
+    return {key: column for key, column in columns.items() if len(column) == len(texts)}
 
 
 def values_of(column: Sequence[Slot]) -> list[float]:
@@ -87,7 +87,7 @@ def _is_mean(column: Column, counter: Column) -> bool:
     excess = [[(value - e[-1][1]) * (count + 1) for count, value in e[:FEWEST_MEANS]] for e in epochs]
     lasting = [part > first / 2 for first, *rest in excess for part in rest]
     sums = [[value * (count + 1) for count, value in epoch] for epoch in epochs]
-    grow = all(after > 0.9 * before for one in sums for before, after in pairwise(one))  # but for rounding
+    grow = all(after > 0.9 * before for values in sums for before, after in pairwise(values))  # but for rounding
     return grow and len(lasting) >= FEWEST_MEANS - 1 and sum(lasting) > 0.8 * len(lasting)
 
 
@@ -114,8 +114,8 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
 
 def choose_epochs(columns: Columns) -> Chosen:
     """Parts of them: 'epoch': 2.35"""
-    found = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _rises(c) and not _is_whole(c))
-    return {"consumed": parts} if (parts := next(found, None)) else {}
+    rising = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _rises(c) and not _is_whole(c))
+    return {"consumed": parts} if (parts := next(rising, None)) else {}
 
 
 def is_each_an_epoch(columns: Columns) -> bool:
@@ -123,7 +123,7 @@ def is_each_an_epoch(columns: Columns) -> bool:
 
 
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
-    found: list[tuple[int, int, bool, Column]] = []
+    counters: list[tuple[int, int, bool, Column]] = []
     is_range = False  # Batch [0-20]: the second number counts
     ordered = list(columns.values())
     for place, column in enumerate(ordered):
@@ -159,10 +159,10 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         ):
             continue
         if not falls or often >= REGULAR * len(rising):
-            found.append((2 * (named or nested) + share, -place, falls > 0, column))
-    if not found:
+            counters.append((2 * (named or nested) + share, -place, falls > 0, column))
+    if not counters:
         return None, False
-    _, _, restarts, column = max(found, key=lambda one: one[:2])
+    _, _, restarts, column = max(counters, key=lambda counter: counter[:2])
     inner = next(
         (c for c in columns.values() if _is_whole(c) and _find_outer(columns, c) is column), None
     )  # "step": [20, 900]
@@ -267,7 +267,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             passed = sorted(after - before for before, after in pairwise(stamps))[len(stamps) // 2 - 1]
             middle = sorted(values)[len(values) // 2]
             apart = {"report_s": abs(middle - passed), "seconds": abs(middle * (interval or 1.0) - passed)}
-            name = min(apart, key=lambda one: apart[one])
+            name = min(apart, key=lambda name: apart[name])
         elif interval == 1 or (interval and slot.unit_s < 1):  # a report of many steps is not printed in milliseconds
             name = "seconds"
         if name:

@@ -61,11 +61,11 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
         return None
     parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
     left_out = max(0, len(parts) - MOST)
-    found = list(_figures(parts[left_out:], scan, dialect, given))
-    best = max(range(len(found)), key=lambda each: (found[each][1], found[each][0] is not None, each))
-    if found[best][0] is None:
+    figures = list(_figures(parts[left_out:], scan, dialect, given))
+    best = max(range(len(figures)), key=lambda each: (figures[each][1], figures[each][0] is not None, each))
+    if figures[best][0] is None:
         return None
-    others, number = [value for each, (value, _) in enumerate(found) if each != best and value], left_out + best
+    others, number = [value for each, (value, _) in enumerate(figures) if each != best and value], left_out + best
     lines = (parts[number - 1][-1].line + 1 if number else 1, parts[number][-1].line)
     said = Message("logs.read_others", least=rate(min(others)), most=rate(max(others))) if others else ""
     count = len(parts)

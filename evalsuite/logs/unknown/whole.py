@@ -17,11 +17,11 @@ MOST_PAUSES = 0.25  # of the reports
 
 
 def over_all(numbers: Numbers) -> Numbers:
-    run, measured, found = numbers.run, numbers.throughput, numbers.merged
-    if measured is None or not numbers.complete or found.in_epochs or len(run.scans) > 1:
+    run, measured, earlier = numbers.run, numbers.throughput, numbers.merged
+    if measured is None or not numbers.complete or earlier.in_epochs or len(run.scans) > 1:
         return numbers
     records = [[*scan.records, *scan.rest.records] for scan in run.scans]
-    merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=found.scope)
+    merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=earlier.scope)
     steps = _without_pauses(merged.steps, measured.method, pauses=not run.dialect.redrawn)
     warmup = run.given.protocol.warmup_steps
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
@@ -30,7 +30,7 @@ def over_all(numbers: Numbers) -> Numbers:
         unit=run.dialect.unit,
         protocol=replace(run.given.protocol, measured_steps=trained),
         trust_stamps=run.dialect.trust_stamps,
-        tick_s=found.tick_s,
+        tick_s=earlier.tick_s,
     )
     same = whole is not None and whole.method == measured.method
     return replace(numbers, throughput=whole) if same and complete and whole else numbers

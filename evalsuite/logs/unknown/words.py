@@ -94,7 +94,7 @@ def read_number(text: bytes) -> float | None:
 
 def mask(text: bytes) -> bytes:
     """Without what is no figure of training; as long as before."""
-    return _MASKED.sub(lambda found: b"\0" * len(found[0]), text)
+    return _MASKED.sub(lambda match: b"\0" * len(match[0]), text)
 
 
 def slots(text: bytes) -> list[Slot]:
@@ -102,14 +102,14 @@ def slots(text: bytes) -> list[Slot]:
     tokens = list(_TOKEN.finditer(masked))
     ends, begins = [0, *(token.end() for token in tokens)], [*(token.start() for token in tokens), len(masked)]
     between = [masked[end:begin] for end, begin in zip(ends, begins, strict=True)]
-    found: list[Slot] = []
+    parts: list[Slot] = []
     carried = _label(between[0])
     for place, (token, lead, tail) in enumerate(zip(tokens, between, between[1:], strict=False), 1):
         label = carried
         unit, carried = _divide(tail, label, last=place == len(tokens))
         line = masked.count(b"\n", 0, token.start())
-        found.append(Slot(label=label, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start(), line=line))
-    return found
+        parts.append(Slot(label=label, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start(), line=line))
+    return parts
 
 
 def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
