@@ -22,6 +22,7 @@ from evalsuite.model import Device
 
 SERVED = ("Linux", "x86_64")
 PLATFORM = "x86_64-unknown-linux-gnu"
+NEWER_LIBC = "x86_64-manylinux_2_40"  # uv's own platform is manylinux_2_28: an index may have only a newer wheel
 FOLDER = "locks"
 PYTORCH_CPU = ("--torch-backend", "cpu")
 BUILT = " # built here, from this source"
@@ -80,13 +81,22 @@ def read_lock(wanted: PinnedEnvironment) -> Lock | None:
 def write_lock(wanted: PinnedEnvironment, progress: Progress) -> None:
     """For its Python, whatever runs here. Raises CannotInstall."""
     recipe = wanted.recipe
-    lock = resolve(wanted, ("--python-version", recipe.python, "--python-platform", PLATFORM), progress)
-    if bare := [name for name, line in lock.lines.items() if "--hash" not in line]:
+    place = ("--python-version", recipe.python, "--python-platform")
+    lines = resolve(wanted, (*place, PLATFORM), progress).lines
+    if bare := [name for name, line in lines.items() if "--hash" not in line]:
         raise CannotInstall(Message("launch.cannot_lock", names=bare))
     notes = [f"# {wanted.device}, Python {recipe.python}, {' '.join(SERVED)}: {' '.join(wanted.every_pin)}"]
     notes += [f"# by hand, on no package index: {', '.join(recipe.off_index)}"] if recipe.off_index else []
     wanted.file.parent.mkdir(exist_ok=True)
-    files.write_atomically(wanted.file, "\n".join([*notes, *lock.lines.values(), ""]).encode())
+    indexed = [line for line in lines.values() if BUILT not in line and "+" not in line.split()[0]]
+    newer = _compile(tuple(line.split()[0] for line in indexed), (*place, NEWER_LIBC, "--no-deps"), progress)
+    lines = {name: _merge_hashes(line, newer.get(name, line)) for name, line in lines.items()}
+    files.write_atomically(wanted.file, "\n".join([*notes, *lines.values(), ""]).encode())
+
+
+def _merge_hashes(line: str, newer: str) -> str:
+    (pin, *hashes), (same, *further) = line.split(), newer.split()
+    return line if BUILT in line or same != pin else " ".join((pin, *sorted({*hashes, *further})))
 
 
 def find_mistakes(wanted: PinnedEnvironment) -> list[str]:
