@@ -1,4 +1,4 @@
-"""Installs what the real floor needs from elsewhere than PyPI: a browser, Chinese fonts, a scheduler.
+"""Installs what the real floor needs from elsewhere than PyPI: a browser, Chinese fonts, a scheduler, a sandbox.
 
 As root on Debian or Ubuntu; elsewhere it names what is missing. Tests without it skip; those in a browser fail where
 CI=true.
@@ -23,6 +23,7 @@ NEEDED = {
     "mpirun.openmpi": "openmpi-bin",
     "mpiexec.hydra": "mpich",
     "ch-run": "charliecloud",
+    "bwrap": "bubblewrap",
 }
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
 # of the golden pictures (docs/decisions/0012-screens.md); a PDF can embed it
