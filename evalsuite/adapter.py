@@ -202,7 +202,7 @@ def _undeclared(recipe: Recipe, case: Case) -> str | None:
     if case.device not in recipe.devices:
         return Message("core.knows_no", name=recipe.name, kind=case.device.upper(), kinds=recipe.devices)
     if case.precision not in ("fp32", "amp", *recipe.precisions):
-        known = [one for one in ("fp32", "amp", *recipe.precisions, exact_amp(recipe.amp, case.device)) if one]
+        known = [name for name in ("fp32", "amp", *recipe.precisions, exact_amp(recipe.amp, case.device)) if name]
         return Message("core.no_precision", name=recipe.name, precision=case.precision, known=known)
     if case.precision == "amp" and recipe.amp == "":
         return Message("core.no_amp", name=recipe.name)

@@ -54,11 +54,11 @@ def load_module(file: Path, contract: Contract) -> ModuleType:
 
 
 def find_declaration(module: ModuleType, file: Path, contract: Contract) -> Any:
-    found = getattr(module, contract.name, None)
-    if found is None:
+    declaration = getattr(module, contract.name, None)
+    if declaration is None:
         near = did_you_mean(contract.name, [name for name in vars(module) if not name.startswith("_")])
         raise EvalsuiteError.of("core.module_lacks", path=file, name=contract.example, page=contract.page, near=near)
-    return found
+    return declaration
 
 
 def guard(
@@ -72,7 +72,7 @@ def guard(
     def called(*given: object) -> Any:
         words = [*map(shown, given)] or [Message("core.no_argument")]
         try:
-            found = function(*given)
+            value = function(*given)
         except (EvalsuiteError, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -85,11 +85,11 @@ def guard(
                 given=words,
                 wanted=expected,
             ) from error
-        if not isinstance(found, gives):
-            raise EvalsuiteError.of("core.gave_other", where=where, value=shown(found), given=words, wanted=expected)
-        if is_dataclass(found):
-            check(found, where)
-        return found
+        if not isinstance(value, gives):
+            raise EvalsuiteError.of("core.gave_other", where=where, value=shown(value), given=words, wanted=expected)
+        if is_dataclass(value):
+            check(value, where)
+        return value
 
     return called
 

@@ -93,8 +93,8 @@ def _lasting_outputs(closed: Sequence[int], *, of_evaluation: bool) -> list[_Las
     raw = [_LastingOutput(descriptor, lost=descriptor in closed) for descriptor in (1, 2)]
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     output, words = (
-        io.TextIOWrapper(io.BufferedWriter(one), encoding, line_buffering=True, write_through=one.fileno() == 2)
-        for one in raw
+        io.TextIOWrapper(io.BufferedWriter(stream), encoding, line_buffering=True, write_through=stream.fileno() == 2)
+        for stream in raw
     )
     sys.stderr = words
     if of_evaluation:

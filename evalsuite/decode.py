@@ -87,8 +87,8 @@ def message(name: str, **values: object) -> Message:
     return Message(f"decode.{name}", **values)
 
 
-def refusal(found: object, expected: str, hint: str = "") -> Message:
-    return message("got", found=shown(found), expected=expected, hint=hint)
+def refusal(value: object, expected: str, hint: str = "") -> Message:
+    return message("got", found=shown(value), expected=expected, hint=hint)
 
 
 def decode(cls: type[Noun], facts: object, where: Path | str, advice: str = "", *, strict: bool = False) -> Noun:
@@ -131,8 +131,8 @@ def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:
 
     try:
         text = files.read_bytes(Path(path), most=MOST_TOML_BYTES, follow=True).decode("utf-8")
-        if found := _EXCESS.search(text):
-            raise ValueError(message("toml_excess", text=found[0][:20]))
+        if match := _EXCESS.search(text):
+            raise ValueError(message("toml_excess", text=match[0][:20]))
         if text.count("\n") + text.count(",") > MOST_TOML_VALUES:
             raise ValueError(message("toml_values", most=MOST_TOML_VALUES))
         return tomllib.loads(text.replace("\r\n", "\n"))
@@ -156,10 +156,10 @@ def instant(stamp: str | None) -> datetime | None:
     """An ISO 8601 stamp, with the zone that it says; None if it is none, or so far off that other zones have no such
     year."""
     try:
-        found = datetime.fromisoformat(stamp or "")
+        moment = datetime.fromisoformat(stamp or "")
     except ValueError:
         return None
-    return found if datetime.min.year < found.year < datetime.max.year else None
+    return moment if datetime.min.year < moment.year < datetime.max.year else None
 
 
 _PART = r"""(?:(?<![\w-])[\w-]++|"[^"\n]*"|'[^'\n]*')"""
@@ -178,21 +178,21 @@ def encode(value: Any) -> Any:
     return [encode(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def shown(found: object) -> str:
+def shown(value: object) -> str:
     """As messages show a value: `"abc"`, `1.5`, `null`, `[…] of 3`."""
-    match found:
+    match value:
         case None:
             return "null"
         case bool():
-            return str(found).lower()
+            return str(value).lower()
         case str():
-            return f'"{_shortened(ascii(found)[1:-1] if not _is_text(found) else found)}"'
+            return f'"{_shortened(ascii(value)[1:-1] if not _is_text(value) else value)}"'
         case Mapping():
-            return f"{{…}} of {len(found)}"
+            return f"{{…}} of {len(value)}"
         case list() | tuple():
-            return f"[…] of {len(found)}"
-    named = getattr(found, "id", None)
-    return Message("core.the_case", name=named) if isinstance(named, str) else _shortened(repr(found))
+            return f"[…] of {len(value)}"
+    named = getattr(value, "id", None)
+    return Message("core.the_case", name=named) if isinstance(named, str) else _shortened(repr(value))
 
 
 class Wrong(Exception):
@@ -211,8 +211,8 @@ class Kind(NamedTuple):
     take: Callable[[Any], Any]
 
 
-def refuse(found: object, expected: Message, hint: str = "") -> NoReturn:
-    raise Wrong([Mistake("", refusal(found, expected, hint))])
+def refuse(value: object, expected: Message, hint: str = "") -> NoReturn:
+    raise Wrong([Mistake("", refusal(value, expected, hint))])
 
 
 def _kind(hint: Any, strict: bool) -> Kind:
@@ -237,7 +237,7 @@ def _kind(hint: Any, strict: bool) -> Kind:
         return _named(_object_words(strict), functools.partial(_object, hint, strict))
     if hint is str and strict:
         return _FILLED_TEXT
-    return _SIMPLE.get(hint) or _instance(hint.__name__.lower(), lambda found: isinstance(found, hint))
+    return _SIMPLE.get(hint) or _instance(hint.__name__.lower(), lambda value: isinstance(value, hint))
 
 
 def _list(arguments: tuple[Any, ...], strict: bool) -> Kind:
@@ -249,14 +249,14 @@ def _list(arguments: tuple[Any, ...], strict: bool) -> Kind:
         kinds, length = [_kind(each, strict) for each in arguments], len(arguments)
         words = functools.partial(message, "list_of", n=length)
 
-    def take(found: Any) -> tuple[Any, ...]:
-        if not isinstance(found, list | tuple) or length not in (None, len(found)):
-            refuse(found, words())
+    def take(values: Any) -> tuple[Any, ...]:
+        if not isinstance(values, list | tuple) or length not in (None, len(values)):
+            refuse(values, words())
         try:
-            return tuple(kind.take(each) for kind, each in zip(kinds, found, strict=False))
+            return tuple(kind.take(each) for kind, each in zip(kinds, values, strict=False))
         except Wrong:
-            places = (f" {place + 1}" if strict else f"[{place}]" for place in range(len(found)))
-            raise Wrong(inside(zip(kinds, places, found, strict=False))) from None
+            places = (f" {place + 1}" if strict else f"[{place}]" for place in range(len(values)))
+            raise Wrong(inside(zip(kinds, places, values, strict=False))) from None
 
     return Kind(words, take)
 
@@ -276,21 +276,21 @@ def _with_rule(strict: bool, kind: Kind, rule: Constraint | From) -> Kind:
     def words() -> Message:
         return message("ruled", kind=kind.words(), rule=message(rule.name, **dict(rule.values)))
 
-    def take(found: object) -> Any:
+    def take(given: object) -> Any:
         try:
-            value = kind.take(found)
+            value = kind.take(given)
         except Wrong as wrong:
             if any(key for key, _ in wrong.mistakes):
                 raise
-            refuse(found, words())
-        return value if rule.fits(value) else refuse(found, words(), rule.hint(value))
+            refuse(given, words())
+        return value if rule.fits(value) else refuse(given, words(), rule.hint(value))
 
     return Kind(words, take)
 
 
 def _converted(kind: Kind, convert: Callable[[Any], Any]) -> Kind:
-    def take(found: object) -> Any:
-        value = kind.take(found)
+    def take(given: object) -> Any:
+        value = kind.take(given)
         try:
             return convert(value)
         except EvalsuiteError as error:
@@ -301,34 +301,34 @@ def _converted(kind: Kind, convert: Callable[[Any], Any]) -> Kind:
 
 def optional(kind: Kind) -> Kind:
     take = kind.take
-    return Kind(kind.words, lambda found: None if found is None else take(found))
+    return Kind(kind.words, lambda value: None if value is None else take(value))
 
 
 def _one_of_kinds(kinds: list[Kind]) -> Kind:
     def words() -> Message:
         return message("either", names=[kind.words() for kind in kinds])
 
-    def first(found: object) -> Any:
+    def first(given: object) -> Any:
         for kind in kinds:
             try:
-                return kind.take(found)
+                return kind.take(given)
             except Wrong as wrong:
                 if any(key for key, _ in wrong.mistakes):
                     raise
-        refuse(found, words())
+        refuse(given, words())
 
     return Kind(words, first)
 
 
 def _instance(name: str, test: Callable[[object], bool]) -> Kind:
-    return _named(name, lambda found: found if test(found) else refuse(found, message(name)))
+    return _named(name, lambda value: value if test(value) else refuse(value, message(name)))
 
 
-def _object(cls: Any, strict: bool, found: Any) -> Any:
-    made = isinstance(found, cls)  # by an author's module
-    facts = {field.name: getattr(found, field.name) for field in fields(cls)} if made else found
+def _object(cls: Any, strict: bool, given: Any) -> Any:
+    made = isinstance(given, cls)  # by an author's module
+    facts = {field.name: getattr(given, field.name) for field in fields(cls)} if made else given
     if not isinstance(facts, Mapping):
-        refuse(found, message(_object_words(strict)))
+        refuse(given, message(_object_words(strict)))
     values, wrong, keys = {}, [], _keys(cls, strict)
     for name, (kind, required) in keys.items():
         if name in facts:
@@ -342,7 +342,7 @@ def _object(cls: Any, strict: bool, found: Any) -> Any:
         wrong += _unknown(facts, list(keys))
     if wrong:
         raise Wrong(wrong)
-    value = found if made else cls(**values)
+    value = given if made else cls(**values)
     if own := [Mistake(*each) for each in getattr(value, "mistakes", tuple)()]:
         raise Wrong(own)
     return value
@@ -362,21 +362,21 @@ def _keys(cls: Any, strict: bool) -> Mapping[str, tuple[Kind, bool]]:
     return {field.name: (_kind(hints[field.name], strict), field.name in required) for field in fields(cls)}
 
 
-def _values(name_kind: Kind, kind: Kind, strict: bool, found: Any) -> dict[str, Any]:
-    if not isinstance(found, Mapping):
-        refuse(found, message(_object_words(strict)))
+def _values(name_kind: Kind, kind: Kind, strict: bool, given: Any) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        refuse(given, message(_object_words(strict)))
     try:
-        return {name_kind.take(name): kind.take(each) for name, each in found.items()}
+        return {name_kind.take(name): kind.take(each) for name, each in given.items()}
     except Wrong:
-        names = [ascii(name)[1:-1] for name in found]
-        of_names = zip(itertools.repeat(name_kind), names, found, strict=False)
-        of_values = zip(itertools.repeat(kind), names, found.values(), strict=False)
+        names = [ascii(name)[1:-1] for name in given]
+        of_names = zip(itertools.repeat(name_kind), names, given, strict=False)
+        of_values = zip(itertools.repeat(kind), names, given.values(), strict=False)
         raise Wrong(inside(itertools.chain(of_names, of_values))) from None
 
 
-def inside(found: Iterable[tuple[Kind, str, object]]) -> list[Mistake]:
+def inside(items: Iterable[tuple[Kind, str, object]]) -> list[Mistake]:
     wrong = []
-    for kind, name, each in found:
+    for kind, name, each in items:
         try:
             kind.take(each)
         except Wrong as error:
@@ -384,45 +384,45 @@ def inside(found: Iterable[tuple[Kind, str, object]]) -> list[Mistake]:
     return wrong
 
 
-def _one_of(known: tuple[object, ...], found: object) -> object:
-    if isinstance(found, str) and found in known:
-        return found
-    near = did_you_mean(found, map(str, known), cutoff=0.4) if isinstance(found, str) else ""
-    refuse(found, message("one_of", names=known), near)
+def _one_of(known: tuple[object, ...], value: object) -> object:
+    if isinstance(value, str) and value in known:
+        return value
+    near = did_you_mean(value, map(str, known), cutoff=0.4) if isinstance(value, str) else ""
+    refuse(value, message("one_of", names=known), near)
 
 
-def _phrase(found: object) -> str:
+def _phrase(value: object) -> str:
     try:
-        text = from_json(found)
+        text = from_json(value)
     except ValueError:
-        refuse(found, message("phrase"))
-    return text if _is_text(text) else refuse(found, message("text"))
+        refuse(value, message("phrase"))
+    return text if _is_text(text) else refuse(value, message("text"))
 
 
-def _is_text(found: object) -> bool:
+def _is_text(value: object) -> bool:
     """No half of a surrogate pair, which JSON allows; bytes of a name that is no UTF-8 pass."""
     try:
-        return isinstance(found, str) and found.encode("utf-8", "surrogateescape") is not None
+        return isinstance(value, str) and value.encode("utf-8", "surrogateescape") is not None
     except UnicodeEncodeError:
         return False
 
 
-def _is_filled_text(found: Any) -> bool:
-    return _is_text(found) and bool(found.strip()) and not any(one < " " and one not in "\n\t\r" for one in found)
+def _is_filled_text(value: Any) -> bool:
+    return _is_text(value) and bool(value.strip()) and not any(char < " " and char not in "\n\t\r" for char in value)
 
 
-def _is_number(found: object) -> bool:
+def _is_number(value: object) -> bool:
     """No NaN, no Infinity, nothing beyond a float: Python's JSON has them."""
-    return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) <= sys.float_info.max
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 _SIMPLE: Mapping[Any, Kind] = {
     str: _instance("text", _is_text),
-    bool: _instance("flag", lambda found: isinstance(found, bool)),
-    int: _instance("whole", lambda found: isinstance(found, int) and _is_number(found)),
+    bool: _instance("flag", lambda value: isinstance(value, bool)),
+    int: _instance("whole", lambda value: isinstance(value, int) and _is_number(value)),
     float: _instance("number", _is_number),
-    object: _instance("anything", lambda found: True),
-    Any: _instance("anything", lambda found: True),
+    object: _instance("anything", lambda value: True),
+    Any: _instance("anything", lambda value: True),
 }
 _FILLED_TEXT = _instance("filled_text", _is_filled_text)
 

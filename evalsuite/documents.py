@@ -30,9 +30,9 @@ class Document:
 
 def check_schema(facts: object, schema: int, where: Path | str) -> None:
     """Raises EvalsuiteError if *facts* have another *schema*."""
-    found = facts.get("schema") if isinstance(facts, Mapping) else schema
-    if isinstance(found, bool) or not isinstance(found, int) or found != schema:
-        raise EvalsuiteError(decode.message("schema", where=where, found=decode.shown(found), schema=schema))
+    number = facts.get("schema") if isinstance(facts, Mapping) else schema
+    if isinstance(number, bool) or not isinstance(number, int) or number != schema:
+        raise EvalsuiteError(decode.message("schema", where=where, found=decode.shown(number), schema=schema))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,14 +144,14 @@ STATED_FIGURES = (
 
 def stated_amount(text: str) -> float | None:
     """A printed amount above 0 and below 10¹², with or without grouping signs; None if it is none."""
-    found = decode.number(text.replace(",", "").strip())
-    return found if found and 0 < found < 1e12 else None
+    amount = decode.number(text.replace(",", "").strip())
+    return amount if amount and 0 < amount < 1e12 else None
 
 
 def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    for one in STATED_FIGURES:
-        if (value := stated_amount(stated.get(one.name, ""))) is not None:
-            yield one.figure, value * one.scale
+    for figure in STATED_FIGURES:
+        if (value := stated_amount(stated.get(figure.name, ""))) is not None:
+            yield figure.figure, value * figure.scale
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,8 +29,8 @@ Fields = Mapping[str, float | None]
 @cache
 def _sides(text: str) -> tuple[ast.expr, ...]:
     body = ast.parse(text.strip(), mode="eval").body
-    one = isinstance(body, ast.Compare) and len(body.ops) == 1 and isinstance(body.ops[0], _SIGNS)
-    return (body.left, body.comparators[0]) if isinstance(body, ast.Compare) and one else (body,)
+    compares = isinstance(body, ast.Compare) and len(body.ops) == 1 and isinstance(body.ops[0], _SIGNS)
+    return (body.left, body.comparators[0]) if isinstance(body, ast.Compare) and compares else (body,)
 
 
 def names(text: str) -> frozenset[str]:
@@ -59,10 +59,10 @@ def holds(text: str, fields: Fields) -> bool:
 
 def is_arithmetic(text: str, sides: int = 1) -> bool:
     try:
-        found = _sides(text) if len(text) <= LONGEST else ()
+        parts = _sides(text) if len(text) <= LONGEST else ()
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
-    return len(found) == sides and all(_is_part(node) for side in found for node in ast.walk(side))
+    return len(parts) == sides and all(_is_part(node) for side in parts for node in ast.walk(side))
 
 
 def _checked(text: str, sides: int) -> str:

@@ -80,16 +80,16 @@ def read_json(path: Path, most: int = MOST_BYTES) -> dict[str, object]:
     """Raises EvalsuiteError if *path* is absent, cut off or no JSON object."""
     try:
         content = read_bytes(path, most=most)
-        found = parse_json(content, most // LEAST_BYTES)
+        document = parse_json(content, most // LEAST_BYTES)
         if _HALVES.search(content):
-            json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogateescape")
+            json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except FileNotFoundError as error:
         raise EvalsuiteError.of("core.file_none", path=path) from error
     except (ValueError, OSError) as error:
         raise EvalsuiteError.of("core.half_written", path=path, error=error) from error
-    if not isinstance(found, dict):
-        raise EvalsuiteError.of("core.file_other", path=path, type=type(found).__name__)
-    return found
+    if not isinstance(document, dict):
+        raise EvalsuiteError.of("core.file_other", path=path, type=type(document).__name__)
+    return document
 
 
 def parse_json(content: bytes | str, most: int = MOST_BYTES // LEAST_BYTES) -> Any:
@@ -105,11 +105,11 @@ def parse_json(content: bytes | str, most: int = MOST_BYTES // LEAST_BYTES) -> A
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Raises ValueError for a repeated key: readers differ in which counts."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    facts = dict(pairs)
+    if len(facts) < len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise ValueError(f'the key "{twice[:60]}" stands twice')
-    return found
+    return facts
 
 
 def write_json(path: Path, facts: Mapping[str, object]) -> None:

@@ -275,7 +275,7 @@ class LoaderBusy(Finding, code="loader_bound", severity="flag"):
 
     @classmethod
     def in_run(cls, run: Measurement) -> Iterator[Finding]:
-        shares = {one.resource: one.mean / 100 for one in run.utilisation if one.device is None}
+        shares = {use.resource: use.mean / 100 for use in run.utilisation if use.device is None}
         gpu, cpu = shares.get("gpu", 1.0), shares.get("cpu", 0.0)
         if gpu < cls.lowest_gpu and cpu > cls.highest_cpu:
             yield cls(gpu=gpu, cpu=cpu)
@@ -571,7 +571,8 @@ class NotRecorded(Finding, code="not_recorded", severity="note"):
     @classmethod
     def in_cases(cls, summaries: Sequence[Summary]) -> Iterator[Finding]:
         asked = {"precision": ("precision", UNKNOWN), "device_model": ("device", UNKNOWN), "compiler": ("xla", None)}
-        each = [{fact for fact, (name, none) in asked.items() if getattr(one.case, name) == none} for one in summaries]
+        cases = [summary.case for summary in summaries]
+        each = [{fact for fact, (name, none) in asked.items() if getattr(case, name) == none} for case in cases]
         if lacking := set().union(*each):
             yield cls(cases=sum(map(bool, each)), facts=tuple(fact for fact in asked if fact in lacking))
 
@@ -830,12 +831,12 @@ class MethodsDiffer(Finding, code="methods_differ", severity="flag"):
 
     @classmethod
     def in_cases(cls, summaries: Sequence[Summary]) -> Iterator[Finding]:
-        counted = {one.case: [run.throughput for run in one.measurements if run.counts] for one in summaries}
-        of_case = {case: tuple(sorted({one.method for one in found if one})) for case, found in counted.items()}
-        for one in summaries:
-            base = of_case.get(one.base, ()) if one.base else ()
-            if base and one.base != one.case and of_case[one.case] != base:
-                yield cls(methods=of_case[one.case], base_methods=base, where=one.case.id)
+        counted = [(each.case, [run.throughput for run in each.measurements if run.counts]) for each in summaries]
+        of_case = {case: tuple(sorted({speed.method for speed in speeds if speed})) for case, speeds in counted}
+        for summary in summaries:
+            base = of_case.get(summary.base, ()) if summary.base else ()
+            if base and summary.base != summary.case and of_case[summary.case] != base:
+                yield cls(methods=of_case[summary.case], base_methods=base, where=summary.case.id)
 
 
 class PeakUnverified(Finding, code="peak_unverified", severity="flag"):
@@ -880,8 +881,8 @@ def number(code: str) -> str | None:
 
 def codes() -> tuple[str, ...]:
     """Every code once: data rules first."""
-    found = {*UNRAISED, *(rule.code for rule in RULES.values())}
-    return tuple(sorted(found, key=lambda code: (code.islower(), code)))
+    names = {*UNRAISED, *(rule.code for rule in RULES.values())}
+    return tuple(sorted(names, key=lambda code: (code.islower(), code)))
 
 
 def called(name: str) -> tuple[str, ...]:
@@ -912,18 +913,18 @@ def kinds(rule: type[Finding]) -> Mapping[str, str]:
 
 def _kind(hint: object) -> str:
     inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
-    (found,) = (each for each in getattr(inner, "__metadata__", ()) if isinstance(each, str))
-    return found
+    (kind,) = (each for each in getattr(inner, "__metadata__", ()) if isinstance(each, str))
+    return kind
 
 
 def limits(code: str) -> dict[str, tuple[float, str]]:
-    found = {}
+    limits = {}
     for rule in of_code(code):
         kind_of = kinds(rule)
         for field in dataclasses.fields(rule):
             if field.name in kind_of and field.default is not dataclasses.MISSING:
-                found[field.name] = (field.default, kind_of[field.name])
-    return found
+                limits[field.name] = (field.default, kind_of[field.name])
+    return limits
 
 
 def values(finding: Finding) -> dict[str, object]:

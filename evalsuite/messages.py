@@ -98,15 +98,15 @@ def message_of(error: BaseException) -> str:
     return error.args[0] if error.args and isinstance(error.args[0], Message) else str(error)
 
 
-def from_json(found: object) -> str:
+def from_json(document: object) -> str:
     """The phrase in *found*, a text or the JSON of a message. Raises ValueError."""
-    if isinstance(found, str):
-        return found
-    if isinstance(found, dict) and found.keys() == {"id", "values"}:
+    if isinstance(document, str):
+        return document
+    if isinstance(document, dict) and document.keys() == {"id", "values"}:
         try:
-            return Message(found["id"], **({name: _from_json(value) for name, value in found["values"].items()}))
+            return Message(document["id"], **({name: _from_json(value) for name, value in document["values"].items()}))
         except (AttributeError, KeyError, OSError, TypeError) as error:
-            raise ValueError(f"{found['id']} has no words here, or others than its values") from error
+            raise ValueError(f"{document['id']} has no words here, or others than its values") from error
     raise ValueError("neither a text nor a message")
 
 

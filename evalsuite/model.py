@@ -35,10 +35,10 @@ Value = TypeVar("Value")
 
 
 def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    found: dict[Key, list[Value]] = {}
+    groups: dict[Key, list[Value]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 @dataclass(frozen=True, kw_only=True)

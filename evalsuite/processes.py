@@ -38,8 +38,8 @@ def shared(
     *meanwhile* is done here while processes start. If one is killed, the rest is done here, and so is all where it is
     not *worth* starting them.
     """
-    found = cores() if worth and len(things) > 1 else 1
-    return map(work, things) if found == 1 else _forked(work, things, found, meanwhile)
+    workers = cores() if worth and len(things) > 1 else 1
+    return map(work, things) if workers == 1 else _forked(work, things, workers, meanwhile)
 
 
 def _forked(

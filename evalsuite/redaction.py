@@ -36,7 +36,7 @@ def _shape(
     stems: Sequence[str] = (), shape: Sequence[str] = (), prefixes: str = ""
 ) -> "tuple[Sequence[str], re.Pattern[str]]":
     text = "".join(shape).replace("{gap}", _PEM).replace("{prefixes}", "|".join(map(re.escape, prefixes.split())))
-    text = re.sub(r"\{wrapped:(\d+)\}", lambda found: _wrapped(int(found[1])), text)
+    text = re.sub(r"\{wrapped:(\d+)\}", lambda match: _wrapped(int(match[1])), text)
     return stems or prefixes.lower().split(), re.compile(text, re.ASCII)
 
 
@@ -45,7 +45,7 @@ _SHAPES = {name: _shape(**given) for name, given in paths.read_data("secret_shap
 
 _DECLARED = paths.read_data("secret_signs.toml")
 _SIGNS = {
-    name: re.compile(re.sub(r"\{([a-z]+)\}", lambda found: "".join(_DECLARED["named"][found[1]]), "".join(parts)))
+    name: re.compile(re.sub(r"\{([a-z]+)\}", lambda match: "".join(_DECLARED["named"][match[1]]), "".join(parts)))
     for name, parts in _DECLARED["signs"].items()
 }
 _PLACES = ("wandb", "swanlab", "hit enter", "sshpass", "mysql", "mariadb", "-u")
@@ -87,18 +87,18 @@ _redact_short = functools.lru_cache(maxsize=1 << 14)(_redact)
 
 def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     """A command line without secrets; an option's name marks the next word too."""
-    found, before = [], ""
+    words_left, before = [], ""
     for place, word in enumerate(line):
         joined = " ".join(line[max(0, place - 3) : place + 1])
         by_place = next((match for match in _SIGNS["by_place"].finditer(joined) if match.end() == len(joined)), None)
         if before.startswith("-") and "=" not in before and is_secret_name(before) and not word.startswith("--"):
-            found.append(_mark(before))
+            words_left.append(_mark(before))
         elif by_place and word.endswith(by_place["value"]):
-            found.append(word.removesuffix(by_place["value"]) + _mark(_placed(by_place)))
+            words_left.append(word.removesuffix(by_place["value"]) + _mark(_placed(by_place)))
         else:
-            found.append(redact(word))
+            words_left.append(redact(word))
         before = word
-    return tuple(found)
+    return tuple(words_left)
 
 
 def redact_variables(given: Mapping[str, str]) -> dict[str, str]:
@@ -108,28 +108,28 @@ def redact_variables(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def redact_value(found: object) -> object:
-    if isinstance(found, str):
-        return redact(found)
-    if isinstance(found, Mapping):
-        return {name: redact_value(value) for name, value in found.items()}
-    return [redact_value(value) for value in found] if isinstance(found, list | tuple) else found
+def redact_value(thing: object) -> object:
+    if isinstance(thing, str):
+        return redact(thing)
+    if isinstance(thing, Mapping):
+        return {name: redact_value(value) for name, value in thing.items()}
+    return [redact_value(value) for value in thing] if isinstance(thing, list | tuple) else thing
 
 
-def find_secret(found: object, key: str = "") -> str | None:
+def find_secret(thing: object, key: str = "") -> str | None:
     """The key of the first secret in a JSON or TOML value."""
-    if isinstance(found, str):
-        return (key or "the text") if redact(found) != found or _is_named_secret(key, found) else None
+    if isinstance(thing, str):
+        return (key or "the text") if redact(thing) != thing or _is_named_secret(key, thing) else None
     inside: Iterable[tuple[str, object]] = ()
-    if isinstance(found, Mapping):
-        inside = ((f"{key}.{name}" if key else str(name), value) for name, value in found.items())
-    elif isinstance(found, list | tuple):
-        inside = ((f"{key}[{place}]", value) for place, value in enumerate(found))
+    if isinstance(thing, Mapping):
+        inside = ((f"{key}.{name}" if key else str(name), value) for name, value in thing.items())
+    elif isinstance(thing, list | tuple):
+        inside = ((f"{key}[{place}]", value) for place, value in enumerate(thing))
     return next((where for name, value in inside if (where := find_secret(value, redact(name)))), None)
 
 
-def _is_named_secret(key: str, found: str) -> bool:
-    return is_secret_name(key) and bool(found) and not found.isdigit() and not _is_hidden(found)
+def _is_named_secret(key: str, value: str) -> bool:
+    return is_secret_name(key) and bool(value) and not value.isdigit() and not _is_hidden(value)
 
 
 def _is_hidden(value: str) -> bool:
@@ -159,14 +159,14 @@ def _places(text: str) -> list[tuple[int, int, str]]:
         [(match.start(), match.end(), 0, "") for match in _SIGNS["mark"].finditer(text)] if "[secret:" in text else []
     )
     signs = [(start, end, place, name) for place, (start, end, name, _) in enumerate(_signs(text), 1)]
-    found: list[tuple[int, int, int, str]] = []
+    places: list[tuple[int, int, int, str]] = []
     for start, end, sure, name in sorted(signs + marks):
-        if found and start < found[-1][1]:
-            before = found.pop()
+        if places and start < places[-1][1]:
+            before = places.pop()
             start, end = before[0], max(end, before[1])
             sure, name = min((sure, name), before[2:])
-        found.append((start, end, sure, name))
-    return [(start, end, name) for start, end, _, name in found if name]
+        places.append((start, end, sure, name))
+    return [(start, end, name) for start, end, _, name in places if name]
 
 
 def _signs(text: str) -> Iterator[tuple[int, int, str, bool]]:
@@ -174,14 +174,14 @@ def _signs(text: str) -> Iterator[tuple[int, int, str, bool]]:
     lowered = text.lower()
     for name, (stems, shape) in _SHAPES.items():
         if any(stem in lowered for stem in stems):
-            found = (match for match in shape.finditer(text) if name != "basic" or _is_login(match))
-            yield from ((*match.span(), name, True) for match in found)
+            matches = (match for match in shape.finditer(text) if name != "basic" or _is_login(match))
+            yield from ((*match.span(), name, True) for match in matches)
     if "@" in text or "%40" in text:
         for match in filter(_is_held, _SIGNS["address"].finditer(text)):
             yield match.start("user"), max(match.end("user"), match.end("word")), "credentials", True
     if "=" in text:
-        found = (match for match in _SIGNS["query"].finditer(text) if not _is_hidden(match["value"]))
-        yield from ((*match.span("value"), match["name"], True) for match in found)
+        matches = (match for match in _SIGNS["query"].finditer(text) if not _is_hidden(match["value"]))
+        yield from ((*match.span("value"), match["name"], True) for match in matches)
     if any(place in text for place in _PLACES):
         yield from ((*match.span("value"), _placed(match), False) for match in _SIGNS["by_place"].finditer(text))
     if any(stem in lowered for stem in _STEMS):

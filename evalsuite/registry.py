@@ -26,13 +26,13 @@ def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
     Raises EvalsuiteError for a name that is built in: its figures would stand under the name of the official scripts.
     Two modules of one folder may share a framework (`pytorch.py`, `pytorch_official.py`): it has the recipes of both.
     """
-    found = dict(_house())
+    adapters = dict(_house())
     for place in places:
         brought = load_author_adapters(Path(place))
         if taken := sorted(brought.keys() & _house().keys()):
             raise EvalsuiteError.of("core.adapter_built_in", path=place, name=taken[0], other=f"my_{taken[0]}")
-        found |= brought
-    return found
+        adapters |= brought
+    return adapters
 
 
 @functools.cache
@@ -45,12 +45,12 @@ def load_author_adapters(place: Path) -> dict[str, Adapter]:
 
 
 def _join(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
-    found: dict[str, Adapter] = {}
+    joined: dict[str, Adapter] = {}
     for adapter, file in adapters:
-        before = found[adapter.name].recipes if adapter.name in found else ()
+        before = joined[adapter.name].recipes if adapter.name in joined else ()
         ours = (replace(recipe, brought_by=file.parent) for recipe in adapter.recipes)
-        found[adapter.name] = replace(adapter, recipes=(*before, *ours))
-    return found
+        joined[adapter.name] = replace(adapter, recipes=(*before, *ours))
+    return joined
 
 
 def load(file: Path) -> Adapter:

@@ -48,11 +48,11 @@ def pages(root: str) -> dict[str, str]:
     for action in actions(parser):
         if action.type is Path:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-    found = {place: shtab.complete(parser, shell=shell) for shell, place in COMPLETIONS.items()}
+    scripts = {place: shtab.complete(parser, shell=shell) for shell, place in COMPLETIONS.items()}
     page = Manpage(parser)
     page.manual, page.source = "User Commands", f"evalsuite {__version__}"
     page.description = "measure, compare and report training with deep-learning frameworks"
-    return {**found, MAN_PAGE: str(page)}
+    return {**scripts, MAN_PAGE: str(page)}
 
 
 def actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:

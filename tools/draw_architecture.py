@@ -51,11 +51,11 @@ STYLE = """
 
 def arrows(package: Path) -> set[tuple[str, str]]:
     """(importing package, imported package), without those of the doors."""
-    found = set()
+    pairs = set()
     for file in sorted(package.glob("*/**/*.py")):
         here = file.relative_to(package).parts[0]
-        found |= {(here, there) for there in _imported(file) if there in PLACES and there != here}
-    return {(here, there) for here, there in found if here != "commands"}
+        pairs |= {(here, there) for there in _imported(file) if there in PLACES and there != here}
+    return {(here, there) for here, there in pairs if here != "commands"}
 
 
 def _imported(file: Path) -> set[str]:

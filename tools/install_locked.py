@@ -59,7 +59,7 @@ def index_unreachable() -> str | None:
 
 def pip_settings() -> dict[str, str]:
     listing = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True).stdout.splitlines()
-    lines = [one.partition("=") for one in listing]
+    lines = [line.partition("=") for line in listing]
     return {name.rpartition(".")[2]: value.strip("'\"") for name, _, value in lines}
 
 

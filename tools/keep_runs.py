@@ -84,10 +84,10 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
 
 
 def _keep_networks(runs: Path, to: Path) -> None:
-    for number, found in enumerate(network.read(runs)):
-        place = network.folder(to, f"{found.nodes}x{found.devices_per_node}", str(number))
+    for number, facts in enumerate(network.read(runs)):
+        place = network.folder(to, f"{facts.nodes}x{facts.devices_per_node}", str(number))
         place.mkdir(parents=True, exist_ok=True)
-        network.write(place, replace(found, campaign=None))
+        network.write(place, replace(facts, campaign=None))
 
 
 def _keep_journal(runs: Path, to: Path) -> None:

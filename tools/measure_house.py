@@ -152,7 +152,7 @@ class House:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
                 return self.place(owner.module, node.annotation)
         bases = (self.member(self.place(owner.module, base), name) for base in owner.node.bases)
-        return next((found for found in bases if found), None)
+        return next((place for place in bases if place), None)
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -215,9 +215,9 @@ class _Visit:
                 yield from self._call(node)
             elif isinstance(node, ast.Attribute):
                 holder = self._class_of(node.value)
-                found = self.house.member(holder, node.attr)
-                if found and isinstance(found.node, Function) and self._holds(node.value):  # a property, or a method
-                    yield found, {_parameters(found.node)[0]: holder}
+                member = self.house.member(holder, node.attr)
+                if member and isinstance(member.node, Function) and self._holds(node.value):  # a property, or a method
+                    yield member, {_parameters(member.node)[0]: holder}
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         pairs = [(target, value)]
@@ -241,10 +241,10 @@ class _Visit:
         if isinstance(node, ast.Name):
             return self.held.get(node.id)
         if isinstance(node, ast.Attribute):
-            found = self.house.member(self._class_of(node.value), node.attr)
-            if found and isinstance(found.node, Function):
-                return self.house.place(found.module, found.node.returns)
-            return found
+            member = self.house.member(self._class_of(node.value), node.attr)
+            if member and isinstance(member.node, Function):
+                return self.house.place(member.module, member.node.returns)
+            return member
         if isinstance(node, ast.Call) and node.args:
             return self._class_of(node.args[0])
         return None
@@ -267,7 +267,7 @@ class _Visit:
 
 
 def _parameters(node: Function) -> list[str]:
-    return [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
 COUNTER = """
@@ -320,8 +320,8 @@ def walk_logs(checkout: Path) -> dict[str, Any]:
     }
 
 
-def table(found: dict[str, Any], *, names: bool) -> Iterator[str]:
-    for name, value in found.items():
+def table(figures: dict[str, Any], *, names: bool) -> Iterator[str]:
+    for name, value in figures.items():
         if name == "engine_lines_by_package":
             yield from (f"  {package:<32} {lines:>8,}" for package, lines in value.items())
         elif name == "functions_over_60_lines":
@@ -329,7 +329,7 @@ def table(found: dict[str, Any], *, names: bool) -> Iterator[str]:
         elif name == "largest_folder":
             yield f"{'largest folder of modules':<34} {value[1]:>8}  {value[0]}"
         elif name == "request_entered":
-            yield from (f"  {one}" for one in value if names)
+            yield from (f"  {name}" for name in value if names)
         else:
             yield f"{name.replace('_', ' '):<34} {value:>8,}" if isinstance(value, int | float) else f"{name} {value}"
 
@@ -340,8 +340,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--names", action="store_true", help="name the functions that receive the request")
     arguments = parser.parse_args()
-    found = measure(arguments.checkout.resolve())
-    print(json.dumps(found, indent=1) if arguments.json else "\n".join(table(found, names=arguments.names)))
+    figures = measure(arguments.checkout.resolve())
+    print(json.dumps(figures, indent=1) if arguments.json else "\n".join(table(figures, names=arguments.names)))
 
 
 if __name__ == "__main__":

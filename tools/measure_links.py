@@ -51,15 +51,15 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the hosts too
     rates = {"fast": options.fast, "slow": options.slow}
     with contextlib.ExitStack() as stack:
-        found = stack.enter_context(namespaces.network(*NAMES))
-        hosts = list(found.values())
+        spaces = stack.enter_context(namespaces.network(*NAMES))
+        hosts = list(spaces.values())
         shares = stack.enter_context(links.shares(hosts, options.cores))
         config = stack.enter_context(namespaces.reached_by_ssh(hosts, lambda host: shares[host.name]))
         for repeat in range(1, options.repeats + 1):  # in turn: a slow minute hits all
             for way in WAYS:
                 links.shape(hosts, rates[way.link])
                 print(f"-- repeat {repeat}: {rates[way.link]} Mbit/s, {', '.join(way.options)}; load {_load()}")
-                _train(found["a"], config, way, rates[way.link], repeat, options)
+                _train(spaces["a"], config, way, rates[way.link], repeat, options)
     return 0
 
 
@@ -67,8 +67,8 @@ def _train(host: namespaces.Host, config: Path, way: Way, mbit: int, repeat: int
     words = ["--adapters", str(ADAPTER), "--frameworks", "pytorch", "--models", "resnet50_v1.5"]
     words += ["--recipe", "shaped-links", "--scales", SCALES, "--batch-sizes", str(options.batch)]
     words += ["--precision", "fp32", "--device", "cpu", "--cores-per-device", "1", "--steps", options.steps]
-    for one in (f"image_size={options.image_size}", f"link_mbit={mbit}", *way.options):
-        words += ["--option", one]
+    for option in (f"image_size={options.image_size}", f"link_mbit={mbit}", *way.options):
+        words += ["--option", option]
     words += ["--hosts", ",".join(NAMES), "--repeats", str(repeat)]
     words += ["--measure-network"] if repeat == 1 and way.measures_network else []
     line = host.enter(sys.executable, "-m", "evalsuite", "run", *words, "--runs", str(options.runs.resolve()))
@@ -78,7 +78,7 @@ def _train(host: namespaces.Host, config: Path, way: Way, mbit: int, repeat: int
 
 
 def _load() -> str:
-    return " ".join(f"{one:.2f}" for one in os.getloadavg())
+    return " ".join(f"{load:.2f}" for load in os.getloadavg())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -39,7 +39,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
     return Evaluation(
         title=TITLE,
         profile="dlperf-v1.0",
-        planned=tuple(one.case for one in summaries),
+        planned=tuple(summary.case for summary in summaries),
         repeats=source["repeats"],
         skips=(),
         summaries=tuple(summaries),
@@ -62,10 +62,10 @@ def _key(row: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _runs(folder: Path) -> dict[tuple, list[dict[str, str]]]:
-    found: dict[tuple, list[dict[str, str]]] = {}
+    groups: dict[tuple, list[dict[str, str]]] = {}
     for row in _rows(folder / "runs.csv"):
-        found.setdefault(_key(row), []).append(row)
-    return found
+        groups.setdefault(_key(row), []).append(row)
+    return groups
 
 
 def _measurements(row: Mapping[str, str], runs: Mapping[tuple, list], source: Mapping) -> Iterator[Measurement]:
@@ -106,8 +106,8 @@ def _measurement(row, repeat: int, value: float, file: str, line: str, source: M
 def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, ...]:
     """A README knows better than the adapter."""
     known = ("framework", "recipe", "precision")
-    found = next((one for one in source["stated"] if all(one.get(key, row[key]) == row[key] for key in known)), {})
-    said, left_open = found.get("facts", {}), found.get("open", ())
+    entry = next((each for each in source["stated"] if all(each.get(key, row[key]) == row[key] for key in known)), {})
+    said, left_open = entry.get("facts", {}), entry.get("open", ())
     recipe = (
         recipe_of(row, _features(row)) if "precision" not in said else replace(recipe_of(row, _features(row)), amp=None)
     )
@@ -149,9 +149,9 @@ def _differs(case: Case, published: float, median: float, run: Mapping[str, str]
 
 
 def _findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
-    for one in summaries:
-        yield from (finding for run in one.measurements for finding in run.findings)
-        yield from one.findings
+    for each in summaries:
+        yield from (finding for run in each.measurements for finding in run.findings)
+        yield from each.findings
 
 
 def _machine(source: Mapping) -> Machine:
@@ -159,9 +159,9 @@ def _machine(source: Mapping) -> Machine:
 
 
 def _environment(source: Mapping) -> HostEnvironment:
-    found = {name: value for name, value in source["environment"].items() if not name.startswith("accelerator")}
+    facts = {name: value for name, value in source["environment"].items() if not name.startswith("accelerator")}
     gpus = [{"name": source["environment"]["accelerator"]}] * source["environment"]["accelerators"]
-    return HostEnvironment.from_json({"schema": 1, **found, "gpus": gpus}, SOURCE / "source.toml")
+    return HostEnvironment.from_json({"schema": 1, **facts, "gpus": gpus}, SOURCE / "source.toml")
 
 
 def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, RunCommand]:
@@ -187,7 +187,7 @@ def recipe_of(row: Mapping[str, str], features: tuple[str, ...] | None = None) -
 def _features(row: Mapping[str, str]) -> tuple[str, ...]:
     source = tomllib.loads((SOURCE / "source.toml").read_text(encoding="utf-8"))
     same = ("framework", "model")
-    return next(tuple(one["names"]) for one in source["features"] if all(one[key] == row[key] for key in same))
+    return next(tuple(kind["names"]) for kind in source["features"] if all(kind[key] == row[key] for key in same))
 
 
 @functools.cache

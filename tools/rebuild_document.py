@@ -38,19 +38,19 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
     with open(folder / "cells.csv", encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     runs = [(row, _measurement(row, source, machine, host)) for row in rows]
-    before = [run for one in known.summaries for run in one.measurements]
+    before = [run for summary in known.summaries for run in summary.measurements]
     summaries = scaling.with_scaling(summary.summaries([*before, *(run for _, run in runs)]))
-    found = replace(
+    rebuilt = replace(
         known,
         title="tianshu",
         profile="tianshu",
-        planned=tuple(one.case for one in summaries),
+        planned=tuple(summary.case for summary in summaries),
         summaries=tuple(summaries),
         verdicts=verdicts(summaries, criteria.read()),
         findings=tuple(dict.fromkeys(dlperf._findings(summaries))),
         commands={**known.commands, **{run.run.id: dlperf.command_of(dlperf.recipe_of(row)) for row, run in runs}},
     )
-    return author.attached(found, author_file.read(folder / "author.toml"))
+    return author.attached(rebuilt, author_file.read(folder / "author.toml"))
 
 
 def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host: HostEnvironment) -> Measurement:
@@ -74,8 +74,8 @@ def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host
 def _command(row: Mapping[str, str], source: Mapping) -> RunCommand:
     """The published report knows its own runs better than the recipe."""
     options = set(row["options"].split(";"))
-    of_model = (one for one in source["stated"] if one["model"] == row["model"])
-    said = next((one["facts"] for one in of_model if options >= set(one["options"].split(";"))), {})
+    of_model = (entry for entry in source["stated"] if entry["model"] == row["model"])
+    said = next((entry["facts"] for entry in of_model if options >= set(entry["options"].split(";"))), {})
     recipe = dlperf.recipe_of(row)
     own = {key: value for key, value in (recipe.facts or {}).items() if key not in said}
     stated = {**said, "framework_version": row["framework_version"]}

@@ -39,15 +39,15 @@ def points(framework: str, recipe: Recipe) -> Iterator[tuple[str, Case]]:
 def draw(scale: str, number: int, seed: str) -> Iterator[tuple[str, Recipe, str, Case]]:
     """(framework, recipe, words, case): *number* recipes that serve GPUs at *scale*, each with one of its cases."""
     recipes = [(name, recipe) for name, each in sorted(discover().items()) for recipe in each.recipes]
-    pool = [(*one, cases) for one in recipes if one[1].kind == "official" and (cases := _at(scale, *one))]
+    pool = [(*pair, cases) for pair in recipes if pair[1].kind == "official" and (cases := _at(scale, *pair))]
     for name, recipe, cases in random.Random(f"{seed} {scale}").sample(pool, number):
         words, case = random.Random(f"{seed} {scale} {name}/{recipe.name}").choice(cases)
         yield name, recipe, words, case
 
 
 def _at(scale: str, framework: str, recipe: Recipe) -> list[tuple[str, Case]]:
-    found = [(words, case) for words, case in points(framework, recipe) if words.split()[0] == scale]
-    return [(words, case) for words, case in found if case.device == "gpu" and recipe.refusal(case) is None]
+    chosen = [(words, case) for words, case in points(framework, recipe) if words.split()[0] == scale]
+    return [(words, case) for words, case in chosen if case.device == "gpu" and recipe.refusal(case) is None]
 
 
 if __name__ == "__main__":

@@ -135,10 +135,10 @@ def main() -> int:
 
 def page() -> str:
     evidence = json.loads((paths.DATA / "verification.json").read_text())
-    official = [(name, each) for name, found in sorted(registry.discover([]).items()) for each in found.recipes]
+    official = [(name, each) for name, adapter in sorted(registry.discover([]).items()) for each in adapter.recipes]
     official = [(name, recipe) for name, recipe in official if recipe.kind == "official"]
     seen = {(name, recipe.name): rehearsals.of_recipe(name, recipe) for name, recipe in official}
-    rehearsed = _rehearsed({name: found for name, found in seen.items() if found})
+    rehearsed = _rehearsed({name: levels for name, levels in seen.items() if levels})
     ran = {name for name, facts in evidence.items() if facts["level"] == "ran here"}
     missing = [
         (name, recipe)
@@ -168,11 +168,11 @@ def _level(facts, seen) -> tuple[str, str]:
 def _recipes(official, evidence, seen) -> str:
     models = repositories.known()
     unknown = {"level": "unchecked", "date": ""}
-    found = {
+    levels_of = {
         (name, recipe.name): _level(evidence.get(f"{name}/{recipe.name}", unknown), seen[name, recipe.name])
         for name, recipe in official
     }
-    levels = [level for level, _ in found.values()]
+    levels = [level for level, _ in levels_of.values()]
     names = ("ran here", "rehearsed", "arguments checked", "unchecked")
     counts = ", ".join(f"{levels.count(level)} {level}" for level in names)
     rows = [
@@ -186,19 +186,19 @@ def _recipes(official, evidence, seen) -> str:
         devices = "GPU" if recipe.needs_gpu else "CPU, GPU"
         rows.append(
             f"| {framework} | {recipe.name} | {recipe.model} | {where} | {devices} | {recipe.amp or 'no'} | "
-            f"{', '.join(found[framework, recipe.name])} |\n"
+            f"{', '.join(levels_of[framework, recipe.name])} |\n"
         )
     return "".join(rows)
 
 
 def _rehearsed(seen) -> str:
     rows = [REHEARSED]
-    for (framework, recipe), one in sorted(seen.items()):
-        stand_ins = ", ".join(f"{name} `{digest[:8]}`" for name, digest in sorted(one.stand_ins.items())) or "none"
-        where = f"; script from {one.origin}" if " at " not in one.origin else ""
-        scales = "; ".join(_scale(scale, each) for scale, each in sorted(one.scales.items()))
-        pins = f"{one.python}: {', '.join(one.pins)}{where}"
-        cells = (framework, recipe, scales, one.date, pins, stand_ins, _changes(one.changes))
+    for (framework, recipe), proof in sorted(seen.items()):
+        stand_ins = ", ".join(f"{name} `{digest[:8]}`" for name, digest in sorted(proof.stand_ins.items())) or "none"
+        where = f"; script from {proof.origin}" if " at " not in proof.origin else ""
+        scales = "; ".join(_scale(scale, each) for scale, each in sorted(proof.scales.items()))
+        pins = f"{proof.python}: {', '.join(proof.pins)}{where}"
+        cells = (framework, recipe, scales, proof.date, pins, stand_ins, _changes(proof.changes))
         rows.append(f"| {' | '.join(cells)} |\n")
     return "".join(rows) if seen else ""
 
@@ -239,7 +239,7 @@ def _measured() -> str:
             continue
         axes = ", ".join(f"{name}={value}" for name, value in case.options if (name, value) != ("image_size", "224"))
         key = (case.framework, case.recipe, axes, case.batch_per_device, measured.throughput.unit)
-        busy |= {key for one in measured.findings if one.code == "busy_machine"}
+        busy |= {key for finding in measured.findings if finding.code == "busy_machine"}
         series.setdefault(key, {}).setdefault(case.scale, []).append(measured.value)
         machines.add(str(measured.environment))
     if not series:
@@ -250,9 +250,9 @@ def _measured() -> str:
     ]
     for key, values in sorted(series.items()):
         framework, recipe, axes, batch, unit = key
-        one, two = _median(values.get("1x1")), _median(values.get("1x2"))
+        single, two = _median(values.get("1x1")), _median(values.get("1x2"))
         repeats = str(min(map(len, values.values()))) + "\\*" * (key in busy)
-        rows.append(f"| {framework} | {recipe} | {axes} | {batch} | {one} | {two} | {unit} | {repeats} |\n")
+        rows.append(f"| {framework} | {recipe} | {axes} | {batch} | {single} | {two} | {unit} | {repeats} |\n")
     return MEASURED.format(machine="; ".join(sorted(machines))) + "\n" + "".join(rows)
 
 

@@ -95,11 +95,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=VALIDATION)
     arguments = parser.parse_args()
     arguments.out.write_text(text(arguments.series), encoding="utf-8")
-    for one in validations(arguments.out).values():
+    for band in validations(arguments.out).values():
         print(
-            f"up to {2**one.doublings}x: {one.series} series of {one.sources} sources, median error "
-            f"{one.median_error:.1%}, interval {one.low:.3f} to {one.high:.3f} at the median doubt, out of sample "
-            f"{one.inside:.1%} inside, {one.covered:.1%} with one vote a source"
+            f"up to {2**band.doublings}x: {band.series} series of {band.sources} sources, median error "
+            f"{band.median_error:.1%}, interval {band.low:.3f} to {band.high:.3f} at the median doubt, out of sample "
+            f"{band.inside:.1%} inside, {band.covered:.1%} with one vote a source"
         )
 
 
@@ -108,16 +108,16 @@ def text(series: Path) -> str:
     into.write("\n".join(HEADER) + "\n")
     rows = csv.writer(into, lineterminator="\n")
     rows.writerow(COLUMNS)
-    for one in published(series):
-        rows.writerows(_row(trial) for trial in trials(one))
+    for points in published(series):
+        rows.writerows(_row(trial) for trial in trials(points))
     return into.getvalue()
 
 
 def published(path: Path) -> Iterable[PublishedSeries]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    for name, found in groupby(sorted(rows, key=lambda row: row["series"]), key=lambda row: row["series"]):
-        scales = sorted(found, key=lambda row: int(row["devices"]))
+    for name, members in groupby(sorted(rows, key=lambda row: row["series"]), key=lambda row: row["series"]):
+        scales = sorted(members, key=lambda row: int(row["devices"]))
         yield PublishedSeries(
             name=name,
             source=scales[0]["source"],

@@ -138,7 +138,7 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
     if root is None:
         given = {name for each in commands for _, words in _scripts(each, Path("/")) for name in _names(words)}
         return {"level": "unchecked", "reason": origin, "given": given, **facts}
-    found, missing, scripts, needed = {}, set(), set(), {}
+    files_of, missing, scripts, needed = {}, set(), set(), {}
     for command in commands:
         for script, given in _scripts(command, root):
             scripts.add(str(script.relative_to(root)))
@@ -148,7 +148,7 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
             for word in words:
                 place = _place(word, declared, recipe)
                 place = re.sub(r":\d+", "", place) if place and "excerpt" in origin else place
-                found.update({word: place} if place else {})
+                files_of.update({word: place} if place else {})
                 missing |= set() if place else {word}
             needed |= {name: place for name, place in declared.required.items() if not _given(name, words)}
             missing |= set() if recipe.builds_in_checkout else set(_builds(script, root, command))
@@ -156,7 +156,7 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
         return {"level": "unchecked", "reason": "no script of the command lies in the repository", **facts}
     missing |= {f"{name} is required ({place}) and not given" for name, place in needed.items()}
     level = "unchecked" if missing else "arguments checked"
-    return {"level": level, **facts, "scripts": sorted(scripts), "arguments": dict(sorted(found.items())),
+    return {"level": level, **facts, "scripts": sorted(scripts), "arguments": dict(sorted(files_of.items())),
             "missing": sorted(missing)}  # fmt: skip
 
 
@@ -286,14 +286,14 @@ def _declared(script: Path, root: Path, words: list[str], command) -> Declared:
 
 def _closure(script: Path, root: Path, command) -> list[Path]:
     folders = [root / part.removeprefix("{checkout}").strip("/") for part in _python_path(command)]
-    found, waiting = [], [script]
+    closure, waiting = [], [script]
     while waiting:
         file = waiting.pop()
-        if file in found:
+        if file in closure:
             continue
-        found.append(file)
+        closure.append(file)
         waiting += _imported(file, [script.parent, *folders, root, *_path_additions(root, script)])
-    return found
+    return closure
 
 
 def _path_additions(root: Path, script: Path) -> list[Path]:
@@ -305,7 +305,7 @@ def _imported(file: Path, folders: list[Path]) -> list[Path]:
         tree = ast.parse(file.read_text(errors="replace"))
     except SyntaxError:
         return []
-    found = []
+    imported = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules = [(alias.name, 0) for alias in node.names]
@@ -316,8 +316,8 @@ def _imported(file: Path, folders: list[Path]) -> list[Path]:
             continue
         for module, level in modules:
             bases = [file.parents[level - 1]] if level else [*folders, file.parent]
-            found += [hit for base in bases for hit in _files(base, module)][:4]
-    return found
+            imported += [hit for base in bases for hit in _files(base, module)][:4]
+    return imported
 
 
 def _files(base: Path, module: str) -> list[Path]:
@@ -399,8 +399,8 @@ def _of_absl(kind: str, node: ast.Call, keywords: dict[str, ast.expr], where: st
 
 def _choices(listed: ast.expr | None) -> tuple[str, ...]:
     """Those that are written out; () where a program makes them."""
-    found = [_constant(each) for each in listed.elts] if isinstance(listed, ast.List | ast.Tuple) else []
-    return tuple(map(str, found)) if None not in found else ()
+    values = [_constant(each) for each in listed.elts] if isinstance(listed, ast.List | ast.Tuple) else []
+    return tuple(map(str, values)) if None not in values else ()
 
 
 def _constant(node: ast.expr | None) -> object:

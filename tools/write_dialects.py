@@ -58,14 +58,17 @@ def main() -> int:
 
 def page(dialects: Iterable[Dialect]) -> str:
     """Without tables of cited figures."""
-    found = sorted((one for one in dialects if not one.name.startswith("cited_")), key=lambda one: one.name)
+    shown = sorted(
+        (dialect for dialect in dialects if not dialect.name.startswith("cited_")), key=lambda dialect: dialect.name
+    )
     rows = (
-        f"| [{one.name}](#{_anchor(one.name)}) | {_cell(one.title)} | {one.unit} | {_whose(one)} | {_over(one)} |"
-        for one in found
+        f"| [{dialect.name}](#{_anchor(dialect.name)}) | {_cell(dialect.title)} | {dialect.unit} | "
+        f"{_whose(dialect)} | {_over(dialect)} |"
+        for dialect in shown
     )
     head = "| Dialect | Printed by | Unit | Whose figure | Taken over |\n|---|---|---|---|---|"
-    sections = "\n".join("\n".join(_section(one)) for one in found)
-    return f"{INTRO.format(count=len(found))}\n{head}\n" + "\n".join(rows) + f"\n\n{sections}"
+    sections = "\n".join("\n".join(_section(dialect)) for dialect in shown)
+    return f"{INTRO.format(count=len(shown))}\n{head}\n" + "\n".join(rows) + f"\n\n{sections}"
 
 
 def _whose(dialect: Dialect) -> str:

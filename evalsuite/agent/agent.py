@@ -245,7 +245,7 @@ class _Agent:
         with contextlib.suppress(OSError, EvalsuiteError):
             self.folder.pack_samples(self.order.host)
         if packed.is_file():
-            self.held = {name: found for name, found in self.held.items() if name not in written}
+            self.held = {name: digest for name, digest in self.held.items() if name not in written}
             self.held[packed.name] = files.sha256(packed)
 
     def _fail(self, error: BaseException) -> None:
@@ -275,7 +275,7 @@ class _Agent:
             beside=self.lock.count_beside() if self.lock else None,
             clock_ahead_s=_both([offset.ahead_s for offset in self.clocks if offset]),
             clock_error_s=_both([offset.error_s for offset in self.clocks if offset]),
-            sha256=self.held | {name: found for reader in self.readers for name, found in reader.hashes.items()},
+            sha256=self.held | {name: digest for reader in self.readers for name, digest in reader.hashes.items()},
             nodes=self.place.nodes,
             command=redaction.redact_words(self.order.argv),
         )

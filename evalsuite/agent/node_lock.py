@@ -165,7 +165,7 @@ def _lay_down(place: Path, run: Path, others: list[Holder]) -> NodeLock:
 
 def _end_dead(place: Path) -> list[Holder]:
     """Who measures here, oldest first. Survivors of the dead are ended, files of the gone removed."""
-    found = []
+    ended = []
     for file in sorted(place.glob(f"*{PRESENT}"), key=_age):
         try:
             handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -180,12 +180,12 @@ def _end_dead(place: Path) -> list[Holder]:
         except BlockingIOError:
             if _dead(lines):
                 _end_run(file)
-            found.append(_holder(file, lines))
+            ended.append(_holder(file, lines))
         except OSError:
             continue
         finally:
             os.close(handle)
-    return found
+    return ended
 
 
 def _holder(file: Path, lines: list[dict[str, object]]) -> Holder:
@@ -205,12 +205,12 @@ def _dead(lines: list[dict[str, object]]) -> bool:
 
 def _survivors(file: Path) -> list[int]:
     mark = f"{VARIABLE}={file.stem}".encode()
-    found = []
+    survivors = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as variables:
-                found += [int(name)] if mark in variables.read().split(b"\0") else []
-    return found
+                survivors += [int(name)] if mark in variables.read().split(b"\0") else []
+    return survivors
 
 
 def _end_run(file: Path) -> None:
@@ -237,12 +237,12 @@ def _line(facts: dict[str, object]) -> bytes:
 
 
 def _lines(content: bytes) -> list[dict[str, object]]:
-    found = []
+    entries = []
     for line in content.splitlines():
         with contextlib.suppress(ValueError):
             facts = files.parse_json(line)
-            found += [facts] if isinstance(facts, dict) else []
-    return found
+            entries += [facts] if isinstance(facts, dict) else []
+    return entries
 
 
 def _age(file: Path) -> float:

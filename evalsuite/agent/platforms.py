@@ -61,8 +61,8 @@ def _open_mpi_address(environment: Environment) -> str | None:
     `prterun-gpu-01-32694@1` → gpu-01 (Open MPI 5)."""
     address = re.search(r"tcp://([0-9.]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
     name = re.fullmatch(r"prterun-(.+)-\d+@\d+", environment.get("PMIX_NAMESPACE", ""))
-    found = address or name
-    return found[1] if found else None
+    match = address or name
+    return match[1] if match else None
 
 
 def _skypilot(environment: Environment) -> NodePlace:
@@ -106,12 +106,12 @@ def _split(text: str) -> tuple[str, ...]:
 
 def _listed(name: str, environment: Environment) -> tuple[str, ...]:
     try:
-        found = files.parse_json(environment.get(name, "[]"))
+        words = files.parse_json(environment.get(name, "[]"))
     except ValueError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        words = None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise EvalsuiteError.of("agent.variable_list", name=name, text=environment[name][:60])
-    return tuple(found)
+    return tuple(words)
 
 
 DSTACK = _by_names("DSTACK_NODE_RANK", "DSTACK_NODES_NUM", "DSTACK_MASTER_NODE_IP", hosts="DSTACK_NODES_IPS")

@@ -65,13 +65,13 @@ class Tree:
         self._look_around()
         memory_bytes, alive = 0, 0
         for pid in list(self._ours):
-            found = stat(pid)
-            if found is None:
+            state = stat(pid)
+            if state is None:
                 del self._ours[pid]
                 continue
-            cpu_s += found.cpu_s
-            memory_bytes += found.memory_bytes
-            alive += found.state != "Z"
+            cpu_s += state.cpu_s
+            memory_bytes += state.memory_bytes
+            alive += state.state != "Z"
         self._cpu_s = max(self._cpu_s, cpu_s)
         return TreeReading(cpu_s=round(self._cpu_s, 6), memory_bytes=memory_bytes, processes=alive)
 
@@ -80,8 +80,8 @@ class Tree:
         self._strangers &= present
         parents = {}
         for pid in sorted(present.difference(self._strangers, self._ours)):
-            if found := stat(pid):
-                parents[pid] = found.parent
+            if state := stat(pid):
+                parents[pid] = state.parent
         ours = _below(self._root, parents, self._ours)
         self._ours.update(dict.fromkeys(ours))
         self._strangers.update(parents.keys() - ours)
@@ -105,14 +105,14 @@ def stat(pid: int) -> Stat | None:
 
 def started_ticks(pid: int) -> int | None:
     """Tells *pid* from a later process of that number; None if it has ended."""
-    found = stat(pid)
-    return found.started_ticks if found and found.state != "Z" else None
+    state = stat(pid)
+    return state.started_ticks if state and state.state != "Z" else None
 
 
 def descendants() -> list[int]:
-    found = {pid: known for pid in _pids() if (known := stat(pid))}
-    below = _below(os.getpid(), {pid: known.parent for pid, known in found.items()}, {})
-    return [pid for pid in below if found[pid].state != "Z"]
+    states = {pid: known for pid in _pids() if (known := stat(pid))}
+    below = _below(os.getpid(), {pid: known.parent for pid, known in states.items()}, {})
+    return [pid for pid in below if states[pid].state != "Z"]
 
 
 def send(pids: list[int], number: int) -> None:
@@ -153,12 +153,12 @@ def _reap_and_sleep(seconds: float) -> bool:
 
 
 def _below(root: int, parents: dict[int, int], known: dict[int, None]) -> dict[int, None]:
-    found: dict[int, None] = {}
+    below: dict[int, None] = {}
     level = [pid for pid, parent in parents.items() if parent == root or parent in known]
     while level:
-        found.update(dict.fromkeys(level))
-        level = [pid for pid, parent in parents.items() if parent in found and pid not in found]
-    return found
+        below.update(dict.fromkeys(level))
+        level = [pid for pid, parent in parents.items() if parent in below and pid not in below]
+    return below
 
 
 def _pids() -> set[int]:

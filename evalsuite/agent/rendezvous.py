@@ -24,16 +24,16 @@ def node(environment: Mapping[str, str]) -> Node:
     nodes = _number(environment, "EVALSUITE_NODES") or _whole(Message("agent.node_count_name"), told.nodes) or 1
     port = _number(environment, "EVALSUITE_MASTER_PORT") or _whole(Message("agent.master_port_name"), told.master_port)
     hosts = _hosts(environment, told, nodes)
-    found = Node(
+    place = Node(
         rank=rank or 0,
         nodes=nodes,
         master_addr=environment.get("EVALSUITE_MASTER_ADDR") or _address(told, hosts, nodes),
         master_port=port or _port(told, nodes),
         hosts=hosts,
     )
-    if not 0 <= found.rank < found.nodes:
-        raise EvalsuiteError.of("agent.node_rank_range", rank=found.rank, nodes=found.nodes, last=found.nodes - 1)
-    return found
+    if not 0 <= place.rank < place.nodes:
+        raise EvalsuiteError.of("agent.node_rank_range", rank=place.rank, nodes=place.nodes, last=place.nodes - 1)
+    return place
 
 
 def host(environment: Mapping[str, str]) -> str:
@@ -50,15 +50,15 @@ def _own(environment: Mapping[str, str]) -> str | None:
 
 
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
-    found = {"NODE_RANK": str(place.rank), "MASTER_ADDR": place.master_addr, "MASTER_PORT": str(place.master_port)}
+    values = {"NODE_RANK": str(place.rank), "MASTER_ADDR": place.master_addr, "MASTER_PORT": str(place.master_port)}
     if local_rank is not None:
-        found |= {
+        values |= {
             "RANK": str(place.rank * processes + local_rank),
             "LOCAL_RANK": str(local_rank),
             "WORLD_SIZE": str(place.nodes * processes),
             "LOCAL_WORLD_SIZE": str(processes),
         }
-    return found
+    return values
 
 
 def _hosts(environment: Mapping[str, str], told: NodePlace, nodes: int) -> tuple[str, ...]:
@@ -75,10 +75,10 @@ def _number(environment: Mapping[str, str], name: str) -> int | None:
 def _whole(what: str, text: str | None) -> int | None:
     if not text:
         return None
-    found = whole(text)
-    if found is None:
+    number = whole(text)
+    if number is None:
         raise EvalsuiteError.of("agent.variable_number", name=what, text=text[:60])
-    return found
+    return number
 
 
 def _address(told: NodePlace, hosts: tuple[str, ...], nodes: int) -> str:

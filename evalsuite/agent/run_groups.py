@@ -39,8 +39,8 @@ class RunGroup:
             _move(self.home)
 
     def cpu_s(self) -> float | None:
-        found = self.group.cpu_s()
-        return None if found is None else round(found, 6)
+        used_s = self.group.cpu_s()
+        return None if used_s is None else round(used_s, 6)
 
     def kill(self) -> tuple[int, int]:
         return _kill_all(self.group.folder), len(_members(self.group.folder))
@@ -62,10 +62,10 @@ def make_group(name: str, root: Path = Path("/")) -> RunGroup | str:
 
 
 def why_no_group() -> str | None:
-    found = make_group(f"{os.getpid()}-try")
-    if isinstance(found, str):
-        return found
-    found.end()
+    group = make_group(f"{os.getpid()}-try")
+    if isinstance(group, str):
+        return group
+    group.end()
     return None
 
 
@@ -106,12 +106,12 @@ def _kill_all(folder: Path) -> int:
 
 
 def _members(folder: Path) -> set[int]:
-    found: set[int] = set()
+    members: set[int] = set()
     with contextlib.suppress(OSError):
         for file in folder.rglob(PROCESSES):
             with contextlib.suppress(OSError, ValueError):
-                found |= {int(word) for word in file.read_text().split()}
-    return found - {os.getpid(), 0}
+                members |= {int(word) for word in file.read_text().split()}
+    return members - {os.getpid(), 0}
 
 
 def _kill(folder: Path, members: set[int]) -> None:

@@ -148,9 +148,9 @@ class NodeSensors:
 
     def _gpu_facts(self) -> list[Gpu]:
         """The job uses the first of the devices that its programs see."""
-        found = self._gpus.facts()
-        seen = self._gpus.visible(found, os.environ)[: self._devices]
-        return [replace(gpu, of_job=gpu in seen) for gpu in found]
+        gpus = self._gpus.facts()
+        seen = self._gpus.visible(gpus, os.environ)[: self._devices]
+        return [replace(gpu, of_job=gpu in seen) for gpu in gpus]
 
     def _gpu_readings(self) -> tuple[GpuReading, ...] | None:
         """None where an author's sensor raises: no training ends for it."""

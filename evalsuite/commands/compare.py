@@ -61,5 +61,5 @@ def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> in
 
 def _recorded_cases(recorded: Store, skips: Sequence[Skip]) -> list[Case]:
     wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
-    found = [folder.run().case for folder in recorded.finished()]
-    return [case for case in found if replace(case, cores_per_device=None).id in wanted]
+    cases = [folder.run().case for folder in recorded.finished()]
+    return [case for case in cases if replace(case, cores_per_device=None).id in wanted]

@@ -31,32 +31,32 @@ def run(arguments: argparse.Namespace) -> int:
     languages = check_languages(arguments.lang or ("en" if arguments.json else i18n.language()))
     before, after = _before(arguments), finished.read(arguments.after)
     learnt = _learnt(arguments.site) if arguments.site else {}
-    found = changes.between(
+    compared = changes.between(
         before.summaries,
         after.summaries,
         across_environments=arguments.across_environments,
-        scatter=lambda one: learnt.get(history.key(one)),
+        scatter=lambda case: learnt.get(history.key(case)),
     )
     if arguments.json:
-        print_json(facts(before, after, found, languages))
+        print_json(facts(before, after, compared, languages))
     else:
         for language in languages:
-            _print(before, after, found, language)
+            _print(before, after, compared, language)
     allowed = arguments.at_most
-    outcomes = {change.case: changes.verdict(change, allowed) for change in found.changes}
-    checks.tell([*_checks(found, outcomes, languages[0])], arguments)
+    outcomes = {change.case: changes.verdict(change, allowed) for change in compared.changes}
+    checks.tell([*_checks(compared, outcomes, languages[0])], arguments)
     asked = arguments.fail_on_regression or allowed is not None
-    return _exit_code(found, [*outcomes.values()], arguments.allow_missing) if asked else Exit.DONE
+    return _exit_code(compared, [*outcomes.values()], arguments.allow_missing) if asked else Exit.DONE
 
 
-def _checks(found: Changes, outcomes: Mapping[Case, str], language: str) -> Iterable[Check]:
-    for change in found.changes:
+def _checks(changes: Changes, outcomes: Mapping[Case, str], language: str) -> Iterable[Check]:
+    for change in changes.changes:
         why = sentence(change.why, language) if change.why else ""
         said = (say_in(f"outcome.{change.outcome}", language), _ratio(change.ratio).replace("\n", " "), why)
         yield Check(name=change.case.id, outcome=outcomes[change.case], text=" · ".join(filter(None, said)))
-    for one in found.unpaired:
-        lost = "fail" if one in found.lost else "undetermined"
-        yield Check(name=one.case.id, outcome=lost, text=sentence(one.why, language))
+    for lone in changes.unpaired:
+        lost = "fail" if lone in changes.lost else "undetermined"
+        yield Check(name=lone.case.id, outcome=lost, text=sentence(lone.why, language))
 
 
 def _before(arguments: argparse.Namespace) -> Finished:
@@ -72,32 +72,33 @@ def _before(arguments: argparse.Namespace) -> Finished:
 
 
 def _learnt(site: Path) -> Mapping[Common, float]:
-    stored = [one for one in report_store.read_reports(site) if isinstance(one, report_store.StoredReport)]
-    return history.learnt((one.id, one.report) for one in stored if not one.superseded)
+    reports = [report for report in report_store.read_reports(site) if isinstance(report, report_store.StoredReport)]
+    return history.learnt((report.id, report.report) for report in reports if not report.superseded)
 
 
-def _exit_code(found: Changes, outcomes: Sequence[str], allow_missing: bool) -> Exit:
-    if "fail" in outcomes or (found.lost and not allow_missing):
+def _exit_code(changes: Changes, outcomes: Sequence[str], allow_missing: bool) -> Exit:
+    if "fail" in outcomes or (changes.lost and not allow_missing):
         return Exit.CRITERION_FAILED
-    if not found.changes or (not allow_missing and (found.gone or "undetermined" in outcomes)):
+    if not changes.changes or (not allow_missing and (changes.gone or "undetermined" in outcomes)):
         return Exit.UNDETERMINED
     return Exit.DONE
 
 
-def facts(before: Finished, after: Finished, found: Changes, languages: Sequence[str] = ("en",)) -> dict[str, object]:
+def facts(before: Finished, after: Finished, changes: Changes, languages: Sequence[str] = ("en",)) -> dict[str, object]:
     return {
         "before": _report(before),
         "after": _report(after),
-        "changes": [_change(change, languages) for change in found.changes],
+        "changes": [_change(change, languages) for change in changes.changes],
         "not_compared": [
-            {"case": one.case.id, "only_in": one.only_in, **_reasons(one.why, languages)} for one in found.unpaired
+            {"case": lone.case.id, "only_in": lone.only_in, **_reasons(lone.why, languages)}
+            for lone in changes.unpaired
         ],
-        "together": asdict(found.together) if found.together else None,
+        "together": asdict(changes.together) if changes.together else None,
         "disturbed_runs": {"before": before.disturbed, "after": after.disturbed},
-        "tested": found.tested,
-        "expected_by_chance": found.expected_by_chance,
-        "slower": len(found.those("slower")),
-        "faster": len(found.those("faster")),
+        "tested": changes.tested,
+        "expected_by_chance": changes.expected_by_chance,
+        "slower": len(changes.those("slower")),
+        "faster": len(changes.those("faster")),
     }
 
 
@@ -137,14 +138,14 @@ def _side(summary: Summary) -> dict[str, object]:
 
 
 def _reasons(why: Why | None, languages: Sequence[str]) -> dict[str, object]:
-    found = {language: sentence(why, language) for language in languages} if why else {}
-    return {"reason": found[languages[0]] if found else None, "reasons": found}
+    sentences = {language: sentence(why, language) for language in languages} if why else {}
+    return {"reason": sentences[languages[0]] if sentences else None, "reasons": sentences}
 
 
 def sentence(why: Why, language: str) -> str:
     values = {name: wording(value, language) for name, value in why.values}
     if why.differences:
-        told = [_difference(*one, language) for one in why.differences]
+        told = [_difference(*difference, language) for difference in why.differences]
         values["difference"] = _words().listed(told).plain(language)
     return say_in(f"why.{why.key}", language, **values)
 
@@ -152,11 +153,11 @@ def sentence(why: Why, language: str) -> str:
 def _difference(field: str, ours: str, theirs: str, language: str) -> str:
     option = field.removeprefix(OPTION)
     if option == field:
-        sides = [say_in(f"differs.{one}", language) if f"differs.{one}" in _words() else one for one in (ours, theirs)]
+        sides = [say_in(f"differs.{key}", language) if f"differs.{key}" in _words() else key for key in (ours, theirs)]
         name = say_in(f"differs.{field}", language)
     else:
         report, none = words.read(), say_in("differs.none", language)
-        values = (None if one == NONE else options.value_of(option, one, report) for one in (ours, theirs))
+        values = (None if value == NONE else options.value_of(option, value, report) for value in (ours, theirs))
         sides = [value.plain(language) if value else none for value in values]
         name = options.title(option, report).plain(language)
     return say_in("differs.one", language, name=name, ours=sides[0], theirs=sides[1])
@@ -171,12 +172,12 @@ def _words() -> Words:
     return words.read_beyond_the_page()
 
 
-def _print(before: Finished, after: Finished, found: Changes, language: str) -> None:
-    for line in _lead(before, after, found, language):
+def _print(before: Finished, after: Finished, changes: Changes, language: str) -> None:
+    for line in _lead(before, after, changes, language):
         print(line)
-    if not found.changes and all(one.why.key == "same_runs" for one in found.unpaired):
+    if not changes.changes and all(lone.why.key == "same_runs" for lone in changes.unpaired):
         return  # that is all there is to say
-    cases = [*(change.case for change in found.changes), *(one.case for one in found.unpaired)]
+    cases = [*(change.case for change in changes.changes), *(lone.case for lone in changes.unpaired)]
     shared, titles = _titles(cases, language)
     if shared:
         print(f"\n{shared}")
@@ -184,20 +185,20 @@ def _print(before: Finished, after: Finished, found: Changes, language: str) -> 
         *((_head(name, language), "left") for name in ("outcome", "series", "scale")),
         *((_head(name, language), "right") for name in ("before", "after", "ratio", "n")),
     ]
-    ordered = [change for outcome in found.outcomes for change in found.those(outcome)]
-    told = found.together is not None  # once for all
+    ordered = [change for outcome in changes.outcomes for change in changes.those(outcome)]
+    told = changes.together is not None  # once for all
     if ordered:
         table("", columns, [_row(change, titles[change.case], language, brief=told) for change in ordered])
-    if found.unpaired:
-        _print_unpaired(found.unpaired, titles, language)
+    if changes.unpaired:
+        _print_unpaired(changes.unpaired, titles, language)
 
 
 def _print_unpaired(unpaired: Sequence[Unpaired], titles: Mapping[Case, str], language: str) -> None:
-    by_reason = by_key((one.why.key.removesuffix("_like"), one) for one in unpaired)
+    by_reason = by_key((lone.why.key.removesuffix("_like"), lone) for lone in unpaired)
     rows = []
     for alike in by_reason.values():
         if len(alike) <= MOST_ALIKE:
-            rows += [(titles[one.case], one.case.scale, sentence(one.why, language)) for one in alike]
+            rows += [(titles[lone.case], lone.case.scale, sentence(lone.why, language)) for lone in alike]
         else:
             rows.append((say_in("compare.cases", language, n=f"{len(alike):,}"), "", _shared_reason(alike, language)))
     table("", [(_head(name, language), "left") for name in ("not_compared", "scale", "why")], rows)
@@ -207,25 +208,25 @@ def _print_unpaired(unpaired: Sequence[Unpaired], titles: Mapping[Case, str], la
 
 def _shared_reason(alike: Sequence[Unpaired], language: str) -> str:
     told = dict.fromkeys(
-        say_in(f"why.only_{one.only_in}", language) if one.only_in else sentence(one.why, language) for one in alike
+        say_in(f"why.only_{lone.only_in}", language) if lone.only_in else sentence(lone.why, language) for lone in alike
     )
     first, *others = told
     return f"{first}; …" if others else first
 
 
-def _lead(before: Finished, after: Finished, found: Changes, language: str) -> Iterable[str]:
+def _lead(before: Finished, after: Finished, changes: Changes, language: str) -> Iterable[str]:
     disturbed = campaigns.disturbances(before.disturbed, after.disturbed, _words())
     if disturbed:
         yield disturbed.plain(language)
-    if found.together:
-        yield campaigns.moved_together(found.together, _words()).plain(language)
-    yield _total(found, language) if found.changes or not found.unpaired else _nothing(found.unpaired, language)
+    if changes.together:
+        yield campaigns.moved_together(changes.together, _words()).plain(language)
+    yield _total(changes, language) if changes.changes or not changes.unpaired else _nothing(changes.unpaired, language)
 
 
 def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
-    if all(one.why.key == "same_runs" for one in unpaired):
+    if all(lone.why.key == "same_runs" for lone in unpaired):
         return say_in("compare.all_same_runs", language, n=f"{len(unpaired):,}")
-    sides = Counter(one.only_in for one in unpaired)
+    sides = Counter(lone.only_in for lone in unpaired)
     if None not in sides:
         return say_in("compare.none_shared", language, before=f"{sides['before']:,}", after=f"{sides['after']:,}")
     return say_in("compare.none_compared", language, n=f"{len(unpaired):,}")
@@ -234,7 +235,7 @@ def _nothing(unpaired: Sequence[Unpaired], language: str) -> str:
 def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]:
     parts = {case: case_parts(case, language) for case in cases}
     every = list(parts.values())
-    shared = [part for part in every[0][1:] if all(part in one for one in every)] if len(every) > 1 else []
+    shared = [part for part in every[0][1:] if all(part in words for words in every)] if len(every) > 1 else []
     return " · ".join(shared), {
         case: " · ".join(part for part in own if part not in shared) for case, own in parts.items()
     }
@@ -284,15 +285,15 @@ def _ratio(ratio: Interval) -> str:
     return f"{ratio.value:.3f}\n[{ratio.low:.3f}, {ratio.high:.3f}]"
 
 
-def _total(found: Changes, language: str) -> str:
-    outcomes = {name: str(len(found.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
+def _total(diff: Changes, language: str) -> str:
+    outcomes = {name: str(len(diff.those(name))) for name in ("slower", "faster", "no_difference", "cannot_tell")}
     total = say_in(
-        "compare.total_alone" if found.together else "compare.total",
+        "compare.total_alone" if diff.together else "compare.total",
         language,
         **outcomes,
-        not_compared=str(len(found.unpaired)),
+        not_compared=str(len(diff.unpaired)),
     )
-    if not found.tested:
+    if not diff.tested:
         return total
-    chance = say_in("compare.chance", language, tested=str(found.tested), expected=f"{found.expected_by_chance:.2g}")
+    chance = say_in("compare.chance", language, tested=str(diff.tested), expected=f"{diff.expected_by_chance:.2g}")
     return f"{total} {chance}" if language != "zh" else f"{total}{chance}"

@@ -17,7 +17,7 @@ from evalsuite.registry import choose_adapters, discover
 
 def run(arguments: argparse.Namespace) -> int:
     adapters = discover(arguments.adapters)
-    wanted = (name for one in arguments.wanted_by for name in _wanted(one, adapters))
+    wanted = (name for framework in arguments.wanted_by for name in _wanted(framework, adapters))
     names = list(dict.fromkeys((*arguments.names, *wanted)))
     if not names:
         raise EvalsuiteError.of("commands.data_nothing", names=sorted(data_sets.declared().data_sets))
@@ -60,8 +60,7 @@ def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:
     problems = {name: data_manifest.problem(name, arguments.ranks, thorough=True) for name in names}
     differing = data_manifest.differing(name for name, problem in problems.items() if problem is None)
     if arguments.json:
-        found = {"folder": str(paths.data_sets()), "problems": problems, "differing": differing}
-        print_json(found)
+        print_json({"folder": str(paths.data_sets()), "problems": problems, "differing": differing})
     else:
         for name, problem in problems.items():
             line(f"{name}: {i18n.worded(problem) if problem else _described(name)}")

@@ -32,13 +32,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
     known = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
-    found: dict[str, Recipe] = {}
+    chosen: dict[str, Recipe] = {}
     for name in names:
         named = {key: recipe for key, recipe in known.items() if key == name or key.startswith(f"{name}/")}
         if not named:
             raise EvalsuiteError.of("commands.env_unknown", name=name)
-        found |= named
-    return list((found if names else known).items())
+        chosen |= named
+    return list((chosen if names else known).items())
 
 
 def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
@@ -114,8 +114,8 @@ def environments(recipes: Recipes, *, with_data: bool) -> dict[str, PinnedEnviro
         every += [(recipe, "gpu", pins) for pins in (recipe.pins("gpu"), *recipe.other_wheels)]
     writers = map(made_data.environment_of, data_sets.declared().data_sets.values()) if with_data else ()
     every += [(each, "cpu", each.requirements) for each in writers]
-    found = (PinnedEnvironment(recipe=recipe, device=device, pins=pins) for recipe, device, pins in every if pins)
-    return {each.name: each for each in found}
+    pinned = (PinnedEnvironment(recipe=recipe, device=device, pins=pins) for recipe, device, pins in every if pins)
+    return {each.name: each for each in pinned}
 
 
 def _size(row: Row) -> str:

@@ -41,16 +41,16 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = {model: equivalence.workloads(adapters, names, model) for model in asked}
     if all(len(workloads) < 2 for workloads in wanted.values()):
         _refuse(wanted, arguments.frameworks)
-    found = [_prove(model, workloads) for model, workloads in wanted.items() if len(workloads) > 1]
+    proofs = [_prove(model, workloads) for model, workloads in wanted.items() if len(workloads) > 1]
     if arguments.receipts is not None:
-        for one in found:
-            _write_receipt(one, arguments.receipts)
+        for proof in proofs:
+            _write_receipt(proof, arguments.receipts)
     if arguments.json:
-        print_json({"schema": SCHEMA, "models": [_facts(one) for one in found]})
+        print_json({"schema": SCHEMA, "models": [_facts(proof) for proof in proofs]})
     else:
-        for one in found:
-            _print(one)
-    return _exit_code(found)
+        for proof in proofs:
+            _print(proof)
+    return _exit_code(proofs)
 
 
 def _refuse(wanted: dict[str, list[ProvenWorkload]], frameworks: str | None) -> None:
@@ -72,15 +72,15 @@ def _prove(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
             where = {"model": model, "framework": workload.framework, "place": place + 1, "n": len(workloads)}
             _show_progress(shown, place, say("equivalence.started", **where))
             began = time.monotonic()
-            found = equivalence.answer(workload, folder, note)
+            answer = equivalence.answer(workload, folder, note)
             took = duration(time.monotonic() - began)
-            if isinstance(found, equivalence.NotRun):
-                absent.append(found)
+            if isinstance(answer, equivalence.NotRun):
+                absent.append(answer)
                 _show_progress(
-                    shown, place + 1, say("equivalence.failed", **where, reason=i18n.worded(found.reason), time=took)
+                    shown, place + 1, say("equivalence.failed", **where, reason=i18n.worded(answer.reason), time=took)
                 )
             else:
-                answers.append(found)
+                answers.append(answer)
                 _show_progress(shown, place + 1, say("equivalence.ended", **where, time=took))
     return ProvenModel(model=model, answers=tuple(answers), absent=tuple(absent), pairs=tuple(pairs(answers)))
 
@@ -92,63 +92,63 @@ def _show_progress(shown: Bar | None, done: int, text: str) -> None:
         note(text)
 
 
-def _write_receipt(found: ProvenModel, folder: Path) -> None:
-    if len(found.answers) < 2:
-        note(say("equivalence.no_receipt", model=found.model))
+def _write_receipt(proof: ProvenModel, folder: Path) -> None:
+    if len(proof.answers) < 2:
+        note(say("equivalence.no_receipt", model=proof.model))
         return
     day = datetime.now(UTC).date().isoformat()
-    receipt = EquivalenceReceipt(model=found.model, day=day, evalsuite=__version__, answers=found.answers)
+    receipt = EquivalenceReceipt(model=proof.model, day=day, evalsuite=__version__, answers=proof.answers)
     note(say("equivalence.receipt", file=write(receipt, folder)))
 
 
-def _exit_code(found: Sequence[ProvenModel]) -> int:
-    every = [pair for one in found for pair in one.pairs]
+def _exit_code(proofs: Sequence[ProvenModel]) -> int:
+    every = [pair for proof in proofs for pair in proof.pairs]
     if not every:
         return Exit.NOTHING_MEASURED
     if any(pair.verdict == "differs" for pair in every):
         return Exit.CRITERION_FAILED
-    return Exit.SOME_FAILED if any(one.absent for one in found) else Exit.DONE
+    return Exit.SOME_FAILED if any(proof.absent for proof in proofs) else Exit.DONE
 
 
-def _facts(found: ProvenModel) -> dict[str, Any]:
+def _facts(proof: ProvenModel) -> dict[str, Any]:
     return {
-        "model": found.model,
-        "answers": [answer.to_json() for answer in found.answers],
-        "not_run": [asdict(one) for one in found.absent],
-        "pairs": [{"verdict": pair.verdict, **asdict(pair)} for pair in found.pairs],
+        "model": proof.model,
+        "answers": [answer.to_json() for answer in proof.answers],
+        "not_run": [asdict(absent) for absent in proof.absent],
+        "pairs": [{"verdict": pair.verdict, **asdict(pair)} for pair in proof.pairs],
     }
 
 
-def _print(found: ProvenModel) -> None:
+def _print(proof: ProvenModel) -> None:
     names = ("pair", "verdict", "loss1", "loss2", "loss3", "gradients", "float32")
     columns = [(say(f"columns.{name}"), "left" if name in names[:2] else "right") for name in names]
-    table(say("equivalence.title", model=found.model), columns, list(_rows(found)))
+    table(say("equivalence.title", model=proof.model), columns, list(_rows(proof)))
     columns = [(say(f"columns.{name}"), "left") for name in ("framework", "version", "counts", "timed", "modes")]
-    table(say("equivalence.counted", model=found.model), columns, [_count_row(answer) for answer in found.answers])
-    for pair in found.pairs:
+    table(say("equivalence.counted", model=proof.model), columns, [_count_row(answer) for answer in proof.answers])
+    for pair in proof.pairs:
         for difference in pair.differences:
             line(_difference_sentence(pair, difference))
-    for one in found.absent:
-        line(say("equivalence.absent", framework=one.framework, reason=i18n.worded(one.reason)))
-    proven, limited = (sum(pair.verdict == verdict for pair in found.pairs) for verdict in ("proven", "limited"))
-    expected = len(found.answers) + len(found.absent)
-    said = {"model": found.model, "proven": proven, "n": expected * (expected - 1) // 2}
+    for absent in proof.absent:
+        line(say("equivalence.absent", framework=absent.framework, reason=i18n.worded(absent.reason)))
+    proven, limited = (sum(pair.verdict == verdict for pair in proof.pairs) for verdict in ("proven", "limited"))
+    expected = len(proof.answers) + len(proof.absent)
+    said = {"model": proof.model, "proven": proven, "n": expected * (expected - 1) // 2}
     line(say("equivalence.sum_limited", **said, limited=limited) if limited else say("equivalence.sum", **said))
 
 
-def _rows(found: ProvenModel) -> Iterator[list[str]]:
-    for pair in found.pairs:
+def _rows(proof: ProvenModel) -> Iterator[list[str]]:
+    for pair in proof.pairs:
         verdict = say(f"statuses.{pair.verdict}")
         if pair.differences:
-            verdict += ": " + ", ".join(say(f"causes.{one.cause}") for one in pair.differences)
+            verdict += ": " + ", ".join(say(f"causes.{difference.cause}") for difference in pair.differences)
         losses = [*pair.losses, *[None] * 3][:3]
         yield [
             f"{pair.first} – {pair.second}",
             verdict,
             *(_distance(each) for each in (*losses, pair.gradient_norm, pair.float32)),
         ]
-    gone = {one.framework for one in found.absent}
-    names = [answer.framework for answer in found.answers] + sorted(gone)
+    gone = {absent.framework for absent in proof.absent}
+    names = [answer.framework for answer in proof.answers] + sorted(gone)
     for two in combinations(names, 2):
         if gone & set(two):
             yield [" – ".join(two), say("statuses.not_run"), *["–"] * 5]
@@ -172,16 +172,16 @@ def _count_row(answer: WorkloadAnswer) -> list[str]:
     return [answer.framework, answer.version, counts, ", ".join(answer.timed), modes]
 
 
-def _difference_sentence(pair: WorkloadPair, found: WorkloadDifference) -> str:
-    values = {"first": pair.first, "second": pair.second, "ours": found.ours, "theirs": found.theirs}
-    what = say(f"causes.{found.cause}")
-    if found.relative is None or found.limit is None:
-        return say("equivalence.unlike", **values, what=what, where=f" {found.where}" if found.where else "")
+def _difference_sentence(pair: WorkloadPair, difference: WorkloadDifference) -> str:
+    values = {"first": pair.first, "second": pair.second, "ours": difference.ours, "theirs": difference.theirs}
+    what = say(f"causes.{difference.cause}")
+    if difference.relative is None or difference.limit is None:
+        return say("equivalence.unlike", **values, what=what, where=f" {difference.where}" if difference.where else "")
     return say(
         "equivalence.apart",
         **values,
         what=what,
-        where=found.where,
-        relative=_distance(found.relative),
-        limit=f"{found.limit:.0e}",
+        where=difference.where,
+        relative=_distance(difference.relative),
+        limit=f"{difference.limit:.0e}",
     )

@@ -49,14 +49,14 @@ def _print_explained(codes: Sequence[str], languages: Sequence[str]) -> None:
     print("\n\n".join("\n".join(block) for block in blocks))
 
 
-def _block(found: Explained, language: str) -> list[str]:
-    number = findings.number(found.code)
-    rows = [(label(part, language), text) for part, text in found.parts.items()]
-    rows += [(label("says", language), sentence) for sentence in found.says]
-    if number is not None and number != found.code:
+def _block(explained: Explained, language: str) -> list[str]:
+    number = findings.number(explained.code)
+    rows = [(label(part, language), text) for part, text in explained.parts.items()]
+    rows += [(label("says", language), sentence) for sentence in explained.says]
+    if number is not None and number != explained.code:
         rows.append((label("keeps", language), number))
     width = max(i18n.columns(name) for name, _ in rows)
-    lines = [f"{found.code}: {found.title}", *(f"  {level}" for level in found.levels)]
+    lines = [f"{explained.code}: {explained.title}", *(f"  {level}" for level in explained.levels)]
     for name, text in rows:
         first, *others = _wrapped(text, WIDTH - width - 4)
         lines.append(f"  {i18n.padded(name, width)}  {first}")

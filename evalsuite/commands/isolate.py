@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     nodes = [host.address for host in common.read_hosts(arguments)]
     slow, trials = slow_nodes.find_slow(nodes, lambda part: _seconds(part, arguments), arguments.limit)
     if arguments.json:
-        print_json({"slow": sorted(slow), "trials": [vars(one) for one in trials]})
+        print_json({"slow": sorted(slow), "trials": [vars(trial) for trial in trials]})
     elif slow:
         line(say("isolate.slow", nodes=", ".join(sorted(slow)), n=len(trials)))
         line(f"--exclude={','.join(sorted(slow))}")

@@ -21,14 +21,14 @@ def run(arguments: argparse.Namespace) -> int:
     if request.plan.spec.find_batch:
         raise EvalsuiteError.of("commands.largest_max")
     budget = DeviceHourBudget(most=request.plan.spec.max_device_hours)
-    found = search_batches(request.plan, request.place, request.options, _starts, most, budget)
+    searches = search_batches(request.plan, request.place, request.options, _starts, most, budget)
     if arguments.json:
-        print_json([_facts(case, one) for case, one in found])
+        print_json([_facts(case, largest) for case, largest in searches])
     else:
-        _print(found)
-    if not found:
+        _print(searches)
+    if not searches:
         return Exit.NOTHING_MEASURED
-    return Exit.DONE if all(one.batch for _, one in found) and not budget.refused else Exit.SOME_FAILED
+    return Exit.DONE if all(largest.batch for _, largest in searches) and not budget.refused else Exit.SOME_FAILED
 
 
 def _most(arguments: argparse.Namespace, request: Request) -> int:
@@ -49,21 +49,21 @@ def _starts(cases: tuple[Case, ...]) -> list[Case]:
     return list(first.values())
 
 
-def _print(found: list[tuple[Case, Largest]]) -> None:
+def _print(searches: list[tuple[Case, Largest]]) -> None:
     names = ("framework", "recipe", "scale", "precision", "batch", "note")
     columns = [(say(f"columns.{name}"), "right" if name == "batch" else "left") for name in names]
     rows = [
-        (case.framework, case.recipe, case.scale, case.precision, str(one.batch or "–"), history(one))
-        for case, one in found
+        (case.framework, case.recipe, case.scale, case.precision, str(largest.batch or "–"), history(largest))
+        for case, largest in searches
     ]
     table(say("largest.title"), columns, rows)
-    for batch in sorted({one.batch for _, one in found if one.batch}):
+    for batch in sorted({largest.batch for _, largest in searches if largest.batch}):
         line(f'batch_per_device = [{batch}]\nbatch_policy = "max"')
 
 
-def _facts(case: Case, one: Largest) -> dict[str, Any]:
+def _facts(case: Case, largest: Largest) -> dict[str, Any]:
     return {
         **{name: getattr(case, name) for name in ("framework", "recipe", "model", "scale", "precision", "xla")},
         "options": dict(case.options),
-        **asdict(one),
+        **asdict(largest),
     }

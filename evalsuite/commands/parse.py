@@ -38,16 +38,16 @@ def run(arguments: argparse.Namespace) -> int:
     if not paths:
         raise EvalsuiteError.of("commands.no_logs", path=arguments.logs[0])
     language = "en" if arguments.json else i18n.language()
-    found = [
+    rows = [
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
         for row in _each(paths, _reader(arguments, dialects))
     ]
-    shown = log_table.sort_rows(found, arguments.sort)
+    shown = log_table.sort_rows(rows, arguments.sort)
     if arguments.json:
         terminal.print_json(shown, allow_nan=False)
     else:
         log_table.show(shown, paths=arguments.paths)
-    return _exit(found, arguments.logs)
+    return _exit(rows, arguments.logs)
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
@@ -108,20 +108,20 @@ def _whole(folder: "RunFolder", reading: "Reading") -> "Reading":
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     sizes = [_size(path) for path in paths]
-    whole, done, found = sum(sizes), 0, []
+    whole, done, read_rows = sum(sizes), 0, []
     with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as bar:
         rows = processes.shared(read, paths, i18n.make_ready, worth=whole >= WORTH_FORKING_BYTES)
         for path, size, row in zip(paths, sizes, rows, strict=True):
             done += size
             if bar:
                 bar.show(done, log_table.printable(Path(path.name)))
-            found.append(row)
-        return found
+            read_rows.append(row)
+        return read_rows
 
 
 def _size(path: Path) -> int:
     try:
-        return sum(one.lstat().st_size for one in (path.iterdir() if path.is_dir() else [path.resolve()]))
+        return sum(file.lstat().st_size for file in (path.iterdir() if path.is_dir() else [path.resolve()]))
     except (OSError, ValueError):
         return 0
 
@@ -135,13 +135,13 @@ def _files(names: Sequence[str]) -> Iterator[Path]:
             yield path
 
 
-def _exit(found: Sequence[Row], names: Sequence[str]) -> int:
-    measured = [one for one in found if one["throughput"] is not None and one["status"] in ("ok", "partial")]
+def _exit(rows: Sequence[Row], names: Sequence[str]) -> int:
+    measured = [row for row in rows if row["throughput"] is not None and row["status"] in ("ok", "partial")]
     if not all(map(os.path.exists, names)):
         return Exit.USAGE
     if not measured:
         return Exit.NOTHING_MEASURED
-    return Exit.DONE if len(measured) == len(found) else Exit.SOME_FAILED
+    return Exit.DONE if len(measured) == len(rows) else Exit.SOME_FAILED
 
 
 def facts(path: Path, reading: "Reading") -> Row:
@@ -185,5 +185,5 @@ def _also_printed(path: Path, reading: "Reading", dialect: "Dialect | None") -> 
 
     measured = reading.throughput
     first, last = (measured.line_first, measured.line_last) if measured else (None, None)
-    found = None if dialect is None else also_printed(path, dialect, first, last)
-    return None if found is None else asdict(found)
+    also = None if dialect is None else also_printed(path, dialect, first, last)
+    return None if also is None else asdict(also)

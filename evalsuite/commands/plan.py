@@ -60,12 +60,12 @@ def print_table(request: Request) -> None:
 
 def find_unready(request: Request) -> dict[str, list[str]]:
     plan, check = request.plan, lacking(request.place.engine)
-    found: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for case in plan.cases:
         for reason in check(case, plan.recipe(case)):
-            names = found.setdefault(i18n.worded(reason), [])
+            names = reasons.setdefault(i18n.worded(reason), [])
             names += [name for name in (f"{case.framework}/{case.recipe}",) if name not in names]
-    return found
+    return reasons
 
 
 def _count_done(plan: Plan, store: Store) -> Mapping[str, int]:
@@ -86,11 +86,11 @@ def _axes(case: Case) -> tuple[str, ...]:
 def _note_searches(plan: Plan, flags: dict[str, list[str]]) -> None:
     unfound = [searched.series(case) for case in plan.to_search]
     for case in plan.cases:
-        found = searched.behind(case, plan.spec.searched) if case.batch_policy else None
+        search = searched.behind(case, plan.spec.searched) if case.batch_policy else None
         if searched.series(case) in unfound:
             flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
-        elif found is not None:
-            flags.setdefault(case.id, []).append(say("plan.batch_found", history=batch_searches.history(found)))
+        elif search is not None:
+            flags.setdefault(case.id, []).append(say("plan.batch_found", history=batch_searches.history(search)))
 
 
 def _flags(plan: Plan, sentence: Callable[[Finding], str]) -> dict[str, list[str]]:
@@ -161,8 +161,8 @@ def _facts(request: Request, *, with_commands: bool) -> dict[str, object]:
         "search_prices": [asdict(price) for price in prices.search_prices(plan, place, options)],
         "cases": cases,
         "searches": [
-            {"of": found.of.id, "batch": found.batch, "tried": [asdict(trial) for trial in found.tried]}
-            for found in plan.spec.searched
+            {"of": search.of.id, "batch": search.batch, "tried": [asdict(trial) for trial in search.tried]}
+            for search in plan.spec.searched
         ],
         "to_search": [case.id for case in plan.to_search],
         "skips": [{"id": skip.case.id, "reason": skip.reason} for skip in plan.skips],

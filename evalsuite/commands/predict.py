@@ -4,6 +4,7 @@ import argparse
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from evalsuite.commands.compare_reports import case_parts
@@ -41,12 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     rows = _summaries(arguments)
     if not rows:
         return Exit.NOTHING_MEASURED
-    found = list(_series(rows, arguments.to))
+    series = list(_series(rows, arguments.to))
     if arguments.json:
-        print_json([_facts(one) for one in found])
+        print_json([_facts(series) for series in series])
     else:
-        _print(found)
-    return Exit.DONE if any(one.outlook and one.outlook.forecasts for one in found) else Exit.UNDETERMINED
+        _print(series)
+    return Exit.DONE if any(series.outlook and series.outlook.forecasts for series in series) else Exit.UNDETERMINED
 
 
 def _summaries(arguments: argparse.Namespace) -> list[Row]:
@@ -57,7 +58,7 @@ def _summaries(arguments: argparse.Namespace) -> list[Row]:
         return list(evaluate(Store(source), places=places).summaries)
     with tempfile.TemporaryDirectory() as folder:
         cited = read_table(source, Store(Path(folder)), arguments)
-        left = [one for one in cited if one.run is None]
+        left = [series for series in cited if series.run is None]
         if left:
             note(say("predict.left_out", n=len(left), reason=worded(left[0].reason or "")))
         if len(left) == len(cited):
@@ -71,16 +72,16 @@ def _series(rows: Iterable[Row], to: str) -> Iterator[_Series]:
         for members in extrapolation.longest_series(rows, ORIGINS)
     )
     for series in jobs.values():
-        batches = {one.case.global_batch for members in series for one in members}
+        batches = {summary.case.global_batch for members in series for summary in members}
         if len(series) > 1 and len(batches) == 1:
-            every = sorted((one for members in series for one in members), key=lambda one: one.case.total_devices)
+            every = sorted(chain(*series), key=lambda summary: summary.case.total_devices)
             yield _Series(measured=every, outlook=None, strong_batch=batches.pop())
             continue
         for members in series:
             asked = {text.strip(): _at(text.strip(), members[-1].case) for text in to.split(",")}
-            planned = [one for one in asked.values() if one]
+            planned = [scale for scale in asked.values() if scale]
             outlook = extrapolation.outlooks(members, planned, ORIGINS)[0] if planned else None
-            refused = tuple(text for text, one in asked.items() if one is None)
+            refused = tuple(text for text, scale in asked.items() if scale is None)
             yield _Series(measured=members, outlook=outlook, not_beyond=refused)
 
 
@@ -98,12 +99,12 @@ def _at(text: str, largest: Case) -> Case | None:
     return largest.at_scale(nodes, per_node) if nodes * per_node > largest.total_devices else None
 
 
-def _print(found: Sequence[_Series]) -> None:
+def _print(groups: Sequence[_Series]) -> None:
     validations = {}
-    for one in found:
-        case = one.measured[-1].case
+    for series in groups:
+        case = series.measured[-1].case
         line(say("predict.of", series=" · ".join(case_parts(case, i18n.language())), measured=case.scale))
-        for forecast in one.outlook.forecasts if one.outlook else ():
+        for forecast in series.outlook.forecasts if series.outlook else ():
             speed, share = forecast.items_per_s, forecast.efficiency
             validations[forecast.validation.doublings] = forecast.validation
             line(
@@ -114,27 +115,27 @@ def _print(found: Sequence[_Series]) -> None:
                     speed=_throughput(speed.value),
                     low=_throughput(speed.low),
                     high=_throughput(speed.high),
-                    unit=one.measured[-1].unit,
+                    unit=series.measured[-1].unit,
                     efficiency=_percent(share.value),
                     least=_percent(share.low),
                     most=_percent(share.high),
                 )
             )
-        for scale, reason in _refusals(one, i18n.language()):
+        for scale, reason in _refusals(series, i18n.language()):
             line(say("predict.refused", scale=scale, reason=reason))
     for check in validations.values():
         shares = {"error": _percent(check.median_error), "inside": _percent(check.inside)}
         line(say("predict.error", series=check.series, sources=check.sources, **shares))
 
 
-def _refusals(one: _Series, language: str) -> Iterator[tuple[str, str]]:
-    case = one.measured[-1].case
-    if one.strong_batch is not None:
-        yield case.scale, worded(Message("commands.predict_strong", batch=one.strong_batch))
-    for text in one.not_beyond:
+def _refusals(series: _Series, language: str) -> Iterator[tuple[str, str]]:
+    case = series.measured[-1].case
+    if series.strong_batch is not None:
+        yield case.scale, worded(Message("commands.predict_strong", batch=series.strong_batch))
+    for text in series.not_beyond:
         values = {"measured": case.total_devices, "per_node": case.devices_per_node}
         yield text, worded(Message("commands.predict_to", **values))
-    for refusal in one.outlook.refusals if one.outlook else ():
+    for refusal in series.outlook.refusals if series.outlook else ():
         reason = words.read()(f"forecasts.{refusal.reason}", **dict(refusal.values))
         yield refusal.case.scale, reason.plain(language)
 
@@ -147,16 +148,16 @@ def _percent(value: float | None) -> str:
     return "—" if value is None else numbers.percent(value).text
 
 
-def _facts(one: _Series) -> dict[str, object]:
-    case = one.measured[-1].case
-    forecasts = one.outlook.forecasts if one.outlook else ()
+def _facts(series: _Series) -> dict[str, object]:
+    case = series.measured[-1].case
+    forecasts = series.outlook.forecasts if series.outlook else ()
     return {
         "framework": case.framework,
         "model": case.model,
         "precision": case.precision,
-        "batch_per_device": case.batch_per_device if one.strong_batch is None else None,
-        "unit": one.measured[-1].unit,
-        "measured": [{"scale": each.case.scale, "items_per_s": each.items_per_s.value} for each in one.measured],
+        "batch_per_device": case.batch_per_device if series.strong_batch is None else None,
+        "unit": series.measured[-1].unit,
+        "measured": [{"scale": each.case.scale, "items_per_s": each.items_per_s.value} for each in series.measured],
         "forecasts": [
             {
                 "scale": each.case.scale,
@@ -167,5 +168,5 @@ def _facts(one: _Series) -> dict[str, object]:
             }
             for each in forecasts
         ],
-        "refused": [{"scale": scale, "reason": reason} for scale, reason in _refusals(one, i18n.language())],
+        "refused": [{"scale": scale, "reason": reason} for scale, reason in _refusals(series, i18n.language())],
     }

@@ -22,14 +22,14 @@ from evalsuite.runs.preflight import Preflight
 def run(arguments: argparse.Namespace) -> int:
     if arguments.on_node is not None:
         return _on_node(arguments.on_node, arguments.token or "", arguments.program)
-    found = look(_engine(arguments), arguments.runs, arguments.nodes, arguments.devices_per_node)
+    preflight = look(_engine(arguments), arguments.runs, arguments.nodes, arguments.devices_per_node)
     if arguments.json:
-        print_json(found.to_json())
+        print_json(preflight.to_json())
     else:
-        _print_table(found)
-        for sentence in sentences(found):
+        _print_table(preflight)
+        for sentence in sentences(preflight):
             print(sentence)
-    return Exit.DONE if found.enough else Exit.USAGE
+    return Exit.DONE if preflight.enough else Exit.USAGE
 
 
 def _on_node(folder: Path, token: str, programs: Sequence[str]) -> int:
@@ -64,14 +64,14 @@ def choose_nodes(plan: Plan, place: Place, options: Options, missing: Sequence[R
         return place
     nodes, devices = _largest(missing)
     note(say("preflight.begins", nodes=len(engine.nodes)))
-    found = look(engine, place.store.root, nodes, devices, interpreters(plan, options, missing))
-    for sentence in sentences(found):
+    facts = look(engine, place.store.root, nodes, devices, interpreters(plan, options, missing))
+    for sentence in sentences(facts):
         note(sentence)
-    if not found.enough:
+    if not facts.enough:
         raise EvalsuiteError.of(
-            "commands.preflight_too_few", name=engine.name, fit=len(found.chosen), nodes=len(found.nodes), wanted=nodes
+            "commands.preflight_too_few", name=engine.name, fit=len(facts.chosen), nodes=len(facts.nodes), wanted=nodes
         )
-    return replace(place, engine=engine.limited_to(found.chosen))
+    return replace(place, engine=engine.limited_to(facts.chosen))
 
 
 def replace_nodes(root: Path, missing: Sequence[Run], programs: Sequence[str]) -> Callable[[Engine], Engine]:
@@ -82,13 +82,13 @@ def replace_nodes(root: Path, missing: Sequence[Run], programs: Sequence[str]) -
     def on_fit_nodes(engine: Engine) -> Engine:
         if not engine.nodes or engine.on is None:
             return engine
-        found = look(engine, root, *wanted, programs)
-        names = (*found.chosen, *(node.name for node in found.nodes if not node.fit))
+        preflight = look(engine, root, *wanted, programs)
+        names = (*preflight.chosen, *(node.name for node in preflight.nodes if not node.fit))
         if names == engine.nodes:
             return engine
-        for sentence in sentences(found):
+        for sentence in sentences(preflight):
             note(sentence)
-        note(say("preflight.mended", nodes=_list_names(found.chosen) or "—"))
+        note(say("preflight.mended", nodes=_list_names(preflight.chosen) or "—"))
         return engine.limited_to(names)
 
     return on_fit_nodes
@@ -107,11 +107,11 @@ def interpreters(plan: Plan, options: Options, missing: Sequence[Run]) -> list[s
     return sorted({str(environment.python) for environment in made if environment})
 
 
-def sentences(found: Preflight) -> list[str]:
+def sentences(preflight: Preflight) -> list[str]:
     """What is not as it should be, a sentence each, the same of several nodes in one."""
     alike = by_key(
         ((trouble.kind, tuple(sorted(trouble.values.items()))), trouble.node)
-        for node in found.nodes
+        for node in preflight.nodes
         for trouble in node.troubles
     )
     told = [
@@ -122,8 +122,8 @@ def sentences(found: Preflight) -> list[str]:
         )
         for (kind, values), names in alike.items()
     ]
-    left_out = [node.name for node in found.nodes if not node.fit]
-    if left_out and found.enough:
+    left_out = [node.name for node in preflight.nodes if not node.fit]
+    if left_out and preflight.enough:
         told.append(say("preflight.left_out", nodes=_list_names(left_out)))
     return told
 
@@ -133,12 +133,12 @@ def _list_names(names: Sequence[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _print_table(found: Preflight) -> None:
+def _print_table(preflight: Preflight) -> None:
     sides = {"node": "left", "fit": "left", "clock": "right", "cores": "right", "accelerators": "right",
              "free": "right", "probe": "right"}  # fmt: skip
     columns = [(say(f"preflight.column_{name}"), side) for name, side in sides.items()]
     rows = []
-    for node in found.nodes:
+    for node in preflight.nodes:
         facts = node.facts
         room = None if facts is None or facts.free_bytes is None else facts.free_bytes / 2**30
         cells = (
@@ -150,4 +150,4 @@ def _print_table(found: Preflight) -> None:
         )
         shown = ["—" if value is None else form.format(value).replace("-0.0 s", "+0.0 s") for value, form in cells]
         rows.append((node.name, say("preflight.yes" if node.fit else "preflight.no"), *shown))
-    table(say("preflight.title", nodes=len(found.nodes)), columns, rows)
+    table(say("preflight.title", nodes=len(preflight.nodes)), columns, rows)

@@ -48,11 +48,11 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
         print(i18n.say("publish.known", folder=arguments.site / "reports" / name))
     for name in published.removed:
         print(i18n.say("publish.removed", folder=arguments.site / "reports" / name))
-    for one in published.stored:
-        if isinstance(one, report_store.BrokenReport):
-            print(i18n.say("publish.broken", why=i18n.worded(one.broken)))
-        elif one.unchecked and one.id in published.added:
-            print(i18n.say("publish.unchecked", folder=arguments.site / one.folder))
+    for stored in published.stored:
+        if isinstance(stored, report_store.BrokenReport):
+            print(i18n.say("publish.broken", why=i18n.worded(stored.broken)))
+        elif stored.unchecked and stored.id in published.added:
+            print(i18n.say("publish.unchecked", folder=arguments.site / stored.folder))
     for move in published.history.slowed_together:
         before, after = (_dated(name, published) for name in (move.before, move.after))
         print(i18n.say("publish.slower", before=before, after=after))
@@ -70,8 +70,8 @@ def _print(published: Published, arguments: argparse.Namespace) -> None:
 
 
 def _dated(name: str, published: Published) -> str:
-    [one] = [one for one in published.stored if one.id == name]
-    period = one.report.period if isinstance(one, report_store.StoredReport) else None
+    [dated] = [stored for stored in published.stored if stored.id == name]
+    period = dated.report.period if isinstance(dated, report_store.StoredReport) else None
     return f"{names.minute(period[1])} ({name[:12]})" if period else name[:12]
 
 
@@ -81,8 +81,8 @@ def _facts(published: Published, site: Path) -> dict[str, object]:
         "added": list(published.added),
         "known": list(published.known),
         "removed": list(published.removed),
-        "broken": [one.id for one in published.stored if isinstance(one, report_store.BrokenReport)],
-        "reports": [one.id for one in published.stored],
-        "together": [{"before": one.before, "after": one.after} for one in published.history.slowed_together],
+        "broken": [stored.id for stored in published.stored if isinstance(stored, report_store.BrokenReport)],
+        "reports": [stored.id for stored in published.stored],
+        "together": [{"before": change.before, "after": change.after} for change in published.history.slowed_together],
         "regressions": [line.case.id for line in published.history.regressions],
     }

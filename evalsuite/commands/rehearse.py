@@ -43,16 +43,16 @@ Tick = Callable[[Run, float], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsed:
-    """One scale of one recipe. *found* is None where its log has no step."""
+    """One scale of one recipe. *evidence* is None where its log has no step."""
 
     recipe: str
     scale: str
-    found: ScaleEvidence | None = None
+    evidence: ScaleEvidence | None = None
     reason: str = ""  # why it did not take all of its steps
 
     @property
     def is_whole(self) -> bool:
-        return self.found is not None and not self.reason
+        return self.evidence is not None and not self.reason
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     with interruptible():
         ended = list(_in_one_campaign(adapters, arguments) if arguments.spec else _one_by_one(adapters, arguments))
     _show(ended)
-    if not any(each.found for each in ended):
+    if not any(each.evidence for each in ended):
         return Exit.NOTHING_MEASURED
     return Exit.DONE if all(each.is_whole for each in ended) else Exit.SOME_FAILED
 
@@ -121,10 +121,10 @@ def _interleaved(cases: Mapping[Case, "_Rehearsal"], order: Spec) -> Iterator[Re
         yield cases[run.case].judged(run, store.folder(run).outcome())
     left = [run for run in runs if not ended(run)]
     planned = Planned(profile=order.name, repeats=order.repeats, cases=tuple(cases), skips=())
-    for one in _launched(list(cases.values()), planned, left) if left else ():
-        found = cases[one.run.case].judged(one.run, one.outcome)
-        note(_in_words(found))
-        yield found
+    for launched in _launched(list(cases.values()), planned, left) if left else ():
+        rehearsed = cases[launched.run.case].judged(launched.run, launched.outcome)
+        note(_in_words(rehearsed))
+        yield rehearsed
 
 
 def _failed(name: str, error: EvalsuiteError) -> Rehearsed:
@@ -155,9 +155,9 @@ def _rehearse(
     try:
         with _ready(adapter, name, how, arguments, tick) as going:
             for scale in _scales(arguments.scales, how, going.engine):
-                found = going.at(scale)
-                note(_in_words(found))
-                yield found
+                rehearsed = going.at(scale)
+                note(_in_words(rehearsed))
+                yield rehearsed
     except EvalsuiteError as error:
         yield _failed(f"{adapter.name}/{name}", error)
 
@@ -206,10 +206,10 @@ class _Rehearsal:
         planned = Planned(profile="rehearsal", repeats=1, cases=(case,), skips=())
         if not (ended := next(_launched([self], planned, [run]), None)):
             raise EvalsuiteError.of("commands.rehearse_held", path=self.store.folder(run).path)
-        found = self.judged(run, ended.outcome)
-        if found.found is None or not found.is_whole:
-            return found
-        return replace(found, found=self._keep(case, found.found, self.store.folder(run)))
+        rehearsed = self.judged(run, ended.outcome)
+        if rehearsed.evidence is None or not rehearsed.is_whole:
+            return rehearsed
+        return replace(rehearsed, evidence=self._keep(case, rehearsed.evidence, self.store.folder(run)))
 
     def case(self, scale: tuple[int, int]) -> Case:
         return rehearsal.case(self.adapter.name, self.recipe, self.how, scale)
@@ -239,9 +239,9 @@ class _Rehearsal:
         whole = seen >= asked or read.status == "ok"  # some do not print the steps that they skip
         lacking = "" if whole else Message("commands.rehearse_steps", seen=seen, asked=asked)
         reason = lacking if outcome.ended_well else outcome.reason
-        found = self._evidence(case, outcome, read)
+        evidence = self._evidence(case, outcome, read)
         return Rehearsed(
-            recipe=self.name, scale=case.scale, found=found, reason=_with_log(reason, folder) if reason else ""
+            recipe=self.name, scale=case.scale, evidence=evidence, reason=_with_log(reason, folder) if reason else ""
         )
 
     def _evidence(self, case: Case, outcome: Outcome, read: Reading) -> ScaleEvidence:
@@ -266,12 +266,12 @@ class _Rehearsal:
             seconds=outcome.duration_s or 0.0,
         )
 
-    def _keep(self, case: Case, found: ScaleEvidence, folder: RunFolder) -> ScaleEvidence:
+    def _keep(self, case: Case, kept_evidence: ScaleEvidence, folder: RunFolder) -> ScaleEvidence:
         out = self.arguments.out
         logs, proofs = (evidence.LOGS, evidence.FOLDER) if self.arguments.record else (out / "logs", out / "evidence")
         places = rehearsals.places(self.recipe, self.made, folder)
         name = f"{self.adapter.name}-{self.recipe.name}-{case.scale}"
-        found = replace(found, logs=rehearsals.keep_logs(folder, name, logs, places))
+        kept_evidence = replace(kept_evidence, logs=rehearsals.keep_logs(folder, name, logs, places))
         known = repositories.of(self.recipe)
         proof = Evidence(
             framework=case.framework,
@@ -285,33 +285,33 @@ class _Rehearsal:
             stand_ins=rehearsal.stand_in_hashes(self.how.stand_ins),
             libraries={name: repositories.named(name, known).commit for name in self.how.libraries},
             changes=self.how.changes,
-            scales={case.scale: found},
+            scales={case.scale: kept_evidence},
         )
         note(say("rehearse.written", path=evidence.write(proof, proofs)))
-        return found
+        return kept_evidence
 
 
 def _launched(going: Sequence[_Rehearsal], planned: Planned, runs: Sequence[Run]) -> Iterator[EndedRun]:
-    one, made = going[0], {(each.adapter.name, each.recipe.name): each.made for each in going}
+    first, made = going[0], {(each.adapter.name, each.recipe.name): each.made for each in going}
     ready = Environments(
         pythons={key: each.python for key, each in made.items()},
         packages={key: each.packages for key, each in made.items()},
         skips=(),
     )
     limits = Spec(name="rehearsal", timeout_s=float(max(each.how.timeout_s for each in going)))
-    options = Options(environment=MANAGED, search_paths=search_paths(one.arguments))
+    options = Options(environment=MANAGED, search_paths=search_paths(first.arguments))
     adapters = {
         each.adapter.name: replace(each.adapter, recipes=tuple(by.recipe for by in going if by.adapter is each.adapter))
         for each in going
     }
-    one.store.write_plan(planned)
+    first.store.write_plan(planned)
     yield from campaign.launch_all(
         runs,
-        one.store,
+        first.store,
         adapters,
-        make_launcher(limits, one.engine, options, ready),
-        campaign.begin(planned, one.store),
-        tick=one.tick,
+        make_launcher(limits, first.engine, options, ready),
+        campaign.begin(planned, first.store),
+        tick=first.tick,
         extent=campaign.Extent(retries=0),
     )
 
@@ -326,14 +326,14 @@ def _with_log(reason: str, folder: RunFolder) -> str:
     return Message("commands.rehearse_log", reason=reason, folder=folder.path)
 
 
-def _in_words(one: Rehearsed) -> str:
-    if one.found is None:
-        return say("rehearse.failed", recipe=one.recipe, scale=one.scale, reason=worded(one.reason))
-    seconds = duration(one.found.seconds)
-    key = "rehearse.whole" if one.is_whole else "rehearse.part"
-    more = {} if one.is_whole else {"reason": worded(one.reason)}
-    read = i18n.status(one.found.status)
-    return say(key, recipe=one.recipe, scale=one.scale, steps=one.found.steps_seen, time=seconds, status=read, **more)
+def _in_words(rehearsed: Rehearsed) -> str:
+    where = {"recipe": rehearsed.recipe, "scale": rehearsed.scale}
+    if (seen := rehearsed.evidence) is None:
+        return say("rehearse.failed", **where, reason=worded(rehearsed.reason))
+    key = "rehearse.whole" if rehearsed.is_whole else "rehearse.part"
+    more = {} if rehearsed.is_whole else {"reason": worded(rehearsed.reason)}
+    read = i18n.status(seen.status)
+    return say(key, **where, steps=seen.steps_seen, time=duration(seen.seconds), status=read, **more)
 
 
 def _show(ended: Sequence[Rehearsed]) -> None:
@@ -344,10 +344,10 @@ def _show(ended: Sequence[Rehearsed]) -> None:
         (
             each.recipe,
             each.scale,
-            each.found.launcher if each.found else "",
-            str(each.found.steps_seen) if each.found else "0",
-            i18n.status(each.found.status) if each.found else "",
-            worded(each.reason or (each.found.reason if each.found else "")),
+            each.evidence.launcher if each.evidence else "",
+            str(each.evidence.steps_seen) if each.evidence else "0",
+            i18n.status(each.evidence.status) if each.evidence else "",
+            worded(each.reason or (each.evidence.reason if each.evidence else "")),
         )
         for each in ended
     ]

@@ -248,11 +248,11 @@ def _size(size: int) -> str:
 def _note_edits(book: Book) -> None:
     edits: tuple[type[Finding], ...] = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway)
     edits += (findings.JournalBroken, findings.OwnCriteria, findings.FactsAmended, findings.EvaluatedBefore)
-    found = [one for one in book.findings if isinstance(one, edits)]
-    for one in found[:MOST_EDITS]:
-        note(say("report.edited", where=one.where, finding=i18n.finding(one)))
-    if len(found) > MOST_EDITS:
-        note(say("report.more_edited", n=len(found) - MOST_EDITS))
+    edited = [finding for finding in book.findings if isinstance(finding, edits)]
+    for finding in edited[:MOST_EDITS]:
+        note(say("report.edited", where=finding.where, finding=i18n.finding(finding)))
+    if len(edited) > MOST_EDITS:
+        note(say("report.more_edited", n=len(edited) - MOST_EDITS))
 
 
 def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> str:
@@ -262,7 +262,7 @@ def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> s
     roots = arguments.runs if isinstance(arguments.runs, list) else [arguments.runs]  # of compare
     if len(roots) == 1 and roots != [DEFAULT_RUNS] and not evaluation.recorded_elsewhere:
         given.append(f"--runs {shlex.quote(str(roots[0]))}")
-    return "".join(f" {one}" for one in given)
+    return "".join(f" {path}" for path in given)
 
 
 def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
@@ -276,7 +276,7 @@ def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
 
 
 def found_sentences(book: Book, spoken: Words, language: str) -> Iterator[str]:
-    for one in verdict.model_findings(book, spoken):
-        first = spoken("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
-        sentences = [each.plain(language) for each in (first, one.beside) if each]
+    for claim in verdict.model_findings(book, spoken):
+        first = spoken("verdict.found_line", model=claim.model, about_text=claim.about, sentence_text=claim.sentence)
+        sentences = [each.plain(language) for each in (first, claim.beside) if each]
         yield words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " ")

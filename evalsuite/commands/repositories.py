@@ -54,9 +54,9 @@ def _get(chosen: Sequence[Repository], mirror: str | None, incomplete: bool) -> 
 
 
 def _list(repositories: Mapping[str, Repository], as_json: bool) -> int:
-    found = [(repository, checkouts.state(repository)) for repository in repositories.values()]
+    states = [(repository, checkouts.state(repository)) for repository in repositories.values()]
     if as_json:
-        print_json([_facts(*each) for each in found])
+        print_json([_facts(*each) for each in states])
         return Exit.DONE
     rows = [
         (
@@ -66,7 +66,7 @@ def _list(repositories: Mapping[str, Repository], as_json: bool) -> int:
             repository.licence,
             _words(state),
         )
-        for repository, state in found
+        for repository, state in states
     ]
     keys = ("columns.name", "repositories.repository", "repositories.commit", "repositories.licence", "env.here")
     table(i18n.say("repositories.title", n=len(rows)), [(i18n.say(key), "left") for key in keys], rows)

@@ -173,9 +173,9 @@ def interruptible() -> Iterator[None]:
 
 def _say_left_out(skips: Sequence[Skip]) -> None:
     alike = by_key(((skip.case.framework, skip.reason), skip) for skip in skips)
-    for (framework, reason), found in alike.items():
-        scales = ", ".join(dict.fromkeys(skip.case.scale for skip in found))
-        n = say("run.skipped_cases_of", n=len(found)) if len(found) > 1 else ""
+    for (framework, reason), alike_skips in alike.items():
+        scales = ", ".join(dict.fromkeys(skip.case.scale for skip in alike_skips))
+        n = say("run.skipped_cases_of", n=len(alike_skips)) if len(alike_skips) > 1 else ""
         note(say("run.skipped", framework=framework, scale=scales, n=n, reason=i18n.worded(reason)))
 
 
@@ -221,9 +221,9 @@ def _measure_network(
     for (scale, collective), case in measured.items():
         note(say("run.measuring_network", scale=scale, collective=COLLECTIVES[collective]))
         interpreter = network.python(pythons, plan.adapters, case)
-        found = network.measure(case, place.engine, interpreter, place.store.root, campaign_id, share, collective)
-        if found.error:
-            note(say("run.no_network", scale=scale, reason=found.error))
+        figures = network.measure(case, place.engine, interpreter, place.store.root, campaign_id, share, collective)
+        if figures.error:
+            note(say("run.no_network", scale=scale, reason=figures.error))
 
 
 def _say_skips(skips: Sequence[Skip]) -> None:

@@ -28,15 +28,15 @@ def run(arguments: argparse.Namespace) -> int:
         live_page.keep(arguments, lambda: _states(roots, allocations.queued_jobs()), _rows)
         return Exit.DONE
     jobs = allocations.queued_jobs()
-    found = _states(roots, jobs)
+    states = _states(roots, jobs)
     if arguments.metrics:
-        checks.write(arguments.metrics, checks.fill("metrics.txt.j2", states=found))
+        checks.write(arguments.metrics, checks.fill("metrics.txt.j2", states=states))
     if arguments.json:
-        facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in found.items()]
-        print_json(facts if len(roots) > 1 else _facts(found[roots[0]], jobs))
+        facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in states.items()]
+        print_json(facts if len(roots) > 1 else _facts(states[roots[0]], jobs))
         return Exit.DONE
     silent = allocations.silent_schedulers() if jobs is None else []
-    for root, state in found.items():
+    for root, state in states.items():
         if len(roots) > 1:
             line(f"{root}:")
         _print(root, state, jobs or (), silent)
@@ -66,12 +66,12 @@ def _print(folder: Path, state: EvaluationState, jobs: Sequence[QueuedJob], sile
 
 def _rows(state: EvaluationState) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for case in dict.fromkeys(one.run.case for one in state.runs):
+    for case in dict.fromkeys(run.run.case for run in state.runs):
         own = state.of(case)
-        given = next((one for one in reversed(own) if one.items_per_s is not None), None)
+        given = next((run for run in reversed(own) if run.items_per_s is not None), None)
         last = f"{rate(given.items_per_s)} {given.unit}" if given and given.items_per_s is not None else "—"
-        done = f"{sum(one.outcome is not None for one in own)}/{len(own)}"
-        failed = sum(one.failed for one in own)
+        done = f"{sum(run.outcome is not None for run in own)}/{len(own)}"
+        failed = sum(run.failed for run in own)
         precision = case.precision + ("+XLA" if case.xla else "")
         rows.append((case.framework, case.model, case.scale, precision, str(case.batch_per_device), done,
                      str(failed or "—"), last))  # fmt: skip
@@ -83,15 +83,15 @@ def _print_runs(state: EvaluationState) -> None:
              "done": "right", "failed": "right", "last": "right"}  # fmt: skip
     columns = [(say(f"status.column_{name}"), side) for name, side in sides.items()]
     table(say("status.title", done=state.done, runs=len(state.runs), failed=len(state.failures)), columns, _rows(state))
-    for one in state.running:
-        line(say("status.running", run=one.run.id, time=duration(one.begun_s)))
-    for one in state.runs:
-        if one.quiet_s is not None and not one.running:
-            line(say("status.stopped", run=one.run.id, time=duration(one.quiet_s)))
-    for one in state.failures[:MOST_FAILURES]:
-        fault, reason = (one.outcome.fault, i18n.worded(one.outcome.reason)) if one.outcome else (None, "")
+    for run in state.running:
+        line(say("status.running", run=run.run.id, time=duration(run.begun_s)))
+    for run in state.runs:
+        if run.quiet_s is not None and not run.running:
+            line(say("status.stopped", run=run.run.id, time=duration(run.quiet_s)))
+    for run in state.failures[:MOST_FAILURES]:
+        fault, reason = (run.outcome.fault, i18n.worded(run.outcome.reason)) if run.outcome else (None, "")
         whose = say("status.of_platform" if fault else "status.of_framework")
-        line(say("status.failure", run=one.run.id, whose=whose, reason=reason))
+        line(say("status.failure", run=run.run.id, whose=whose, reason=reason))
     if (more := len(state.failures) - MOST_FAILURES) > 0:
         line(say("status.more_failures", n=more))
     if state.made_again:
@@ -108,21 +108,21 @@ def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[s
         "failed": len(state.failures),
         "made_again": state.made_again,
         "estimated_seconds": state.estimated_s,
-        "running": [{"run": one.run.id, "seconds": one.begun_s} for one in state.running],
+        "running": [{"run": run.run.id, "seconds": run.begun_s} for run in state.running],
         "failures": [
-            {"run": one.run.id, "status": one.outcome.status, "fault": one.outcome.fault, "reason": one.outcome.reason}
-            for one in state.failures
-            if one.outcome
+            {"run": run.run.id, "status": run.outcome.status, "fault": run.outcome.fault, "reason": run.outcome.reason}
+            for run in state.failures
+            if run.outcome
         ],
         "cases": [
             {
                 "id": case.id,
-                "done": sum(one.outcome is not None for one in state.of(case)),
-                "failed": sum(one.failed for one in state.of(case)),
+                "done": sum(run.outcome is not None for run in state.of(case)),
+                "failed": sum(run.failed for run in state.of(case)),
                 "repeats": len(state.of(case)),
-                "items_per_s": [one.items_per_s for one in state.of(case)],
+                "items_per_s": [run.items_per_s for run in state.of(case)],
             }
-            for case in dict.fromkeys(one.run.case for one in state.runs)
+            for case in dict.fromkeys(run.run.case for run in state.runs)
         ],
         "queue": None if jobs is None else [asdict(job) for job in jobs],
     }

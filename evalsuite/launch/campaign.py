@@ -42,9 +42,9 @@ def machine(device: Device | Literal["auto"]) -> Machine:
     from evalsuite.machine import cores
     from evalsuite.machine.sensors.accelerators import open_accelerators
 
-    found = open_accelerators()
-    chosen: Device = device if device != "auto" else (found.kind or "cpu")
-    accelerators = len(found) if chosen in ("cpu", found.kind) else 0
+    devices = open_accelerators()
+    chosen: Device = device if device != "auto" else (devices.kind or "cpu")
+    accelerators = len(devices) if chosen in ("cpu", devices.kind) else 0
     return Machine(cores=len(cores.usable()), accelerators=accelerators, device=chosen)
 
 
@@ -142,13 +142,13 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
     finished = list(filter(store.ended(), plan.runs))
     chosen: list[Run] = []
     for word in words:
-        found = [run for run in finished if _named(run, word, store)]
-        if not found and word != "failed":
+        matching = [run for run in finished if _named(run, word, store)]
+        if not matching and word != "failed":
             hint = did_you_mean(word, [case.id for case in plan.cases], cutoff=0.4)
             raise EvalsuiteError.of(
                 "launch.redo", name=word, example=plan.cases[0].id if plan.cases else "CASE", near=hint
             )
-        chosen += [run for run in found if run not in chosen]
+        chosen += [run for run in matching if run not in chosen]
     for run in chosen:
         store.set_aside(store.folder(run), "redone")
     return chosen

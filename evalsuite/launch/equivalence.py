@@ -58,8 +58,8 @@ def workloads(adapters: Mapping[str, Adapter], frameworks: Sequence[str] | None,
 
 
 def models(adapters: Mapping[str, Adapter]) -> tuple[str, ...]:
-    found = (recipe.model for adapter in adapters.values() for recipe in adapter.recipes if recipe.equivalence)
-    return tuple(dict.fromkeys(found))
+    names = (recipe.model for adapter in adapters.values() for recipe in adapter.recipes if recipe.equivalence)
+    return tuple(dict.fromkeys(names))
 
 
 def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], None]) -> WorkloadAnswer | NotRun:
@@ -84,10 +84,10 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
             reason=Message("launch.program_ended", name=program.name, code=ended.returncode, text=said),
         )
     try:
-        found = WorkloadAnswer.from_json(files.read_json(file), file)
-        if not all(setting.losses for setting in found.settings) or not found.elements:
+        answer = WorkloadAnswer.from_json(files.read_json(file), file)
+        if not all(setting.losses for setting in answer.settings) or not answer.elements:
             raise ValueError(Message("launch.answer_empty"))
-        return replace(found, files=hashes(program.parent / found.script))
+        return replace(answer, files=hashes(program.parent / answer.script))
     except (EvalsuiteError, OSError, ValueError) as error:
         return NotRun(
             framework=workload.framework, reason=Message("launch.answer_unreadable", name=program.name, error=error)

@@ -44,10 +44,10 @@ def find_deaf_hosts(agents: Mapping[str, AgentOutcome]) -> list[str]:
 
 def find_lacking_program(agents: Mapping[str, AgentOutcome], program: str) -> str | None:
     """Why the training starts on some hosts alone; None where it starts nowhere: that is the recipe's own matter."""
-    found = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
-    if not found or (len(found) == len(agents) and shutil.which(program) is None):
+    errors = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
+    if not errors or (len(errors) == len(agents) and shutil.which(program) is None):
         return None
-    return Message("system.of", name=sorted(found), what=next(iter(found.values())))
+    return Message("system.of", name=sorted(errors), what=next(iter(errors.values())))
 
 
 def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
@@ -64,13 +64,14 @@ def _failed_at_once(agent: AgentOutcome) -> bool:
     return by_itself and agent.exit_code != 0 and agent.duration_s < RENDEZVOUS_S
 
 
-def find_container_fault(folder: RunFolder, found: Container | None) -> str | None:
+def find_container_fault(folder: RunFolder, container: Container | None) -> str | None:
     """Why the container runtime started nothing, by the first lines of a log; None if it did."""
-    if found is None:
+    if container is None:
         return None
+    runtime = container.runtime
     for log in folder.logs():
         with files.open_file(log.path) as lines:
             first = (line.decode(errors="replace") for line in islice(lines, RUNTIME_LINES))
-            if said := found.runtime.find_complaint(first):
-                return Message("system.of", name=found.runtime.name, what=redaction.redact(said)[:REASON_CHARACTERS])
+            if said := runtime.find_complaint(first):
+                return Message("system.of", name=runtime.name, what=redaction.redact(said)[:REASON_CHARACTERS])
     return None

@@ -67,12 +67,12 @@ def read(store: Store, now_s: float) -> EvaluationState:
     runs = [Run(case=case, repeat=repeat) for repeat in range(plan.repeats) for case in plan.cases]
     further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where needed
     runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))
-    found = [_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
-    estimate = Estimate([(state.run, state.outcome.duration_s or 0.0) for state in found if state.outcome])
+    states = [_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
+    estimate = Estimate([(state.run, state.outcome.duration_s or 0.0) for state in states if state.outcome])
     return EvaluationState(
-        runs=tuple(found),
+        runs=tuple(states),
         made_again=len(list(store.root.glob("*/infrastructure-r*"))),
-        estimated_s=estimate.total([state.run for state in found if state.outcome is None]),
+        estimated_s=estimate.total([state.run for state in states if state.outcome is None]),
     )
 
 
@@ -87,10 +87,10 @@ def _state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) -> R
 
 
 def _times(folder: Path) -> list[float]:
-    found = []
+    times = []
     for file in folder.iterdir() if folder.is_dir() else ():
         try:
-            found.append(file.stat().st_mtime)
+            times.append(file.stat().st_mtime)
         except OSError:  # it was taken away meanwhile
             continue
-    return found
+    return times

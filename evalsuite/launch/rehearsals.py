@@ -89,15 +89,15 @@ def keep_logs(folder: RunFolder, name: str, target: Path, known: Mapping[str, st
     for old in (*target.glob(f"{name}.log"), *target.glob(f"{name}.*.log")):
         old.unlink()
     logs = folder.logs()
-    found = {}
+    hashes = {}
     for number, log in enumerate(logs):
         file = target / (f"{name}.log" if len(logs) == 1 else f"{name}.{number}.log")
         content = files.read_bytes(log.path)
         for place, placeholder in sorted(known.items(), key=lambda each: -len(each[0])):
             content = content.replace(place.encode(), placeholder.encode())
         files.write_atomically(file, rehearsed.MARK + content)
-        found[file.name] = files.sha256(file)
-    return found
+        hashes[file.name] = files.sha256(file)
+    return hashes
 
 
 def places(recipe: Recipe, made: Environment, folder: RunFolder) -> dict[str, str]:

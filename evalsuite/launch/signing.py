@@ -25,9 +25,9 @@ def signer(file: Path, signature: Path, allowed: Path) -> str:
     Raises EvalsuiteError if it was none of them.
     """
     name = re.split("[,\n]", _ask("find-principals", "-s", signature, "-f", allowed))[0]
-    found = _ask("verify", "-s", signature, "-f", allowed, "-I", name, of=file)
+    answer = _ask("verify", "-s", signature, "-f", allowed, "-I", name, of=file)
     # Good "evalsuite" signature for lab with ED25519 key SHA256:…
-    return found.strip().rpartition(" signature for ")[2]
+    return answer.strip().rpartition(" signature for ")[2]
 
 
 def _ask(what: str, *words: str | Path, of: Path | None = None) -> str:

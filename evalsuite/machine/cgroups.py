@@ -69,8 +69,8 @@ class Group:
 
 def limits(root: Path = Path("/")) -> Limits:
     """*root* is where `/proc` and the control groups are found."""
-    cpus = [(found, group) for group in _groups("cpu", root) if (found := group.cpus()) is not None]
-    memory = [(found, group) for group in _groups("memory", root) if (found := group.memory_bytes()) is not None]
+    cpus = [(limit, group) for group in _groups("cpu", root) if (limit := group.cpus()) is not None]
+    memory = [(limit, group) for group in _groups("memory", root) if (limit := group.memory_bytes()) is not None]
     cpu_limit, cpu_group = min(cpus, key=itemgetter(0), default=(None, None))
     memory_limit, memory_group = min(memory, key=itemgetter(0), default=(None, None))
     return Limits(

@@ -45,8 +45,8 @@ def in_words(of: Shares) -> str:
 
 
 def _nodes(root: Path) -> dict[int, int]:
-    found: dict[int, int] = {}
+    nodes: dict[int, int] = {}
     for folder in (root / NODES).glob("node[0-9]*"):
         number = int(folder.name.removeprefix("node"))
-        found |= dict.fromkeys(processor.numbers(files.text(folder / "cpulist")) or (), number)
-    return found
+        nodes |= dict.fromkeys(processor.numbers(files.text(folder / "cpulist")) or (), number)
+    return nodes

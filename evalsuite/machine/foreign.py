@@ -23,15 +23,15 @@ def busy_programs(watched_s: float = WATCHED_S) -> dict[str, float]:
     began = time.monotonic()
     time.sleep(watched_s)
     after, passed_s = _cpu_s(ours), time.monotonic() - began
-    found: dict[str, float] = {}
+    busy: dict[str, float] = {}
     for process, (name, cpu_s) in after.items():
         if process in before:
-            found[name] = found.get(name, 0.0) + (cpu_s - before[process][1]) / passed_s
-    loud = sorted((item for item in found.items() if item[1] >= LEAST_CORES), key=lambda item: -item[1])
+            busy[name] = busy.get(name, 0.0) + (cpu_s - before[process][1]) / passed_s
+    loud = sorted((item for item in busy.items() if item[1] >= LEAST_CORES), key=lambda item: -item[1])
     return {name: round(cores, 1) for name, cores in loud[:MOST_NAMED]}
 
 
-def name_processes(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
+def name_processes(running: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
     """Adds program names. The driver gives the machine's process numbers, which are others in a container: there no
     name is given."""
     try:
@@ -39,15 +39,15 @@ def name_processes(found: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
     except OSError:
         ours = False
     return tuple(
-        replace(process, name=files.text(Path(f"/proc/{process.pid}/comm")) if ours else None) for process in found
+        replace(process, name=files.text(Path(f"/proc/{process.pid}/comm")) if ours else None) for process in running
     )
 
 
 def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:
-    found = {}
+    cpu_s_of = {}
     for process in psutil.process_iter(["name", "cpu_times", "cmdline"]):
         times = process.info["cpu_times"]
         if process.pid in ours or times is None or any("evalsuite" in word for word in process.info["cmdline"] or ()):
             continue
-        found[process.pid] = (process.info["name"] or "?", times.user + times.system)
-    return found
+        cpu_s_of[process.pid] = (process.info["name"] or "?", times.user + times.system)
+    return cpu_s_of

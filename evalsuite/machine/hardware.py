@@ -44,12 +44,12 @@ def _card(root: Path, name: str) -> str:
 def memory_modules(dmidecode: str | None) -> str | None:
     """`12 × 32 GB DDR4 2666 MT/s`, of `dmidecode --type 17`, which only root may read."""
     blocks = [dict(re.findall(r"(?m)^\s+(Size|Type|Speed): (\S.*)$", text)) for text in (dmidecode or "").split("\n\n")]
-    found = Counter(
-        " ".join(one[name] for name in ("Size", "Type", "Speed") if one.get(name, "Unknown") != "Unknown")
-        for one in blocks
-        if whole(one.get("Size", "").partition(" ")[0])
+    modules = Counter(
+        " ".join(block[name] for name in ("Size", "Type", "Speed") if block.get(name, "Unknown") != "Unknown")
+        for block in blocks
+        if whole(block.get("Size", "").partition(" ")[0])
     )
-    return ", ".join(f"{n} × {text}" for text, n in found.items()) or None
+    return ", ".join(f"{n} × {text}" for text, n in modules.items()) or None
 
 
 def _without_empty(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

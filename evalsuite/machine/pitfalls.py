@@ -51,8 +51,8 @@ def network(environment: Mapping[str, str]) -> Iterator[Pitfall]:
 def taken_by_nccl() -> list[str]:
     """NVIDIA/nccl@081eafa: src/misc/socket.cc, ncclFindInterfaces(): "ib…", else all but docker, lo and virbr."""
     state, addresses = (system.read_psutil(f"net_if_{kind}") or {} for kind in ("stats", "addrs"))
-    families = {name: {one.family for one in known} for name, known in addresses.items()}
-    up = [name for name, one in state.items() if one.isup and families.get(name, set()) & IPV4_AND_6]
+    families = {name: {address.family for address in known} for name, known in addresses.items()}
+    up = [name for name, stats in state.items() if stats.isup and families.get(name, set()) & IPV4_AND_6]
     first = [name for name in up if name.startswith("ib")]
     return first or [name for name in up if not name.startswith(("docker", "lo", "virbr"))]
 

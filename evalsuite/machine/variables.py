@@ -20,10 +20,10 @@ _OTHERS = re.compile(r"TF_(?:CLI|CONFIG|VAR|LOG)|.*(?:CREDENTIAL|KEY|PASSW|SECRE
 
 def relevant(environment: Mapping[str, str]) -> dict[str, str]:
     """Of variables that only share a prefix with known ones, that they are set."""
-    found = {}
+    values = {}
     for name, value in sorted(environment.items()):
         if name in KNOWN:
-            found[name] = value
+            values[name] = value
         elif _BEGINNINGS.match(name) and not _OTHERS.match(name) and not redaction.is_secret_name(name):
-            found[name] = SET
-    return redaction.redact_variables(found)
+            values[name] = SET
+    return redaction.redact_variables(values)

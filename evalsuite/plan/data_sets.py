@@ -162,7 +162,7 @@ def of_recipe(framework: str, recipe: Recipe) -> list[str]:
         device="gpu" if "gpu" in recipe.devices else recipe.devices[0],
     )
     values = (recipe.options or {}).get("data", ())
-    one_node = [replace(plain, nodes=1, options=given) for given in ((), *((("data", one),) for one in values))]
+    one_node = [replace(plain, nodes=1, options=given) for given in ((), *((("data", value),) for value in values))]
     cases = [replace(case, batch_per_device=batch) for case in (plain, *one_node) for batch in BATCHES]
     return _read_in(recipe, cases)
 

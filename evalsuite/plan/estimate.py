@@ -65,8 +65,8 @@ class Estimate:
         return None
 
     def of(self, run: Run) -> float | None:
-        found = self.expected(run)
-        return found.seconds if found else None
+        expected = self.expected(run)
+        return expected.seconds if expected else None
 
     def total(self, runs: Sequence[Run]) -> float | None:
         expected = [seconds for run in runs if (seconds := self.of(run)) is not None]
@@ -77,13 +77,13 @@ class Estimate:
         return tuple(self._price(framework, theirs) for framework, theirs in by_framework.items())
 
     def _price(self, framework: str, runs: Sequence[Run]) -> Price:
-        found = [(run.case, self.expected(run)) for run in runs]
-        known = [(case, expected) for case, expected in found if expected is not None and expected.basis != "others"]
-        whole = len(known) == len(found)
+        pairs = [(run.case, self.expected(run)) for run in runs]
+        known = [(case, expected) for case, expected in pairs if expected is not None and expected.basis != "others"]
+        whole = len(known) == len(pairs)
         return Price(
             framework=framework,
             runs=len(runs),
-            unknown=len(found) - len(known),
+            unknown=len(pairs) - len(known),
             seconds=sum(expected.seconds for _, expected in known) if whole else None,
             device_hours=sum(case.total_devices * each.seconds for case, each in known) / 3600 if whole else None,
             node_hours=sum(case.nodes * each.seconds for case, each in known) / 3600 if whole else None,

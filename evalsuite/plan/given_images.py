@@ -13,7 +13,7 @@ PATHS = ("/", "./", "../", "~")
 
 def with_images(adapters: Mapping[str, Adapter], given: Sequence[str]) -> dict[str, Adapter]:
     """*given*: `IMAGE` for all, `NAME=IMAGE` for a framework's, a recipe's or `FRAMEWORK/RECIPE`'s, which wins."""
-    names = {*(name for adapter in adapters.values() for one in adapter.recipes for name in _names(adapter, one))}
+    names = {*(name for adapter in adapters.values() for recipe in adapter.recipes for name in _names(adapter, recipe))}
     images = dict(_named(text, names) for text in given)
 
     def placed(adapter: Adapter, recipe: Recipe) -> Recipe:

@@ -28,13 +28,13 @@ class Host:
 
 def from_words(text: str) -> tuple[Host, ...]:
     words = [word.strip() for word in text.split(",") if word.strip()]
-    found = []
+    hosts = []
     for word in words:
         match = _WORD.fullmatch(word)
         if not match:
             raise EvalsuiteError.of("plan.hosts_word", name=word[:60])
-        found.append(Host(address=match[1], devices=int(match[2]) if match[2] else None))
-    return _checked(found, "--hosts")
+        hosts.append(Host(address=match[1], devices=int(match[2]) if match[2] else None))
+    return _checked(hosts, "--hosts")
 
 
 def from_file(path: Path) -> tuple[Host, ...]:
@@ -44,7 +44,7 @@ def from_file(path: Path) -> tuple[Host, ...]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else Message("plan.host_no_text")
         raise EvalsuiteError.of("plan.hosts_file", path=path, error=why) from error
-    found = []
+    hosts = []
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].strip()
         if not words:
@@ -53,23 +53,23 @@ def from_file(path: Path) -> tuple[Host, ...]:
         if not match:
             raise EvalsuiteError.of("plan.host_line", path=path, line=number, text=words[:60])
         slots = match[2] or next(iter(_SLOTS.findall(match[3])), None)
-        found.append(Host(address=match[1], devices=int(slots) if slots else None))
-    return _checked(found, f"--hostfile {path}")
+        hosts.append(Host(address=match[1], devices=int(slots) if slots else None))
+    return _checked(hosts, f"--hostfile {path}")
 
 
-def _checked(found: Sequence[Host], where: str) -> tuple[Host, ...]:
-    names = [host.name for host in found]
+def _checked(hosts: Sequence[Host], where: str) -> tuple[Host, ...]:
+    names = [host.name for host in hosts]
     if not names:
         raise EvalsuiteError.of("plan.hosts_none", where=where)
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice:
         raise EvalsuiteError.of("plan.hosts_twice", where=where, name=twice)
-    for host in found:
+    for host in hosts:
         if host.devices is not None and not 1 <= host.devices <= MOST_DEVICES:
             raise EvalsuiteError.of(
                 "plan.hosts_devices", where=where, name=host.name, n=host.devices, most=MOST_DEVICES
             )
-    return tuple(found)
+    return tuple(hosts)
 
 
 def too_small(hosts: Iterable[Host], devices: int) -> list[str]:

@@ -5,6 +5,7 @@ has a name of its own, so that one framework can come twice: NGC's build and the
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
@@ -77,7 +78,7 @@ def check_shared(asked: Sequence[Participant], cases: Iterable[Case], models: Se
 
 
 def with_participants(adapters: Mapping[str, Adapter], asked: Sequence[Participant]) -> dict[str, Adapter]:
-    found, names = dict(adapters), [each.name for each in asked]
+    joined, names = dict(adapters), [each.name for each in asked]
     for each in asked:
         if names.count(each.name) > 1:
             raise EvalsuiteError.of("plan.participants_twice", name=each.called)
@@ -86,8 +87,8 @@ def with_participants(adapters: Mapping[str, Adapter], asked: Sequence[Participa
             raise EvalsuiteError.of("plan.participant_framework", name=each.framework, known=known)
         if each.title and each.name in adapters and each.name != each.framework:
             raise EvalsuiteError.of("plan.participant_taken", name=each.title)
-        found[each.name] = _adapter(adapters[each.framework], each)
-    return found
+        joined[each.name] = _adapter(adapters[each.framework], each)
+    return joined
 
 
 def _check_options(asked: Participant, recipes: Sequence[Recipe]) -> None:
@@ -107,8 +108,8 @@ def _check_options(asked: Participant, recipes: Sequence[Recipe]) -> None:
 
 def _adapter(adapter: Adapter, asked: Participant) -> Adapter:
     recipes = tuple(_entered(adapter.recipe(name), asked) for name in asked.recipes)
-    twice = next((one.model for one in recipes if sum(one.model == other.model for other in recipes) > 1), None)
-    if twice:
+    models = Counter(recipe.model for recipe in recipes)
+    if twice := next((model for model, n in models.items() if n > 1), None):
         raise EvalsuiteError.of("plan.participant_model", name=asked.title or adapter.title, model=twice)
     _check_options(asked, recipes)
     return replace(adapter, name=asked.name, title=asked.title or adapter.title, recipes=recipes)

@@ -120,7 +120,7 @@ def _asked(
     unfound: set[str] = set()
     as_said: set[str] = set()
     chosen_from: dict[tuple[Rule, ...], list[Case]] = {}
-    found: dict[str, tuple[Case, Recipe | None]] = {}
+    planned: dict[str, tuple[Case, Recipe | None]] = {}
     cores = cores_per_device(spec, machine)
     for matrix in spec.matrices():
         unrolled = list(_of_matrix(matrix, adapters, machine, cores))
@@ -132,12 +132,12 @@ def _asked(
         chosen_from.setdefault((*matrix.include, *matrix.exclude), []).extend(case for case, _ in unrolled)
         for case, recipe in unrolled:
             if variants.is_included(case, matrix.include, matrix.exclude):
-                found.setdefault(case.id, (case, recipe))
+                planned.setdefault(case.id, (case, recipe))
     if both := unfound & as_said:
         raise EvalsuiteError.of("plan.max_start", case=min(both))
     for rules, cases in chosen_from.items():
         variants.check_rules(rules, cases, spec.stated)
-    return list(found.values()), unfound
+    return list(planned.values()), unfound
 
 
 def _of_matrix(

@@ -71,8 +71,8 @@ class Rehearsal:
 
     @property
     def changes(self) -> dict[str, object]:
-        found = {name: getattr(self, name) for name in ("set", "drop", "append", "files", "environment")}
-        return {name: decode.encode(value) for name, value in found.items() if value}
+        values = {name: getattr(self, name) for name in ("set", "drop", "append", "files", "environment")}
+        return {name: decode.encode(value) for name, value in values.items() if value}
 
 
 def of_framework(framework: str) -> dict[str, Rehearsal]:
@@ -108,8 +108,8 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[
         if name not in official:
             raise EvalsuiteError.of("plan.rehearsal_recipe", name=name, near=did_you_mean(name, official, cutoff=0.4))
     asked = {_parts(name): known.get(_parts(name)) for name in wanted}
-    for (framework, recipe), found in asked.items():
-        if found is None:
+    for (framework, recipe), rehearsal in asked.items():
+        if rehearsal is None:
             raise EvalsuiteError.of(
                 "plan.rehearsal_none", name=f"{framework}/{recipe}", path=FOLDER / f"{framework}.toml"
             )
@@ -125,7 +125,7 @@ def of_participants(
     asked: Iterable[Participant], adapters: Mapping[str, Adapter], names: Iterable[str]
 ) -> dict[tuple[str, str], Rehearsal | None]:
     """How each script of *asked* is rehearsed, or of *names* alone if there are any. Raises EvalsuiteError."""
-    found: dict[tuple[str, str], Rehearsal | None] = {}
+    ways: dict[tuple[str, str], Rehearsal | None] = {}
     for each in asked:
         tables = of_framework(each.framework)
         for recipe in (adapters[each.name].recipe(name) for name in each.recipes):
@@ -133,12 +133,12 @@ def of_participants(
                 name: value for name, value in each.axes.items() if name in (recipe.options or {}) and name != "data"
             }
             how = tables.get(recipe.name)
-            found[each.name, recipe.name] = how and replace(how, options=tuple({**taken, **dict(how.options)}.items()))
-    known = ["/".join(name) for name in found]
+            ways[each.name, recipe.name] = how and replace(how, options=tuple({**taken, **dict(how.options)}.items()))
+    known = ["/".join(name) for name in ways]
     for name in (wanted := list(names)):
         if name not in known:
             raise EvalsuiteError.of("plan.rehearsal_recipe", name=name, near=did_you_mean(name, known, cutoff=0.4))
-    return {name: how for name, how in found.items() if not wanted or "/".join(name) in wanted}
+    return {name: how for name, how in ways.items() if not wanted or "/".join(name) in wanted}
 
 
 # The recipe as it is rehearsed

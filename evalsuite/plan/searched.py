@@ -17,10 +17,10 @@ def series(case: Case) -> Case:
 
 
 def to_search(cases: Iterable[Case]) -> tuple[Case, ...]:
-    found: dict[Case, Case] = {}
+    firsts: dict[Case, Case] = {}
     for case in sorted(cases, key=lambda case: (-case.devices_per_node, case.nodes)):
-        found.setdefault(series(case), case)
-    return tuple(found.values())
+        firsts.setdefault(series(case), case)
+    return tuple(firsts.values())
 
 
 def of(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
@@ -28,8 +28,8 @@ def of(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
 
 
 def with_batch(case: Case, known: Sequence[SearchedBatch]) -> Case:
-    found = of(case, known)
-    return case if found is None or found.batch is None else replace(case, batch_per_device=found.batch)
+    search = of(case, known)
+    return case if search is None or search.batch is None else replace(case, batch_per_device=search.batch)
 
 
 def behind(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
@@ -40,13 +40,13 @@ def behind(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
 
 def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | None]:
     def refused(case: Case, recipe: Recipe) -> str | None:
-        found = of(case, known)
-        if found is None or found.batch is not None:
+        result = of(case, known)
+        if result is None or result.batch is not None:
             return None
-        last = found.tried[-1] if found.tried else None
+        last = result.tried[-1] if result.tried else None
         if last is not None and last.ends == "failed":
             return Message("plan.search_ended", batch=last.batch, text=last.reason)
-        smallest = min((search.batch for search in found.tried), default=found.of.batch_per_device)
+        smallest = min((search.batch for search in result.tried), default=result.of.batch_per_device)
         return Message("plan.no_batch", batch=smallest)
 
     return refused

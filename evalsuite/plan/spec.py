@@ -94,13 +94,13 @@ class Spec:
         """The values of its axes."""
         each = (
             (
-                *one.frameworks,
-                *one.models,
-                *one.precision,
-                *map(str, one.batch_per_device),
-                *(f"{n}x{d}" for n, d in one.scales),
+                *matrix.frameworks,
+                *matrix.models,
+                *matrix.precision,
+                *map(str, matrix.batch_per_device),
+                *(f"{n}x{d}" for n, d in matrix.scales),
             )
-            for one in self.matrices()
+            for matrix in self.matrices()
         )
         return tuple({word for words in each for word in words})
 
@@ -133,17 +133,17 @@ def _enter(part: Spec, each: Participant) -> Spec:
 
 
 def read(path: Path) -> Spec:
-    found = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
-    wholes = _laid_over(Spec(name=Path(path).stem), found)
-    parts = wholes if len(wholes) > 1 and not found.parts else ()
-    for part in found.parts:
+    file = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
+    wholes = _laid_over(Spec(name=Path(path).stem), file)
+    parts = wholes if len(wholes) > 1 and not file.parts else ()
+    for part in file.parts:
         for whole in wholes if part.options is None else wholes[:1]:
             parts += _laid_over(whole, part)
     return replace(wholes[0], parts=parts)
 
 
-def _laid_over(base: Spec, found: "_Part") -> tuple[Spec, ...]:
-    given = {key.name: value for key in fields(found) if (value := getattr(found, key.name)) is not None}
+def _laid_over(base: Spec, part: "_Part") -> tuple[Spec, ...]:
+    given = {key.name: value for key in fields(part) if (value := getattr(part, key.name)) is not None}
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     made = replace(base, **{**changes, **changes.get("repeats", {}), "options": base.options})
     return tuple(replace(made, options=options) for options in changes.get("options", (base.options,)))
@@ -232,11 +232,11 @@ def scaling(given: str) -> Scaling:
 
 def repeats(text: str | int) -> dict[str, int | None]:
     """`5` → 5 of each case; `3-7` → up to seven of those that fewer leave undecided."""
-    found = re.fullmatch(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?", str(text).strip())
-    if not found:
+    match = re.fullmatch(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?", str(text).strip())
+    if not match:
         raise EvalsuiteError.of("plan.repeats", text=text)
-    least = _at_most(found[1], MOST_REPEATS, "repeats")
-    most = _at_most(found[2], MOST_REPEATS, "repeats") if found[2] else None
+    least = _at_most(match[1], MOST_REPEATS, "repeats")
+    most = _at_most(match[2], MOST_REPEATS, "repeats") if match[2] else None
     if most is not None and (least, most) not in ADAPTIVE:
         known = ", ".join(f"{fewest}-{largest}" for fewest, largest in ADAPTIVE)
         raise EvalsuiteError.of("plan.repeats_range", text=text, known=known)
@@ -255,10 +255,10 @@ ADAPTIVE = ((3, 7), (5, 7))  # what benchmarks/stopping.py simulates
 
 def price(text: str) -> tuple[float, str]:
     """`180 CNY` → amount, currency."""
-    found = re.fullmatch(r"([0-9]{1,7}(?:\.[0-9]{1,2})?) ([A-Z]{3})", text)
-    if not found:
+    match = re.fullmatch(r"([0-9]{1,7}(?:\.[0-9]{1,2})?) ([A-Z]{3})", text)
+    if not match:
         raise EvalsuiteError(decode.refusal(text, decode.message("price")))
-    return float(found[1]), found[2]
+    return float(match[1]), match[2]
 
 
 def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
@@ -338,5 +338,5 @@ class _SpecFile(_Part):
 
 
 # key of the file → field of Spec, where it is another
-FIELDS = {"steps": "protocol", "batch": "find_batch"} | {f"{one}": f"{one}s" for one in ("participant", "column")}
+FIELDS = {"steps": "protocol", "batch": "find_batch"} | {f"{key}": f"{key}s" for key in ("participant", "column")}
 FIELDS["criterion"] = "criteria"

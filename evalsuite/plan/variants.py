@@ -43,7 +43,7 @@ Environment = Annotated[
     tuple[tuple[str, str], ...], From(Mapping[Variable, Argument], lambda given: tuple(sorted(given.items())))
 ]
 Image = Annotated[str, Constraint("image", lambda name: name.isprintable() and not name.startswith("-"))]
-NAMES_ONCE = Constraint("names_once", lambda found: len({one.name for one in found}) == len(found))
+NAMES_ONCE = Constraint("names_once", lambda rules: len({rule.name for rule in rules}) == len(rules))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +110,9 @@ def is_included(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) ->
     return (not include or any(rule.holds(case) for rule in include)) and not any(rule.holds(case) for rule in exclude)
 
 
-def check_rules(found: Sequence[Rule], cases: Sequence[Case], stated: Sequence[str]) -> None:
+def check_rules(rules: Sequence[Rule], cases: Sequence[Case], stated: Sequence[str]) -> None:
     """Raises EvalsuiteError for a value that no case has, nor *stated*: it is misspelt."""
-    for rule in found:
+    for rule in rules:
         for axis, values in rule.values:
             there = sorted({text for case in cases for text in _texts(case, axis)})
             for value in values:
@@ -141,7 +141,7 @@ def varied(
                     name=name,
                     known=listed("frameworks", name, adapters),
                 )
-    found = {name: _varied(adapter, asked, asked_versions) for name, adapter in adapters.items()}
+    axes = {name: _varied(adapter, asked, asked_versions) for name, adapter in adapters.items()}
     packages = {_package(recipe) for name in frameworks if name in adapters for recipe in adapters[name].recipes}
     for package, version in asked_versions:
         if package not in packages:
@@ -149,7 +149,7 @@ def varied(
             raise EvalsuiteError.of(
                 "plan.version_package", package=package, version=version, names=known, near=did_you_mean(package, known)
             )
-    return found
+    return axes
 
 
 def _varied(adapter: Adapter, asked: Sequence[Variant], asked_versions: Sequence[tuple[str, str]]) -> Adapter:

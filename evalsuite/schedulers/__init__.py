@@ -10,8 +10,8 @@ from evalsuite.schedulers.contract import Scheduler
 
 def _discover() -> Mapping[str, Scheduler]:
     names = (f"{__name__}.{each.name}" for each in pkgutil.iter_modules(__path__))
-    found: list[Scheduler] = [importlib.import_module(name).SCHEDULER for name in names if name != contract.__name__]
-    return {scheduler.name: scheduler for scheduler in found}
+    known: list[Scheduler] = [importlib.import_module(name).SCHEDULER for name in names if name != contract.__name__]
+    return {scheduler.name: scheduler for scheduler in known}
 
 
 SCHEDULERS = _discover()

@@ -92,22 +92,22 @@ def one_line(name: str, value: str) -> str:
 def unroll_nodelist(nodelist: str) -> tuple[str, ...]:
     """As `scontrol show hostnames`: `gpu[03-05,12],login1` → gpu03, gpu04, gpu05, gpu12, login1; of several brackets
     (`x0b[0-1]n[0-1]`) the last counts fastest."""
-    found: list[str] = []
+    names: list[str] = []
     for name in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", nodelist):
         parts = [_ranges(part) if part.startswith("[") else [part] for part in re.findall(r"\[[^\]]*\]|[^\[]+", name)]
         if math.prod(map(len, parts)) > MOST_HOSTS:
             raise EvalsuiteError.of("agent.node_list", text=name[:60])
-        found += ["".join(pieces) for pieces in itertools.product(*parts)]
-    return tuple(found)
+        names += ["".join(pieces) for pieces in itertools.product(*parts)]
+    return tuple(names)
 
 
 def _ranges(bracket: str) -> list[str]:
     """`[03-05,12]` → 03, 04, 05, 12."""
-    found: list[str] = []
+    numbers: list[str] = []
     for part in bracket.strip("[]").split(","):
         first, _, last = part.partition("-")
         low, high = whole(first), whole(last or first)
         if low is None or high is None or high - low >= MOST_HOSTS:
             raise EvalsuiteError.of("agent.node_list", text=bracket[:60])
-        found += [str(number).zfill(len(first)) for number in range(low, high + 1)]
-    return found
+        numbers += [str(number).zfill(len(first)) for number in range(low, high + 1)]
+    return numbers

@@ -39,8 +39,8 @@ def left_s(environment: contract.Environment, ask: contract.Ask, now_s: float) -
     if end is not None:
         return end - now_s
     printed = ask(*PLAIN_TIMES, "scontrol", "show", "job", environment["SLURM_JOB_ID"])
-    found = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", printed or "")
-    ends = instant(found[1]) if found else None
+    match = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", printed or "")
+    ends = instant(match[1]) if match else None
     return ends.timestamp() - now_s if ends else None
 
 

@@ -32,8 +32,8 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 class Results:
     """What `load` read: a row a thing, of plain values with the unit in the name; None: not measured."""
 
-    def __init__(self, found: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]], store: Store | None) -> None:
-        self._tables = tuple(found)
+    def __init__(self, sources: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]], store: Store | None) -> None:
+        self._tables = tuple(sources)
         self._store = store
 
     @cached_property
@@ -84,19 +84,19 @@ def load(*runs_or_reports: str | Path) -> Results:
     given = [Path(path) for path in runs_or_reports]
     reports = [path for path in given if (path / finished.SUMMARY).exists()]
     roots = [path for path in given if path not in reports]
-    found: list[tuple[str, Mapping[str, Sequence[tables.Row]]]] = [(str(path), _written(path)) for path in reports]
+    sources: list[tuple[str, Mapping[str, Sequence[tables.Row]]]] = [(str(path), _written(path)) for path in reports]
     store = merged.store(roots) if roots else None
     if store is not None:
         rehearsed.refuse(store)
-        found.append((str(roots[0]), _rows_of(evaluate(store))))
-    _refuse_twice(found)
-    return Results(found, store)
+        sources.append((str(roots[0]), _rows_of(evaluate(store))))
+    _refuse_twice(sources)
+    return Results(sources, store)
 
 
-def _refuse_twice(found: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]]) -> None:
+def _refuse_twice(sources: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]]) -> None:
     """Raises EvalsuiteError where two sources have a log: its run would count twice."""
     seen: dict[object, str] = {}
-    for source, named in found:
+    for source, named in sources:
         logs = {row["log_sha256"]: row["run_id"] for row in named["runs"] if row.get("log_sha256")}
         if twice := next((log for log in logs if log in seen), None):
             raise EvalsuiteError.of("commands.loaded_twice", path=source, run=logs[twice], other=seen[twice])
@@ -148,18 +148,18 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _value(found: Any, hint: Any) -> Any:
+def _value(value: Any, hint: Any) -> Any:
     """*found*, a value or the text of a cell, as a value."""
-    if found is None or not isinstance(found, str) or hint is str:
-        return found
+    if value is None or not isinstance(value, str) or hint is str:
+        return value
     types = get_args(hint) or (hint,)
-    if not found:
-        return None if type(None) in types else found
+    if not value:
+        return None if type(None) in types else value
     if bool in types:
-        return found == "True"
+        return value == "True"
     if int in types:
-        return int(found)
-    return number(found) if float in types else found
+        return int(value)
+    return number(value) if float in types else value
 
 
 def _steps(folder: RunFolder) -> Iterator[Step]:
@@ -168,9 +168,9 @@ def _steps(folder: RunFolder) -> Iterator[Step]:
         read = measurement.read_logs(folder.logs(), run.case, recipe, catalogue.known(), False)
     except EvalsuiteError:
         return  # its row in `runs` says why
-    for one in read.steps:
+    for row in read.steps:
         yield Step(
-            run.id, folder.label, one.index, one.steps, one.items, one.seconds, one.items_per_s, one.arrival_s, one.loss
+            run.id, folder.label, row.index, row.steps, row.items, row.seconds, row.items_per_s, row.arrival_s, row.loss
         )
 
 

@@ -30,15 +30,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.check_log")
     adapters = discover(arguments.adapters)
     wanted = arguments.frameworks.split(",") if arguments.frameworks else sorted(adapters)
-    found = [
+    rows = [
         facts(adapter, recipe, arguments.device)
         for adapter in choose_adapters(wanted, adapters)
         for recipe in adapter.recipes
     ]
     if arguments.json:
-        print_json(found)
+        print_json(rows)
     else:
-        _print(found, arguments.device)
+        _print(rows, arguments.device)
     return Exit.DONE
 
 
@@ -77,18 +77,18 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
 
 
 def _wheel(recipe: Recipe, device: Device) -> dict[str, str] | None:
-    found = wheels.find_wheel(virtualenvs.pins(recipe, device)) if device == "gpu" else None
-    if found is None:
+    wheel = wheels.find_wheel(virtualenvs.pins(recipe, device)) if device == "gpu" else None
+    if wheel is None:
         return None
-    least, most = (f"{major}.{minor}" for major, minor in (found.least, found.most))
-    return {"pin": found.pin, "cuda": found.cuda, "least": least, "most": most}
+    least, most = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most))
+    return {"pin": wheel.pin, "cuda": wheel.cuda, "least": least, "most": most}
 
 
 def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
     file = paths.DATA / "verification.json"
     ours = recipe.brought_by == paths.ADAPTERS and file.is_file()
-    found: Mapping[str, Any] = json.loads(file.read_text()).get(f"{adapter.name}/{recipe.name}", {}) if ours else {}
-    return found
+    levels: Mapping[str, Any] = json.loads(file.read_text()).get(f"{adapter.name}/{recipe.name}", {}) if ours else {}
+    return levels
 
 
 def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any]) -> dict[str, object]:
@@ -106,7 +106,7 @@ def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any])
 
 def _scripts(recipe: Recipe, case: Case) -> list[str]:
     cases = (case, replace(case, device="gpu"), replace(case, device="gpu", precision="amp"))
-    served = next((one for one in cases if recipe.refusal(one) is None), None)
+    served = next((case for case in cases if recipe.refusal(case) is None), None)
     words = recipe.command_of(served).argv if served else ()
     return [word.removeprefix("{checkout}/").removeprefix("{workloads}/") for word in words if word.endswith(".py")]
 
@@ -116,7 +116,7 @@ def _answer(recipe: Recipe, case: Case, kind: str | None = None, **switch: Any) 
     return {"supported": refusal is None, "as": None if refusal else kind, "reason": refusal}
 
 
-def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
+def _print(shown_recipes: Sequence[Mapping[str, Any]], device: str) -> None:
     before, after = ("framework", "recipe", "model", "kind", "spawn"), ("pins", "environment", "checked")
     headings = (
         *(say(f"columns.{name}") for name in before),
@@ -125,14 +125,14 @@ def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
     )
     rows = [
         (
-            *(one[name] for name in ("framework", "recipe", "model")),
-            *(known("adapters", one[name]) for name in ("kind", "spawn")),
-            *(say("adapters.yes" if one[name]["supported"] else "adapters.no") for name in ("runs", "amp", "xla")),
-            " ".join(one["pins"][:2]) + (" …" if len(one["pins"]) > 2 else ""),
-            f"{one['environment']['size_bytes'] / 1e6:.0f} MB" if one["environment"] else say("adapters.not_made"),
-            known("adapters", one["verification"]["level"]),
+            *(row[name] for name in ("framework", "recipe", "model")),
+            *(known("adapters", row[name]) for name in ("kind", "spawn")),
+            *(say("adapters.yes" if row[name]["supported"] else "adapters.no") for name in ("runs", "amp", "xla")),
+            " ".join(row["pins"][:2]) + (" …" if len(row["pins"]) > 2 else ""),
+            f"{row['environment']['size_bytes'] / 1e6:.0f} MB" if row["environment"] else say("adapters.not_made"),
+            known("adapters", row["verification"]["level"]),
         )
-        for one in found
+        for row in shown_recipes
     ]
     title = say("adapters.title", n=len(rows), device=device.upper())
     table(title, [(heading, "left") for heading in headings], rows)
@@ -144,50 +144,50 @@ def _print(found: Sequence[Mapping[str, Any]], device: str) -> None:
 def _check(arguments: argparse.Namespace) -> int:
     more = search_paths(arguments)
     known = catalogue.discover(more.dialects, (*more.adapters, arguments.check.resolve()))
-    found = [
+    results = [
         checked
         for file in author_modules.find_modules(arguments.check, registry.CONTRACT)
         for checked in checking.check_adapters(registry.load_author_adapters(file), file, known, arguments.log)
     ]
-    return show(found, arguments, registry.CONTRACT)
+    return show(results, arguments, registry.CONTRACT)
 
 
-def show(found: Sequence[Checked], arguments: argparse.Namespace, contract: author_modules.Contract) -> int:
+def show(results: Sequence[Checked], arguments: argparse.Namespace, contract: author_modules.Contract) -> int:
     """Prints what a check has *found*; the exit code says whether something is missing."""
-    if not found:
+    if not results:
         raise EvalsuiteError.of("commands.check_none", path=arguments.check, example=contract.example)
     if arguments.json:
-        print_json([asdict(one) for one in found], default=str)
+        print_json([asdict(checked) for checked in results], default=str)
     else:
-        for one in found:
-            _show(one)
-    return Exit.UNDETERMINED if any(one.missing for one in found) else Exit.DONE
+        for checked in results:
+            _show(checked)
+    return Exit.UNDETERMINED if any(checked.missing for checked in results) else Exit.DONE
 
 
-def _show(one: Checked) -> None:
-    line(f"{one.name} ({one.file})")
-    if one.commands:
+def _show(checked: Checked) -> None:
+    line(f"{checked.name} ({checked.file})")
+    if checked.commands:
         columns = [(say(f"columns.{name}"), "left") for name in ("case", "starts")]
-        table(say("adapters.commands"), columns, list(_command_rows(one)))
-    for text in [_read(one)] if one.devices is None else map(_values, one.devices):
+        table(say("adapters.commands"), columns, list(_command_rows(checked)))
+    for text in [_read(checked)] if checked.devices is None else map(_values, checked.devices):
         line(text)
-    for lack in one.missing:
+    for lack in checked.missing:
         line(say("adapters.missing", what=worded(lack.what), advice=worded(lack.advice).rstrip(".。")))
     line(
-        say("adapters.lacks", name=one.name, n=len(one.missing))
-        if one.missing
-        else say("adapters.whole", name=one.name)
+        say("adapters.lacks", name=checked.name, n=len(checked.missing))
+        if checked.missing
+        else say("adapters.whole", name=checked.name)
     )
     line("")
 
 
-def _command_rows(one: Checked) -> Iterator[tuple[str, str]]:
+def _command_rows(checked: Checked) -> Iterator[tuple[str, str]]:
     rows: dict[str, list[str]] = {}
-    for built in one.commands:
+    for built in checked.commands:
         words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)
         text = say("adapters.refused", reason=worded(built.refused)) if built.refused else " ".join(words)
         rows.setdefault(text, []).append(f"{built.device} {built.scale} {built.switches}")
-    every = len(one.commands)
+    every = len(checked.commands)
     return (
         (say("adapters.every_case") if len(cases) == every else ", ".join(cases), text) for text, cases in rows.items()
     )
@@ -197,13 +197,13 @@ def _values(device: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in {**device, **device["reading"]}.items() if name != "reading")
 
 
-def _read(one: Checked) -> str:
-    read = one.read
+def _read(checked: Checked) -> str:
+    read = checked.read
     if read is None:
         return say("adapters.unreadable")
     if read.log is None:
         return say("adapters.samples", dialect=read.dialect, n=read.steps)
     speed = f" · {rate(read.items_per_s)} {read.unit}" if read.items_per_s is not None else ""
     reason = f" · {worded(read.reason)}" if read.reason else ""
-    found = say("adapters.read", log=read.log, dialect=read.dialect, status=status(read.status), n=read.steps)
-    return f"{found}{speed}{reason}"
+    sentence = say("adapters.read", log=read.log, dialect=read.dialect, status=status(read.status), n=read.steps)
+    return f"{sentence}{speed}{reason}"

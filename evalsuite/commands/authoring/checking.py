@@ -88,11 +88,11 @@ class Checked:
 
 
 def check_adapters(
-    found: Mapping[str, Adapter], file: Path, dialects: Mapping[str, Dialect], log: Path | None
+    adapters: Mapping[str, Adapter], file: Path, dialects: Mapping[str, Dialect], log: Path | None
 ) -> list[Checked]:
     return [
         _check_recipe(adapter, recipe, str(file), dialects, log)
-        for adapter in found.values()
+        for adapter in adapters.values()
         for recipe in adapter.recipes
     ]
 
@@ -180,7 +180,7 @@ def _check_installation(recipe: Recipe) -> Iterator[Lack]:
 
 def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Lack]:
     """What most other recipes of its model declare: without it no comparison with them is ranked."""
-    every = [(one.name, each) for one in registry.discover().values() for each in one.recipes]
+    every = [(adapter.name, each) for adapter in registry.discover().values() for each in adapter.recipes]
     own = (adapter.name, recipe.name)
     others = [each for name, each in every if each.model == recipe.model and (name, each.name) != own]
     model, units = recipe.model, [*dict.fromkeys(each.unit for each in others)]
@@ -226,12 +226,12 @@ def _check_source(recipe: Recipe) -> Iterator[Lack]:
 
 
 def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) -> Iterator[Lack]:
-    served = [one for one in built if one.refused is None]
+    served = [run for run in built if run.refused is None]
     if not served:
         yield Lack(Message("commands.all_refused"), Message("commands.see_reasons"))
         return
     known = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
-    words = {word for one in served for word in (*one.argv, *one.environment.values(), *one.files.values())}
+    words = {word for run in served for word in (*run.argv, *run.environment.values(), *run.files.values())}
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
         advice = Message("commands.placeholders_are", names=known, near=did_you_mean(name, known))
         yield Lack(Message("commands.nothing_fills", name=name), advice)
@@ -244,8 +244,8 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
     if any("{checkout}" in word for word in words) and not recipe.checkout:
         yield Lack(Message("commands.checkout_unnamed"), Message("commands.name_checkout"))
     yield from _check_launcher(recipe, served)
-    first = {one.device: one for one in reversed(served)}
-    yield from dict.fromkeys(lack for one in first.values() for lack in _check_axes(adapter, recipe, one))
+    first = {run.device: run for run in reversed(served)}
+    yield from dict.fromkeys(lack for run in first.values() for lack in _check_axes(adapter, recipe, run))
     for switch in ("amp", "xla"):
         if _same_with(switch, served):
             advice = Message("commands.add_argument", name=switch)
@@ -253,21 +253,21 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
 
 
 def _check_launcher(recipe: Recipe, served: Sequence[Built]) -> Iterator[Lack]:
-    for one in served:
-        pins = (*recipe.pins(one.device), *recipe.built)
-        if pins and (absent := launchers.find_absent_launcher(one.argv, pins)):
+    for run in served:
+        pins = (*recipe.pins(run.device), *recipe.built)
+        if pins and (absent := launchers.find_absent_launcher(run.argv, pins)):
             yield Lack(
-                Message("commands.launcher_unpinned", launcher=one.argv[0], package=absent),
+                Message("commands.launcher_unpinned", launcher=run.argv[0], package=absent),
                 Message("commands.pin_launcher", package=absent),
             )
             return
-    named = {word for one in served for word in one.argv}
-    for name in sorted({name for one in served if one.argv[0] == "mpirun" for name in one.environment} - named):
+    named = {word for run in served for word in run.argv}
+    for name in sorted({name for run in served if run.argv[0] == "mpirun" for name in run.environment} - named):
         yield Lack(Message("commands.not_forwarded", name=name), Message("commands.forward", name=name))
 
 
-def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
-    base = replace(_case(adapter, recipe, one.device, _batch(adapter, recipe)), precision=one.precision)
+def _check_axes(adapter: Adapter, recipe: Recipe, run: Built) -> Iterator[Lack]:
+    base = replace(_case(adapter, recipe, run.device, _batch(adapter, recipe)), precision=run.precision)
 
     def unchanged(other: Case) -> bool:
         return recipe.refusal(other) is None and recipe.command_of(base) == recipe.command_of(other)
@@ -283,9 +283,9 @@ def _check_axes(adapter: Adapter, recipe: Recipe, one: Built) -> Iterator[Lack]:
 
 
 def _same_with(switch: str, served: Sequence[Built]) -> bool:
-    on = [one for one in served if (one.xla if switch == "xla" else one.precision == "amp")]
-    off = [replace(one, xla=False) if switch == "xla" else replace(one, precision="fp32") for one in on]
-    return any(one in served for one in off)
+    on = [run for run in served if (run.xla if switch == "xla" else run.precision == "amp")]
+    off = [replace(run, xla=False) if switch == "xla" else replace(run, precision="fp32") for run in on]
+    return any(run in served for run in off)
 
 
 def _check_reading(
@@ -339,9 +339,9 @@ def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterat
 
 
 def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:
-    sniffer = Sniffer([*(one for one in known.values() if one.name != dialect.name), dialect])
+    sniffer = Sniffer([*(other for other in known.values() if other.name != dialect.name), dialect])
     samples = [line.sample for line in dialect.step if line.telling]
-    fits = {found.name for sample in samples for found in sniffer.fits(b"\n" + sample + b"\n")}
+    fits = {dialect.name for sample in samples for dialect in sniffer.fits(b"\n" + sample + b"\n")}
     return sorted(fits - {dialect.name})
 
 
@@ -357,15 +357,15 @@ def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str 
         return Read(log=None, dialect=name, status="samples", steps=steps, unit=dialect.unit)
     if not log.is_file():
         raise EvalsuiteError.of("commands.check_log_none", path=log)
-    found = reading.read_file(log, dialect=name, scope=scope, dialects=known)
+    result = reading.read_file(log, dialect=name, scope=scope, dialects=known)
     return Read(
         log=str(log),
         dialect=name,
-        status=found.status,
-        reason=found.reason,
-        steps=found.steps_reported,
-        items_per_s=found.throughput.items_per_s if found.throughput else None,
-        unit=found.unit,
+        status=result.status,
+        reason=result.reason,
+        steps=result.steps_reported,
+        items_per_s=result.throughput.items_per_s if result.throughput else None,
+        unit=result.unit,
     )
 
 

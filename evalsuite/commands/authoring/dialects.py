@@ -47,26 +47,26 @@ def _explain(arguments: argparse.Namespace, dialects: Mapping[str, Dialect]) -> 
         size = arguments.explain.stat().st_size if arguments.explain.is_file() else 0
         with terminal.bar(size, worth_it=size >= terminal.WORTH_A_BAR_BYTES) as bar:
             watcher = bar.show if bar else None
-            found = explaining.explained(
+            reading = explaining.explained(
                 arguments.explain, dialects, arguments.dialect, every=arguments.all, watcher=watcher
             )
     except Unreadable as error:
         raise EvalsuiteError.of("commands.log_unread", path=arguments.explain, error=error) from error
     if arguments.json:
-        groups = tuple(replace(group, dialect=None) for group in found.groups)
-        print_json(asdict(replace(found, groups=groups)))
+        groups = tuple(replace(group, dialect=None) for group in reading.groups)
+        print_json(asdict(replace(reading, groups=groups)))
     else:
-        print("\n".join(explanation.sentences(found)))
-    return Exit.DONE if found.dialect else Exit.NOTHING_MEASURED
+        print("\n".join(explanation.sentences(reading)))
+    return Exit.DONE if reading.dialect else Exit.NOTHING_MEASURED
 
 
 def _check(arguments: argparse.Namespace) -> int:
     more = search_paths(arguments)
     known = catalogue.discover((*more.dialects, arguments.check.resolve()), more.adapters)
     declared = {file: catalogue.load(file) for file in author_modules.find_modules(arguments.check, catalogue.CONTRACT)}
-    found = [
-        checking.check_dialect(known[one.name], str(file), known, arguments.log)
+    results = [
+        checking.check_dialect(known[dialect.name], str(file), known, arguments.log)
         for file, dialects in declared.items()
-        for one in dialects
+        for dialect in dialects
     ]
-    return show(found, arguments, catalogue.CONTRACT)
+    return show(results, arguments, catalogue.CONTRACT)

@@ -26,12 +26,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check is not None:
         files = author_modules.find_modules(arguments.check, brought.CONTRACT)
         return show([check_sensor(Brought(file)) for file in files], arguments, brought.CONTRACT)
-    found = [_facts(sensor) for sensor in accelerators.open_sensors()]
+    rows = [_facts(sensor) for sensor in accelerators.open_sensors()]
     if arguments.json:
-        terminal.print_json(found)
+        terminal.print_json(rows)
     else:
         head = [i18n.say(f"columns.{name}") for name in SHOWN]
-        terminal.aligned([head, *(["-" if one[name] is None else str(one[name]) for name in SHOWN] for one in found)])
+        terminal.aligned([head, *(["-" if row[name] is None else str(row[name]) for name in SHOWN] for row in rows)])
     return Exit.DONE
 
 
@@ -51,11 +51,11 @@ def check_sensor(sensor: Brought) -> Checked:
     sensor.close()
     wrong = {
         "none": not facts,
-        "index": len({one.index for one in facts} - {None}) < len(facts),
-        "kind": any(one.kind != sensor.kind for one in facts),
-        "named": not all(one.name and one.vendor and one.memory_total_bytes for one in facts),
-        "order": any([one.index for one in each] != [one.index for one in facts] for each in (before, now)),
-        "busy": any(one.utilisation_percent is None for one in now),
+        "index": len({gpu.index for gpu in facts} - {None}) < len(facts),
+        "kind": any(gpu.kind != sensor.kind for gpu in facts),
+        "named": not all(gpu.name and gpu.vendor and gpu.memory_total_bytes for gpu in facts),
+        "order": any([gpu.index for gpu in each] != [gpu.index for gpu in facts] for each in (before, now)),
+        "busy": any(state.utilisation_percent is None for state in now),
         "values": any(map(_is_impossible, now, facts)),
         "falls": any((new.energy_j or 0) < (old.energy_j or 0) for old, new in zip(before, now, strict=False)),
         "slow": took_s > MOST_S,
@@ -63,11 +63,11 @@ def check_sensor(sensor: Brought) -> Checked:
     return Checked(
         name=sensor.file.stem,
         file=str(sensor.file),
-        devices=tuple({**encode(one), "reading": encode(reading)} for one, reading in zip(facts, now, strict=False)),
+        devices=tuple({**encode(gpu), "reading": encode(reading)} for gpu, reading in zip(facts, now, strict=False)),
         missing=tuple(
             Lack(Message(f"commands.sensor_{name}"), Message(f"commands.sensor_{name}_remedy"))
-            for name, found in wrong.items()
-            if found
+            for name, is_wrong in wrong.items()
+            if is_wrong
         ),
     )
 

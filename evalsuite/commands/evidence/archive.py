@@ -29,6 +29,6 @@ def _holds_secret(file: Path) -> bool:
     """Of what cannot be read it is not known."""
     try:
         raw, other = itertools.tee(piece for piece, _ in logfile.pieces(file))
-        return any(one != masked for one, masked in zip(raw, log_copies.masked(other), strict=True))
+        return any(line != masked for line, masked in zip(raw, log_copies.masked(other), strict=True))
     except logfile.Unreadable:
         return True

@@ -32,18 +32,18 @@ Wrong = list[tuple[str, int]]
 
 def run(arguments: argparse.Namespace) -> int:
     report.check_files(arguments)
-    _, found = checked(arguments)
-    for message, _ in found:
+    _, mistakes = checked(arguments)
+    for message, _ in mistakes:
         line(for_terminal(_by_archive(i18n.worded(message), arguments.runs or ())))
     if not arguments.runs:
         note(say("audit.no_runs"))
     if arguments.seal is None and arguments.signed_by is None:
         note(say("audit.no_seal"))
-    if not found:
+    if not mistakes:
         line(say("audit.holds", report=arguments.report))
         return Exit.DONE
-    line(say("audit.wrong", report=arguments.report, n=len(found)))
-    return exit_code(found)
+    line(say("audit.wrong", report=arguments.report, n=len(mistakes)))
+    return exit_code(mistakes)
 
 
 def _by_archive(text: str, roots: Sequence[Path]) -> str:
@@ -112,14 +112,14 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
     store = merged.store(arguments.runs)
     if not store.finished():
         raise Gone.of("audit.gone", path=store.root)
-    found = list(raw_files.mistakes(facts, store))
-    yield from found
+    mistakes = list(raw_files.mistakes(facts, store))
+    yield from mistakes
     elsewhere = facts["recorded_elsewhere"] is True
-    if any(isinstance(one, Gone) for one in found) or (elsewhere and facts["skips"]):
+    if any(isinstance(mistake, Gone) for mistake in mistakes) or (elsewhere and facts["skips"]):
         note(say("audit.not_again"))
         return
-    cases = [finished.case_of(one["case"]) for one in facts["summaries"]]
-    others = {one.path.parent.name for one in store.finished()} - set(map(folder_name, cases))
+    cases = [finished.case_of(summary["case"]) for summary in facts["summaries"]]
+    others = {folder.path.parent.name for folder in store.finished()} - set(map(folder_name, cases))
     if others:
         note(say("audit.others", n=len(others), runs=store.root))
     written = manifest.read(folder)
@@ -131,7 +131,7 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
     if unknown := next(report.unknown_dialects(evaluation, search_paths(arguments)), None):
         yield Gone(unknown)
         return
-    yield from raw_files.noted([run for one in evaluation.summaries for run in one.measurements], store)
+    yield from raw_files.noted([run for summary in evaluation.summaries for run in summary.measurements], store)
     book = Book(evaluation=identity.ordered(evaluation))
     names = [name for name, pattern in forms.FILES.items() if any(folder.glob(pattern))]
     with files.scratch("audit") as again:

@@ -31,52 +31,53 @@ def run(arguments: argparse.Namespace) -> int:
             line(for_terminal(i18n.worded(message)))
         return audit.exit_code(wrong)
     seal = files.sha256(arguments.report / finished.SUMMARY)
-    found = certificate.certify(facts, asked, seal=seal, sha256=files.sha256(arguments.thresholds))
+    issued = certificate.certify(facts, asked, seal=seal, sha256=files.sha256(arguments.thresholds))
     folder = arguments.report.resolve()
     out = arguments.out or folder.parent / "certificate"
     if folder in (out.resolve(), *out.resolve().parents):
         raise EvalsuiteError.of("audit.inside", path=out, report=arguments.report)
     out.mkdir(parents=True, exist_ok=True)
-    document = {**found.document, "hash": found.short_hash}
+    document = {**issued.document, "hash": issued.short_hash}
     files.write_json(out / "certificate.json", document)
-    files.write_atomically(out / "certificate.html", _page(found))
-    files.write_atomically(out / "junit.xml", _junit(found))
+    files.write_atomically(out / "certificate.html", _page(issued))
+    files.write_atomically(out / "junit.xml", _junit(issued))
     if arguments.json:
         print_json(document)
-        return CODES[found.outcome]
-    _print(found)
-    note(say("certificate.written", path=out / "certificate.html", hash=found.short_hash))
-    return CODES[found.outcome]
+        return CODES[issued.outcome]
+    _print(issued)
+    note(say("certificate.written", path=out / "certificate.html", hash=issued.short_hash))
+    return CODES[issued.outcome]
 
 
-def _print(found: Certificate) -> None:
-    rows = [[one.outcome, one.name, one.case, measured(one), limit(one), why(one)] for one in found.checks]
+def _print(certificate: Certificate) -> None:
+    every = certificate.checks
+    rows = [[check.outcome, check.name, check.case, measured(check), limit(check), why(check)] for check in every]
     columns = ("outcome", "criterion", "case", "measured", "limit", "reason")
     aligned([[say(f"certificate.{name}") for name in columns], *rows])
-    line(say("certificate.whole", outcome=found.outcome, until=found.valid_until))
+    line(say("certificate.whole", outcome=certificate.outcome, until=certificate.valid_until))
     for name in ("failing", "missing"):
-        if nodes := getattr(found, name):
+        if nodes := getattr(certificate, name):
             line(f"{say(f'certificate.{name}')}: {', '.join(nodes)}")
-    if found.failing:
-        line(f"--exclude={','.join(found.failing)}")
+    if certificate.failing:
+        line(f"--exclude={','.join(certificate.failing)}")
 
 
-def _page(found: Certificate) -> bytes:
+def _page(certificate: Certificate) -> bytes:
     facts = {"languages": LANGUAGES, "say": _in, "why": why, "measured": measured, "limit": limit}
-    return checks.fill("certificate.html.j2", one=found, **facts)
+    return checks.fill("certificate.html.j2", certificate=certificate, **facts)
 
 
-def _junit(found: Certificate) -> bytes:
+def _junit(certificate: Certificate) -> bytes:
     cases = [
         checks.Check(
-            name=f"{one.name} · {one.case or one.holds}",
-            outcome=one.outcome.lower(),
-            text=f"{one.holds}: {measured(one)}; {why(one, ENGLISH)}",
+            name=f"{check.name} · {check.case or check.holds}",
+            outcome=check.outcome.lower(),
+            text=f"{check.holds}: {measured(check)}; {why(check, ENGLISH)}",
         )
-        for one in found.checks
+        for check in certificate.checks
     ]
-    counted = Counter(one.outcome for one in cases)
-    return checks.fill("junit.xml.j2", checks=cases, n=counted, suite=f"evalsuite certify {found.short_hash}")
+    counted = Counter(check.outcome for check in cases)
+    return checks.fill("junit.xml.j2", checks=cases, n=counted, suite=f"evalsuite certify {certificate.short_hash}")
 
 
 def _in(key: str, language: str, **values: object) -> str:
@@ -101,7 +102,7 @@ def _printed(value: float, check: Check) -> str:
     """In four digits, or in as many as tell on which side of the limit it lies."""
     held = math.inf if check.limit is None else check.limit
     shown = (Decimal(f"{value:.{digits}g}") for digits in range(4, 18))
-    return f"{next(one for one in shown if (float(one) < held) == (value < held)):,f}"
+    return f"{next(text for text in shown if (float(text) < held) == (value < held)):,f}"
 
 
 def limit(check: Check) -> str:

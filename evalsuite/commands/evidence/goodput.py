@@ -17,8 +17,8 @@ def run(arguments: argparse.Namespace) -> int:
     spans = goodput.divide(attempts)
     seconds, whole = goodput.totals(spans), attempts[-1].end_s - attempts[0].begin_s
     if arguments.json:
-        found = [vars(span) | {"log": str(span.log)} for span in spans]
-        facts = {"seconds": whole, "goodput": seconds["steps"] / whole, "buckets": seconds, "spans": found}
+        listed = [vars(span) | {"log": str(span.log)} for span in spans]
+        facts = {"seconds": whole, "goodput": seconds["steps"] / whole, "buckets": seconds, "spans": listed}
         print_json(facts)
         return Exit.DONE
     rows = [
@@ -32,6 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _cited(bucket: str, spans: list[TimeSpan]) -> str:
-    found = sorted((span for span in spans if span.bucket == bucket), key=lambda span: -span.seconds)
-    named = [f"{span.log.parent.name}:{span.first}–{span.last}" for span in found[:MOST_CITED]]
-    return ", ".join([*named, *([f"+{len(found) - MOST_CITED}"] if len(found) > MOST_CITED else [])])
+    longest = sorted((span for span in spans if span.bucket == bucket), key=lambda span: -span.seconds)
+    named = [f"{span.log.parent.name}:{span.first}–{span.last}" for span in longest[:MOST_CITED]]
+    return ", ".join([*named, *([f"+{len(longest) - MOST_CITED}"] if len(longest) > MOST_CITED else [])])

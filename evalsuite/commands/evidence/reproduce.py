@@ -29,48 +29,48 @@ def run(arguments: argparse.Namespace) -> int:
     if not (folder / recomputed.RULES).is_file():
         raise EvalsuiteError.of("commands.reproduce", name=arguments.source, names=list(sources))
     rules, rows = recomputed.read(folder)
-    found = list(recomputed.recompute(rules, rows))
-    wrong = [one for one in found if not one.holds]
+    figures = list(recomputed.recompute(rules, rows))
+    wrong = [figure for figure in figures if not figure.holds]
     if arguments.json:
-        print_json([asdict(one) for one in found])
-    elif shown := found if arguments.all else wrong:
+        print_json([asdict(figure) for figure in figures])
+    elif shown := figures if arguments.all else wrong:
         headings = [say(f"reproduce.{name}") for name in COLUMNS]
         aligned([headings, *map(_row, shown)])
-    note(say("reproduce.counted", title=rules.title, n=len(found), wrong=len(wrong), rows=len(rows)))
-    return Exit.CRITERION_FAILED if wrong else Exit.DONE if found else Exit.UNDETERMINED
+    note(say("reproduce.counted", title=rules.title, n=len(figures), wrong=len(wrong), rows=len(rows)))
+    return Exit.CRITERION_FAILED if wrong else Exit.DONE if figures else Exit.UNDETERMINED
 
 
-def _row(one: recomputed.Recomputed) -> list[str]:
-    printed = one.printed.partition("±")[0]
-    difference = f"{100 * (float(printed) / one.value - 1):+.1f}%" if one.value else "—"
+def _row(figure: recomputed.Recomputed) -> list[str]:
+    printed = figure.printed.partition("±")[0]
+    difference = f"{100 * (float(printed) / figure.value - 1):+.1f}%" if figure.value else "—"
     return [
-        one.table,
-        one.place,
-        one.devices,
-        one.figure,
-        one.printed.removesuffix("±0"),
-        f"{one.value:.6g}",
+        figure.table,
+        figure.place,
+        figure.devices,
+        figure.figure,
+        figure.printed.removesuffix("±0"),
+        f"{figure.value:.6g}",
         difference,
-        one.rule,
+        figure.rule,
     ]
 
 
 def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
     audit.read_facts(folder)
-    published = {one.case.id: one for one in valid(finished.read(folder).summaries)}
+    published = {summary.case.id: summary for summary in valid(finished.read(folder).summaries)}
     if arguments.case not in published:
         near = did_you_mean(arguments.case or "", published)
         raise EvalsuiteError.of(
             "commands.reproduce_case", path=folder, case=arguments.case, n=len(published), near=near
         )
-    one = published[arguments.case]
-    words = rerun_command.words("run", [one.case], repeats=arguments.repeats or one.n)
+    summary = published[arguments.case]
+    words = rerun_command.words("run", [summary.case], repeats=arguments.repeats or summary.n)
     parser = argparse.ArgumentParser()
     declared.add_arguments(parser, "run")
     door.run(parser.parse_args([*words[words.index("run") + 1 :], "--runs", str(arguments.runs)]))
     store = Store(arguments.runs)
-    measured = valid(evaluation.evaluate(store, only=[one.case]).summaries) if store.finished() else []
-    return _print_beside(one, measured[0]) if measured else Exit.NOTHING_MEASURED
+    measured = valid(evaluation.evaluate(store, only=[summary.case]).summaries) if store.finished() else []
+    return _print_beside(summary, measured[0]) if measured else Exit.NOTHING_MEASURED
 
 
 def _print_beside(published: Summary, here: Summary) -> int:
@@ -86,8 +86,8 @@ def _print_beside(published: Summary, here: Summary) -> int:
     return {"inside": Exit.DONE, "outside": Exit.CRITERION_FAILED}.get(state, Exit.UNDETERMINED)
 
 
-def _made_of(one: Summary) -> list[str]:
+def _made_of(summary: Summary) -> list[str]:
     """Machine, version of the framework, and each input, of the runs that count."""
-    runs = [run for run in one.measurements if run.counts]
+    runs = [run for run in summary.measurements if run.counts]
     each = [(run.environment, run.framework_version, *map(run.inputs.get, INPUTS)) for run in runs]
     return [", ".join(dict.fromkeys(str(value or "—") for value in values)) for values in zip(*each, strict=True)]

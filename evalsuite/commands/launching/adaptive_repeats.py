@@ -49,11 +49,11 @@ class AdaptiveRepeats:
 
     def unsettled_cases(self) -> frozenset[str]:
         cache = paths.cache() / "measurements"
-        found = []
+        measurements = []
         for run in filter(self._store.ended(), self._plan.runs):
             with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
-                found.append(measurement_cache.measure(self._store.folder(run), self._places, cache).measurement)
-        return stopping.unsettled(with_scaling(summaries(data_rules.check_measurements(found))), self._criteria)
+                measurements.append(measurement_cache.measure(self._store.folder(run), self._places, cache).measurement)
+        return stopping.unsettled(with_scaling(summaries(data_rules.check_measurements(measurements))), self._criteria)
 
     def next_runs(self, missing: list[Run]) -> list[Run]:
         """Of the *missing* runs those that are known to be needed: the least, and the next one of an open case."""

@@ -68,10 +68,10 @@ def _read_batches(text: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    if not found:
+    values = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    if not values:
         raise EvalsuiteError.of("commands.list_empty", text=text)
-    return found
+    return values
 
 
 def _split_into(convert: Callable[[str], Value]) -> Callable[[str], tuple[Value, ...]]:

@@ -43,8 +43,8 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
         note(sentence)
     place = preflight.choose_nodes(plan, place, options, [Run(case=case, repeat=0) for case in plan.to_search])
     budget = DeviceHourBudget(most=plan.spec.max_device_hours)
-    for case, found in search_batches(plan, place, options, lambda cases: plan.to_search, MOST, budget):
-        note(say("largest.found", label=_label(case), batch=found.batch or "–", history=history(found)))
+    for case, largest in search_batches(plan, place, options, lambda cases: plan.to_search, MOST, budget):
+        note(say("largest.found", label=_label(case), batch=largest.batch or "–", history=history(largest)))
     again = read_request(arguments)
     left = tuple(
         Skip(case=case, reason=Message("commands.search_open"))
@@ -69,7 +69,7 @@ def search_batches(
     launcher = make_launcher(plan.spec, place.engine, options, ready)
     launcher = replace(launcher, stop_after_window=False, memory_bytes=limit)
     store = trials.store(place.store.root, limit)
-    found = []
+    searches = []
     for case in starts(plan.without(ready.skips).cases):
         if (case.framework, case.recipe) not in ready.pythons:
             continue
@@ -77,21 +77,21 @@ def search_batches(
         def say_trial(batch: int, aim: str, label: str = _label(case)) -> None:
             note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
 
-        one = batch_search.search_batch(case, plan.recipe(case), store, launcher, most, say_trial, budget)
-        if one is None:
+        largest = batch_search.search_batch(case, plan.recipe(case), store, launcher, most, say_trial, budget)
+        if largest is None:
             note(say("largest.no_hours", label=_label(case), limit=f"{budget.most:g}"))
         else:
-            found.append((case, one))
-    return found
+            searches.append((case, largest))
+    return searches
 
 
 def _label(case: Case) -> str:
     return f"{case.framework}/{case.recipe} {case.scale} {case.precision}"
 
 
-def history(one: Searched) -> str:
+def history(search: Searched) -> str:
     """Every trial in its order: 8 fits, 16 fits, 32 out of memory, …"""
-    tried = ", ".join(f"{each.batch} {say(f'largest.{each.ends}')}" for each in one.tried)
-    last = one.tried[-1].reason if one.tried and one.tried[-1].ends == "failed" else ""
-    limit = say("largest.at_limit") if one.at_limit else ""
+    tried = ", ".join(f"{each.batch} {say(f'largest.{each.ends}')}" for each in search.tried)
+    last = search.tried[-1].reason if search.tried and search.tried[-1].ends == "failed" else ""
+    limit = say("largest.at_limit") if search.at_limit else ""
     return "; ".join(filter(None, (tried, i18n.worded(last), limit)))

@@ -33,11 +33,11 @@ def engine(arguments: argparse.Namespace) -> Engine:
         if not hasattr(arguments, "commands"):  # of `plan`, and of `submit`
             raise EvalsuiteError.of("commands.kubernetes_submit")
         return Engine(name=KUBERNETES, wrap=engines.ENGINES["local"].wrap)  # one agent a pod
-    found = engines.engine(arguments.engine or "local", (*SCHEDULERS, KUBERNETES))
-    if found.name == "mpi":  # mpirun hands no variable of this shell to other nodes
+    engine = engines.engine(arguments.engine or "local", (*SCHEDULERS, KUBERNETES))
+    if engine.name == "mpi":  # mpirun hands no variable of this shell to other nodes
         variables = forwarded_environment.forwarded_variables(os.environ, None)
-        return replace(found, handed=lambda nodes, folder: variables)
-    return found
+        return replace(engine, handed=lambda nodes, folder: variables)
+    return engine
 
 
 def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:

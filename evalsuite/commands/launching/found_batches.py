@@ -36,7 +36,7 @@ def find_in_trials(
     if limit is None and device == "cpu":
         raise EvalsuiteError.of("commands.max_on_cpu")
     store = trials.store(root, limit)
-    found = (
+    searches = (
         (case, batch_search.read_search(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search
     )
-    return tuple(SearchedBatch(of=case, **vars(one)) for case, one in found if one is not None)
+    return tuple(SearchedBatch(of=case, **vars(search)) for case, search in searches if search is not None)

@@ -69,7 +69,7 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
 
 
 def _cost(spec: Spec, prices: Sequence[Price]) -> str:
-    nodes = sum(one.node_hours or 0.0 for one in prices)
+    nodes = sum(price.node_hours or 0.0 for price in prices)
     words = say("plan.cost", hours=_hours(_device_hours(prices))) + say("plan.node_hours", hours=_hours(nodes))
     if spec.price_per_node_hour is None:
         return words
@@ -120,21 +120,21 @@ def _unmade_environments(plan: Plan, options: Options, left: Iterable[Run]) -> l
     )
 
 
-def _of_framework(one: Price) -> str:
-    if one.seconds is None or one.device_hours is None or one.basis is None:
-        return say("plan.price_unknown", framework=one.framework, runs=one.runs)
+def _of_framework(price: Price) -> str:
+    if price.seconds is None or price.device_hours is None or price.basis is None:
+        return say("plan.price_unknown", framework=price.framework, runs=price.runs)
     return say(
         "plan.price",
-        framework=one.framework,
-        runs=one.runs,
-        time=duration(one.seconds),
-        hours=_hours(one.device_hours),
-        basis=say(f"plan.by_{one.basis}"),
+        framework=price.framework,
+        runs=price.runs,
+        time=duration(price.seconds),
+        hours=_hours(price.device_hours),
+        basis=say(f"plan.by_{price.basis}"),
     )
 
 
 def _device_hours(prices: Sequence[Price]) -> float:
-    return sum(one.device_hours or 0.0 for one in prices)
+    return sum(price.device_hours or 0.0 for price in prices)
 
 
 def _hours(value: float) -> str:

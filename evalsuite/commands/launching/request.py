@@ -184,8 +184,8 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
 
 def ready(engine: Engine) -> Refusal:
     """Why what a recipe needs apart from its environment is not there: repository, programs, data."""
-    found = lacking(engine)
-    return lambda case, recipe: next(found(case, recipe), None)
+    refusals = lacking(engine)
+    return lambda case, recipe: next(refusals(case, recipe), None)
 
 
 def lacking(engine: Engine) -> Callable[[Case, Recipe], Iterator[str]]:

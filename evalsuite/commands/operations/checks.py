@@ -30,14 +30,14 @@ class Check:
 
 
 def of_criteria(book: Book, spoken: Words) -> list[Check]:
-    found = []
+    checks = []
     for card in cards.cards(book, spoken):
         measured = f"{card.value} ({card.interval})" if card.interval else str(card.value or "")
         sentences = [each.plain(i18n.language()) if each else "" for each in (card.statement, card.reason)]
         text = " · ".join(filter(None, (sentences[0], measured, sentences[1])))
         if (outcome := card.verdict.outcome) != "information":
-            found.append(Check(name=card.verdict.criterion, outcome=outcome, text=text))
-    return found
+            checks.append(Check(name=card.verdict.criterion, outcome=outcome, text=text))
+    return checks
 
 
 @functools.cache
@@ -65,7 +65,7 @@ def write(file: Path, content: bytes) -> None:
 
 def tell(checks: Sequence[Check], arguments: argparse.Namespace, **further: object) -> None:
     """Writes what *arguments* name; where GitHub runs this job, annotations and a table in the job's summary."""
-    facts = {"checks": checks, "n": Counter(one.outcome for one in checks), **further}
+    facts = {"checks": checks, "n": Counter(check.outcome for check in checks), **further}
     for option, template in {"junit": "junit.xml.j2", "metrics": "metrics.txt.j2", "badge": "badge.svg.j2"}.items():
         if file := getattr(arguments, option, None):
             write(file, fill(template, **facts))

@@ -49,15 +49,15 @@ def keep(
     }
     serving = _serve(arguments.serve) if arguments.serve is not None else None
     for turn in itertools.count():
-        found = states()
-        _Handler.content = checks.fill("live.html.j2", states=found, now=datetime.now().astimezone(), **constant)
+        current = states()
+        _Handler.content = checks.fill("live.html.j2", states=current, now=datetime.now().astimezone(), **constant)
         if arguments.html:
             checks.write(arguments.html, _Handler.content)
             if not turn:
                 line(str(arguments.html))
         if serving and not turn:
             line(say("status.served", url=f"http://{LOCALHOST}:{serving.server_port}/", port=serving.server_port))
-        elif not serving and all(one.runs and one.done == len(one.runs) for one in found.values()):
+        elif not serving and all(state.runs and state.done == len(state.runs) for state in current.values()):
             return
         time.sleep(arguments.every)
 
@@ -76,10 +76,10 @@ def _now(folder: RunFolder, run: Run, places: Places) -> Mapping[str, Any]:
     try:
         known = catalogue.known(places)
         steps = measurement.read_logs(folder.logs(), run.case, folder.command().recipe, known, False).steps
-        sampled = {host: found for host in folder.sampled_hosts() if (found := folder.samples(host))}
+        sampled = {host: samples for host in folder.sampled_hosts() if (samples := folder.samples(host))}
     except EvalsuiteError:  # it is being written
         return {}
-    last_s = max((span[1] for one in sampled.values() if (span := one.span_s)), default=0.0)
+    last_s = max((span[1] for samples in sampled.values() if (span := samples.span_s)), default=0.0)
     window = Window(first_step=1, last_step=1, steps=1, begin_s=max(0.0, last_s - RECENT_S), end_s=last_s)
     used = utilisation.of_job(sampled, window)[0] if sampled else ()
     recent = [(step.arrival_s, step.steps) for step in steps[-RECENT_STEPS:] if step.arrival_s is not None]
@@ -87,7 +87,7 @@ def _now(folder: RunFolder, run: Run, places: Places) -> Mapping[str, Any]:
     return {
         "step": steps[-1].index if steps else None,
         "steps_per_s": sum(number for _, number in recent[1:]) / passed_s if passed_s > 0 else None,
-        "used": {one.resource: one.mean for one in used if one.unit == "%" and one.resource in SHOWN},
+        "used": {use.resource: use.mean for use in used if use.unit == "%" and use.resource in SHOWN},
     }
 
 

@@ -17,8 +17,8 @@ def run(arguments: argparse.Namespace) -> int:
     aside, finished = store.aside(), [folder.path for folder in store.finished()]
     if not aside and not finished:
         raise EvalsuiteError.of("launch.none_begun", path=store.root)
-    found = aside + (finished if arguments.finished else [])
-    old = [path for path in found if _touched_s(path) < now.timestamp() - arguments.older_than * DAY_S]
+    folders = aside + (finished if arguments.finished else [])
+    old = [path for path in folders if _touched_s(path) < now.timestamp() - arguments.older_than * DAY_S]
     for path in old:
         line(str(path))
         if arguments.go:

@@ -57,15 +57,15 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
 
 
 def _add(parser: "argparse._ActionsContainer", arguments: list[Any], shared: dict[str, Any]) -> None:
-    for one in arguments:
-        if isinstance(one, str):
-            _add(parser, shared[one], shared)
-        elif "group" in one:
-            _add(parser.add_argument_group(one["group"]), one["arguments"], shared)
-        elif "either" in one:
-            _add(parser.add_mutually_exclusive_group(required=one.get("required", False)), one["either"], shared)
+    for entry in arguments:
+        if isinstance(entry, str):
+            _add(parser, shared[entry], shared)
+        elif "group" in entry:
+            _add(parser.add_argument_group(entry["group"]), entry["arguments"], shared)
+        elif "either" in entry:
+            _add(parser.add_mutually_exclusive_group(required=entry.get("required", False)), entry["either"], shared)
         else:
-            _add_argument(parser, **one)
+            _add_argument(parser, **entry)
 
 
 def _add_argument(

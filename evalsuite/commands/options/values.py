@@ -9,31 +9,31 @@ from evalsuite.model import Protocol
 
 
 def whole(text: str) -> int:
-    found = decode.whole(text.removeprefix("-"))
-    if found is None:
+    value = decode.whole(text.removeprefix("-"))
+    if value is None:
         raise argparse.ArgumentTypeError(worded(Message("commands.whole_number", text=text[:60])))
-    return -found if text.startswith("-") else found
+    return -value if text.startswith("-") else value
 
 
 def number(text: str) -> float:
-    found = decode.number(text)
-    if found is None:
+    value = decode.number(text)
+    if value is None:
         raise argparse.ArgumentTypeError(worded(Message("commands.a_number", text=text[:60])))
-    return found
+    return value
 
 
 def share(text: str) -> float:
-    found = decode.number(text.removesuffix("%"))
-    if found is None or not text.endswith("%") or not 0 <= found < 100:
+    value = decode.number(text.removesuffix("%"))
+    if value is None or not text.endswith("%") or not 0 <= value < 100:
         raise argparse.ArgumentTypeError(worded(Message("commands.a_share", text=text[:60])))
-    return found / 100
+    return value / 100
 
 
 def count(text: str) -> int:
-    found = decode.whole(text)
-    if not found:
+    value = decode.whole(text)
+    if not value:
         raise argparse.ArgumentTypeError(worded(Message("commands.no_count", text=text[:60])))
-    return found
+    return value
 
 
 def steps(text: str) -> Protocol:

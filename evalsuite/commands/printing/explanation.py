@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 INDENT = " " * 8  # the width of a line's number
 
 
-def sentences(found: "Explanation") -> Iterator[str]:
-    if found.sampled:
-        yield say("dialects.explain_sampled", parts=worded(found.sampled))
-    for candidate in found.candidates:
+def sentences(explanation: "Explanation") -> Iterator[str]:
+    if explanation.sampled:
+        yield say("dialects.explain_sampled", parts=worded(explanation.sampled))
+    for candidate in explanation.candidates:
         yield say("dialects.explain_candidate", name=candidate.name, n=candidate.lines, why=worded(candidate.why))
-    if not found.candidates:
+    if not explanation.candidates:
         yield say("dialects.explain_none")
-    for group in found.groups:
+    for group in explanation.groups:
         yield from _group(group)
-    declared = next((group.dialect for group in found.groups if group.dialect), None)
-    if not found.candidates:
+    declared = next((group.dialect for group in explanation.groups if group.dialect), None)
+    if not explanation.candidates:
         yield say("dialects.explain_declare" if declared else "dialects.explain_template")
     if declared:
         yield declaration(declared)
-    for line in found.lines:
+    for line in explanation.lines:
         yield f"{line.number:>8}  {line.kind:<10}  {worded(line.why)}"
         yield f"{INDENT}  {line.text}"
-    if found.counts:
-        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(found.counts.items()))
+    if explanation.counts:
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(explanation.counts.items()))
         yield say("dialects.explain_counts", counts=counts)
 
 

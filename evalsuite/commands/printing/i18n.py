@@ -59,10 +59,10 @@ def known(section: str, name: str) -> str:
     return say(key) if key in _words() else name
 
 
-def finding(one: "Finding") -> str:
+def finding(finding: "Finding") -> str:
     from evalsuite.report.text import findings, words
 
-    return findings.sentence(one, words.read()).plain(_chosen)
+    return findings.sentence(finding, words.read()).plain(_chosen)
 
 
 def worded(text: str) -> str:

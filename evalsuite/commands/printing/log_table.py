@@ -20,13 +20,13 @@ NAMED = 3  # files that share a reason; more are counted
 
 # column → the key that sorts logs by it; of equals the order is as given
 SORTS: dict[str, Callable[[Row], Any]] = {
-    "file": lambda one: one["file"],
-    "dialect": lambda one: (one["dialect"] is None, one["dialect"] or ""),
-    "status": lambda one: one["status"],
-    "throughput": lambda one: (one["throughput"] is None, -(one["throughput"] or 0.0)),
-    "unit": lambda one: (one["unit"] is None, one["unit"] or "", one["throughput"] is None, -(one["throughput"] or 0)),
-    "certainty": lambda one: SURE.index(one["certainty"]) if one["certainty"] else len(SURE),
-    "findings": lambda one: -len(one["findings"]),
+    "file": lambda row: row["file"],
+    "dialect": lambda row: (row["dialect"] is None, row["dialect"] or ""),
+    "status": lambda row: row["status"],
+    "throughput": lambda row: (row["throughput"] is None, -(row["throughput"] or 0.0)),
+    "unit": lambda row: (row["unit"] is None, row["unit"] or "", row["throughput"] is None, -(row["throughput"] or 0)),
+    "certainty": lambda row: SURE.index(row["certainty"]) if row["certainty"] else len(SURE),
+    "findings": lambda row: -len(row["findings"]),
 }
 HEADS = {"throughput": "rate"}
 _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_printed` → heading, form
@@ -37,23 +37,23 @@ _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_print
 }
 
 
-def sort_rows(found: Sequence[Row], column: str | None) -> list[Row]:
+def sort_rows(rows: Sequence[Row], column: str | None) -> list[Row]:
     """*found* sorted by *column*: the fastest, the surest, those with most findings first; those without last."""
-    return sorted(found, key=SORTS[column]) if column else list(found)
+    return sorted(rows, key=SORTS[column]) if column else list(rows)
 
 
-def show(found: Sequence[Row], *, paths: bool) -> None:
+def show(rows: Sequence[Row], *, paths: bool) -> None:
     """Prints *found*; *paths*: with each file's whole path and not only what tells it from the others."""
-    if len(found) == 1:
-        print("\n".join(_sentences(found[0])))
+    if len(rows) == 1:
+        print("\n".join(_sentences(rows[0])))
         return
-    names = {one["file"]: one["file"] for one in found} if paths else _short([one["file"] for one in found])
-    beside = [key for key in _BESIDE if any((one["also_printed"] or {}).get(key) is not None for one in found)]
+    names = {row["file"]: row["file"] for row in rows} if paths else _short([row["file"] for row in rows])
+    beside = [key for key in _BESIDE if any((row["also_printed"] or {}).get(key) is not None for row in rows)]
     columns = [(say(f"columns.{HEADS.get(name, name)}"), "right" if name == "throughput" else "left") for name in SORTS]
     columns += [(_heading_of_also(key), "right") for key in beside]
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print("\n".join(_table(columns, [_cells(one, names, beside) for one in found], width)), end="\n\n")
-    print("\n".join(_totals(found, names)))
+    print("\n".join(_table(columns, [_cells(row, names, beside) for row in rows], width)), end="\n\n")
+    print("\n".join(_totals(rows, names)))
 
 
 def _heading_of_also(key: str) -> str:
@@ -91,16 +91,16 @@ def _padded(cell: str, width: int, right: bool) -> str:
     return i18n.padded(cell, width, right=right)
 
 
-def _cells(one: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
-    also = one["also_printed"] or {}
+def _cells(row: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
+    also = row["also_printed"] or {}
     return [
-        names[one["file"]],
-        one["dialect"] or "–",
-        i18n.status(one["status"]),
-        "–" if one["throughput"] is None else rate(one["throughput"]),
-        one["unit"] or "–",
-        i18n.known("certainties", one["certainty"] or "–"),
-        " ".join(dict.fromkeys(finding["code"] for finding in one["findings"])) or "–",
+        names[row["file"]],
+        row["dialect"] or "–",
+        i18n.status(row["status"]),
+        "–" if row["throughput"] is None else rate(row["throughput"]),
+        row["unit"] or "–",
+        i18n.known("certainties", row["certainty"] or "–"),
+        " ".join(dict.fromkeys(finding["code"] for finding in row["findings"])) or "–",
         *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
     ]
 
@@ -110,23 +110,23 @@ def _short(files: Sequence[str]) -> dict[str, str]:
     return {file: os.path.relpath(os.path.abspath(file), folder) for file in files}
 
 
-def _totals(found: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
-    statuses = Counter(one["status"] for one in found)
-    valued = sum(one["throughput"] is not None for one in found)
+def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
+    statuses = Counter(row["status"] for row in rows)
+    valued = sum(row["throughput"] is not None for row in rows)
     said = say("parse.separator").join(
         say("parse.counted", n=f"{count:,}", status=i18n.status(status)) for status, count in statuses.most_common()
     )
-    without = len(found) - valued
-    yield say("parse.logs", n=f"{len(found):,}", statuses=said, with_value=valued, without=without)
+    without = len(rows) - valued
+    yield say("parse.logs", n=f"{len(rows):,}", statuses=said, with_value=valued, without=without)
     by_code = by_key(
-        (finding["code"], (names[one["file"]], finding["text"])) for one in found for finding in one["findings"]
+        (finding["code"], (names[row["file"]], finding["text"])) for row in rows for finding in row["findings"]
     )
     if by_code:
         yield "\n" + say("parse.codes")
     for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
         counted = _files([file for file, _ in where])
         yield "  " + say("parse.code", code=code, files=counted, first=where[0][0], text=where[0][1])
-    reasons = by_key((one["reason"], names[one["file"]]) for one in found if one["throughput"] is None)
+    reasons = by_key((row["reason"], names[row["file"]]) for row in rows if row["throughput"] is None)
     if reasons:
         yield "\n" + say("parse.without")
     for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
@@ -140,49 +140,49 @@ def _files(files: Sequence[str]) -> str:
     return say("parse.files" if n != 1 else "parse.file", n=f"{n:,}")
 
 
-def _sentences(one: Row) -> Iterator[str]:
-    yield say("parse.told", file=one["file"], said=_sentence(one))
-    also = {key: value for key, value in (one["also_printed"] or {}).items() if value is not None and key in _BESIDE}
+def _sentences(row: Row) -> Iterator[str]:
+    yield say("parse.told", file=row["file"], said=_sentence(row))
+    also = {key: value for key, value in (row["also_printed"] or {}).items() if value is not None and key in _BESIDE}
     if also:
-        unit = f" {one['unit']}"
+        unit = f" {row['unit']}"
         per_device = "items_per_s_per_device"
         said = (f"{_heading_of_also(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
         yield f"  {say('parse.also')}" + say("parse.separator").join(said)
-    for finding in one["findings"]:
+    for finding in row["findings"]:
         yield "  " + say("parse.reason", what=finding["code"], why=finding["text"])
 
 
-def _sentence(one: Row) -> str:
+def _sentence(row: Row) -> str:
     after = say("parse.after")
-    if one["throughput"] is None:
-        return i18n.status(one["status"]) + after + i18n.worded(one["reason"])
-    total = one["total_devices"]
+    if row["throughput"] is None:
+        return i18n.status(row["status"]) + after + i18n.worded(row["reason"])
+    total = row["total_devices"]
     devices = say("parse.on" if total != 1 else "parse.on_one", n=f"{total:,}") if total else ""
     how = say(
         "parse.how",
-        rate=rate(one["throughput"]),
-        unit=one["unit"],
+        rate=rate(row["throughput"]),
+        unit=row["unit"],
         devices=devices,
-        dialect=one["dialect"] or say("parse.by_shape"),
-        method=i18n.known("methods", one["method"]),
-        span=_span(one),
+        dialect=row["dialect"] or say("parse.by_shape"),
+        method=i18n.known("methods", row["method"]),
+        span=_span(row),
     )
     sure = say(
-        "parse.reason", what=i18n.known("certainties", one["certainty"]), why=i18n.worded(one["certainty_reason"])
+        "parse.reason", what=i18n.known("certainties", row["certainty"]), why=i18n.worded(row["certainty_reason"])
     )
-    parts = [i18n.status(one["status"]), how, sure, *([i18n.worded(one["reason"])] if one["reason"] else [])]
+    parts = [i18n.status(row["status"]), how, sure, *([i18n.worded(row["reason"])] if row["reason"] else [])]
     return after.join(parts)
 
 
 _SPANS = {"steps": ("parse.step", "parse.steps"), "epochs": ("parse.epoch", "parse.epochs")}
 
 
-def _span(one: Row) -> str:
-    window = one["window"]
+def _span(row: Row) -> str:
+    window = row["window"]
     if not window:
         return ""
     first, last = window["first_step"], window["last_step"]
-    one_key, several_key = _SPANS[one["window_counts"]]
+    one_key, several_key = _SPANS[row["window_counts"]]
     span = say(one_key, n=first) if first == last else say(several_key, first=first, last=last)
     return say("parse.span", span=span)
 

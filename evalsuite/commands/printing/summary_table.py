@@ -22,30 +22,30 @@ MOST_CASES = 40  # with a row for each
 MOST_FLAGS, MOST_ROWS = 5, 3  # rules, and rows of one, that are named; the page has all
 
 
-def show(found: Sequence[Row], book: Book) -> None:
-    called = short_names([one.case for one in found], i18n.language())
+def show(results: Sequence[Row], book: Book) -> None:
+    called = short_names([row.case for row in results], i18n.language())
     spoken = words.read((i18n.language(),), on_cpu=book.on_cpu)
-    everybody = next((one for one in matrix.standings(book, spoken) if one.chosen), None)
-    if everybody and len(found) > MOST_CASES:
+    everybody = next((standing for standing in matrix.standings(book, spoken) if standing.chosen), None)
+    if everybody and len(results) > MOST_CASES:
         _show_everybody(everybody, spoken)
-        line(say("report.rows_elsewhere", n=len(found)))
+        line(say("report.rows_elsewhere", n=len(results)))
     else:
-        rows = [(called[one.case.id], *_where(one.case), *_numbers(one, book)) for one in found]
+        rows = [(called[row.case.id], *_where(row.case), *_numbers(row, book)) for row in results]
         columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
         table("", columns, rows)
-    measured = [one for one in found if isinstance(one, Summary)]
-    for mark in dict.fromkeys(mark for one in measured for mark in book.marks(one) if mark != "flagged"):
+    measured = [row for row in results if isinstance(row, Summary)]
+    for mark in dict.fromkeys(mark for row in measured for mark in book.marks(row) if mark != "flagged"):
         line(f"{MARKS[mark]} {spoken(f'status.{mark}').plain(i18n.language())}")
     for text in _flags(measured, called, spoken):
         line(text)
 
 
-def _show_everybody(found: Standings, spoken: words.Words) -> None:
+def _show_everybody(standings: Standings, spoken: words.Words) -> None:
     language = i18n.language()
-    title = spoken("standings.at", scale=found.scale) if found.scale else spoken("standings.by_scale")
-    named = zip(found.answers, found.settings, strict=True)
+    title = spoken("standings.at", scale=standings.scale) if standings.scale else spoken("standings.by_scale")
+    named = zip(standings.answers, standings.settings, strict=True)
     heads = [f"{names.model(answer.setting.model)}\n{setting.plain(language)}" for answer, setting in named]
-    rows = [(name, *(_standing(cell, language) for cell in cells)) for name, cells in found.rows]
+    rows = [(name, *(_standing(cell, language) for cell in cells)) for name, cells in standings.rows]
     table(title.plain(language), [(say("columns.framework"), "left"), *((head, "right") for head in heads)], rows)
 
 
@@ -55,9 +55,9 @@ def _standing(cell: Standing, language: str) -> str:
 
 
 def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words.Words) -> Iterator[str]:
-    several = len({one.case.model for one in measured}) > 1
-    names = [" ".join([called[one.case.id], *([one.case.model] * several), one.case.scale]) for one in measured]
-    rows_by_code = by_key((code, name) for one, name in zip(measured, names, strict=True) for code in flags(one))
+    several = len({row.case.model for row in measured}) > 1
+    names = [" ".join([called[row.case.id], *([row.case.model] * several), row.case.scale]) for row in measured]
+    rows_by_code = by_key((code, name) for row, name in zip(measured, names, strict=True) for code in flags(row))
     most_rows_first = sorted(rows_by_code.items(), key=lambda each: -len(each[1]))
     for code, rows in most_rows_first[:MOST_FLAGS]:
         many = len(rows) > MOST_ROWS
@@ -70,22 +70,22 @@ def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words
 def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
     """Case id → its framework and what tells it from others of its model: script and options or, where variants of
     one framework are ranked, the variant. Batch, steps and cores are shown only where rows would else be alike."""
-    found = {
+    names = {
         case.id: name
         for model in dict.fromkeys(case.model for case in cases)
         for case, name in _name_cases([case for case in cases if case.model == model], language)
     }
     for more in APART:
-        rows = Counter((found[case.id], *_where(case)) for case in cases)
-        twins = [case for case in cases if rows[found[case.id], *_where(case)] > 1]
-        found |= {case.id: " · ".join([found[case.id], *more(case)]) for case in twins}
-    return found
+        rows = Counter((names[case.id], *_where(case)) for case in cases)
+        twins = [case for case in cases if rows[names[case.id], *_where(case)] > 1]
+        names |= {case.id: " · ".join([names[case.id], *more(case)]) for case in twins}
+    return names
 
 
 def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
     spoken = words.read((language,))
     scope, told = ranking_scopes(cases)[cases[0].model], blocks.distinctions(cases)
-    found = []
+    named = []
     for case in cases:
         parts = [names.framework(case.framework)]
         if scope.among == "variants":
@@ -96,8 +96,8 @@ def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
             if told[case.id].recipe is None and case.kind == "official":
                 parts.append(case.recipe)  # an official script, which the page names next to its model
             parts += [each.plain(language) for each in told[case.id].names(spoken)]
-        found.append((case, names.visible(" · ".join(parts))))
-    return found
+        named.append((case, names.visible(" · ".join(parts))))
+    return named
 
 
 def _where(case: Case) -> tuple[str, str, str]:
@@ -111,23 +111,23 @@ APART: Sequence[Callable[[Case], list[str]]] = (  # shown one after the other wh
 )
 
 
-def _numbers(one: Row, book: Book) -> tuple[str, str, str, str, str]:
-    if isinstance(one, Unmeasured):
-        first = one.measurements[0]
+def _numbers(row: Row, book: Book) -> tuple[str, str, str, str, str]:
+    if isinstance(row, Unmeasured):
+        first = row.measurements[0]
         rule = excluded_by(first)
         said = say("run.excluded", finding=rule.code) if rule else i18n.status(first.status)
-        return said, "—", f"0/{len(one.measurements)}", "—", "—"
-    if one.base == one.case:
-        speedup, efficiency = say("report.base", scale=one.case.scale), "—"
+        return said, "—", f"0/{len(row.measurements)}", "—", "—"
+    if row.base == row.case:
+        speedup, efficiency = say("report.base", scale=row.case.scale), "—"
     else:
-        speedup = f"{one.speedup.value:.2f}x" if one.speedup else "—"
-        efficiency = numbers.beside(book.efficiency_threshold)(one.efficiency.value).text if one.efficiency else "—"
-    marks = "".join(MARKS[mark] for mark in book.marks(one))
-    low, high = one.items_per_s.low, one.items_per_s.high
+        speedup = f"{row.speedup.value:.2f}x" if row.speedup else "—"
+        efficiency = numbers.beside(book.efficiency_threshold)(row.efficiency.value).text if row.efficiency else "—"
+    marks = "".join(MARKS[mark] for mark in book.marks(row))
+    low, high = row.items_per_s.low, row.items_per_s.high
     return (
-        f"{rate(one.items_per_s.value)} {one.unit} {marks}".rstrip(),
+        f"{rate(row.items_per_s.value)} {row.unit} {marks}".rstrip(),
         "—" if low is None or high is None else f"{rate(low)}–{rate(high)}",
-        f"{one.n}/{len(one.measurements)}",
+        f"{row.n}/{len(row.measurements)}",
         speedup,
         efficiency,
     )

@@ -134,10 +134,10 @@ def nvidia_cards(root: Path = Path("/")) -> int:
 
 
 def training() -> Iterator[Check]:
-    found = pitfalls.find()
+    present = pitfalls.find()
     for area in AREAS:
         check = functools.partial(Check, group="training", name=Message(f"launch.area_{area}"))
-        here = [pitfall for pitfall in found if pitfall.area == area]
+        here = [pitfall for pitfall in present if pitfall.area == area]
         yield from (check(state="broken", detail=pitfall.seen, remedy=pitfall.remedy) for pitfall in here)
         if not here:
             of_gpus = area in ("network", "numa") and not len(open_accelerators())
@@ -226,8 +226,8 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
     there = virtualenvs.existing(recipe, device=device)
     if there is not None:
         version = virtualenvs.framework_version(recipe, there.packages) or Message("launch.unknown_version")
-        found = f"{known.title} {version} ({there.folder})"
-        return check(state="ok", detail=found if there.lock else Message("launch.made_unlocked", found=found))
+        text = f"{known.title} {version} ({there.folder})"
+        return check(state="ok", detail=text if there.lock else Message("launch.made_unlocked", found=text))
     if not _python_found(recipe.python):
         remedy = Message("launch.python_remedy", version=recipe.python)
         return check(state="missing", detail=Message("launch.needs_python", version=recipe.python), remedy=remedy)
@@ -285,11 +285,11 @@ def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
     return check(state="ok", detail=detail)
 
 
-def ready(found: Iterable[Check]) -> bool:
+def ready(checks: Iterable[Check]) -> bool:
     """A writable folder and an available framework."""
-    found = list(found)
-    writable = all(check.state == "ok" for check in found if check.group == "folders" and check.name == "runs")
-    return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in found)
+    checks = list(checks)
+    writable = all(check.state == "ok" for check in checks if check.group == "folders" and check.name == "runs")
+    return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in checks)
 
 
 @functools.cache

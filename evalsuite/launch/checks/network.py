@@ -37,8 +37,8 @@ FRAMEWORK = "pytorch"  # whose environment has torch.distributed
 
 def python(pythons: Mapping[tuple[str, str], Path], adapters: Mapping[str, Adapter], case: Case) -> Path | None:
     """An interpreter with PyTorch: of the runs, made before, or this one; None if there is none."""
-    if found := next((path for (framework, _), path in pythons.items() if framework == FRAMEWORK), None):
-        return found
+    if python := next((path for (framework, _), path in pythons.items() if framework == FRAMEWORK), None):
+        return python
     recipes = adapters[FRAMEWORK].recipes if FRAMEWORK in adapters else ()
     made = (virtualenvs.existing(recipe, device=case.device) for recipe in recipes)
     if environment := next(filter(None, made), None):
@@ -72,21 +72,21 @@ def measure(
         if case.device not in ("cpu", "gpu"):
             raise EvalsuiteError.of("launch.network_device", device=case.device)
         agent = _over_mpi(case, place) if collective == "mpi" else _by_torch(case, interpreter, place)
-        found = _measured(begun, case, _line(case, engine, agent, place, share), place)
+        result = _measured(begun, case, _line(case, engine, agent, place, share), place)
     except EvalsuiteError as error:
-        found = replace(begun, error=redaction.redact(error.message))
-    network.write(place, found)
-    return found
+        result = replace(begun, error=redaction.redact(error.message))
+    network.write(place, result)
+    return result
 
 
 def _measured(begun: NetworkMeasurement, case: Case, line: Argv, place: Path) -> NetworkMeasurement:
     said = _start(line, place)
     folder = RunFolder(place)
     facts = [fact for log in folder.logs() for fact in _facts(log.path)]
-    found = replace(begun, hosts=tuple(folder.environments()), **_read(facts))
-    if not found.all_reduce or len(found.storage) < case.nodes:
+    result = replace(begun, hosts=tuple(folder.environments()), **_read(facts))
+    if not result.all_reduce or len(result.storage) < case.nodes:
         raise EvalsuiteError(said or Message("launch.network_ended"))
-    return found
+    return result
 
 
 def _by_torch(case: Case, interpreter: Path | None, place: Path) -> Argv:
@@ -155,13 +155,13 @@ def _facts(log: Path) -> Iterator[dict[str, Any]]:
 
 
 def _read(facts: list[dict[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {"all_reduce": (), "storage": ()}
+    facts_read: dict[str, Any] = {"all_reduce": (), "storage": ()}
     for fact in facts:
         kind, of = fact.pop("measured"), fact
         if kind == "with":
-            found |= {"backend": of["backend"], "tool": of["tool"]}
+            facts_read |= {"backend": of["backend"], "tool": of["tool"]}
         elif kind == "all_reduce":
-            found["all_reduce"] += (decode.decode(AllReduceTimes, of, PROGRAM.name),)
+            facts_read["all_reduce"] += (decode.decode(AllReduceTimes, of, PROGRAM.name),)
         elif kind == "read":
-            found["storage"] += (decode.decode(StorageReading, of, PROGRAM.name),)
-    return found
+            facts_read["storage"] += (decode.decode(StorageReading, of, PROGRAM.name),)
+    return facts_read

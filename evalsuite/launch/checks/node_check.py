@@ -78,10 +78,10 @@ def _folder(folder: Path, token: str) -> tuple[Seen, str | None]:
 @functools.cache
 def sources_sha256() -> str:
     """Of evalsuite's own files: two installations of one version may differ."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in sorted(paths.PACKAGE.rglob("*.py")):
-        found.update(str(file.relative_to(paths.PACKAGE)).encode() + b"\0" + file.read_bytes())
-    return found.hexdigest()
+        digest.update(str(file.relative_to(paths.PACKAGE)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
 
 
 def read(line: str) -> float | NodeFacts | None:
@@ -96,9 +96,9 @@ def read(line: str) -> float | NodeFacts | None:
     if not mark:
         return None
     try:
-        found = files.parse_json(text)
-        if isinstance(found, dict) and found.get("sources_sha256") != sources_sha256():
-            found.pop("pitfalls", None)  # in words that we may not have
-        return decode.decode(NodeFacts, found, "a node")
+        facts = files.parse_json(text)
+        if isinstance(facts, dict) and facts.get("sources_sha256") != sources_sha256():
+            facts.pop("pitfalls", None)  # in words that we may not have
+        return decode.decode(NodeFacts, facts, "a node")
     except (ValueError, EvalsuiteError):
         return None

@@ -68,9 +68,9 @@ def look_at_nodes(engine: Engine, runs: Path, wanted: Wanted) -> Preflight:
         for node in heard
     )
     at = datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
-    found = Preflight(at=at, engine=engine.name, evalsuite=__version__, wanted=wanted.nodes, nodes=nodes)
-    preflight.write(found, runs)
-    return found
+    result = Preflight(at=at, engine=engine.name, evalsuite=__version__, wanted=wanted.nodes, nodes=nodes)
+    preflight.write(result, runs)
+    return result
 
 
 @contextlib.contextmanager

@@ -20,8 +20,8 @@ def find_slow(nodes: Sequence[str], seconds: Seconds, limit: float) -> tuple[set
 
     def measured(part: Nodes) -> float:
         trials.append(HalfTrial(nodes=part, seconds=seconds(part)))
-        found = trials[-1].seconds
-        return math.inf if found is None else found
+        last_s = trials[-1].seconds
+        return math.inf if last_s is None else last_s
 
     return set(_slow_of(tuple(nodes), measured, limit, known=False)), trials
 

@@ -40,11 +40,11 @@ def state(repository: Repository) -> State:
     if not (repository.folder / ".git").exists():
         return State(present=False)
     commit = read_git("rev-parse", "--verify", "HEAD", folder=repository.folder)
-    found = find_differences(repository.folder, commit, repository.paths)
+    differences = find_differences(repository.folder, commit, repository.paths)
     parts = [_of_submodule(repository.folder, place, commit) for place in repository.submodules]
-    absent = tuple(path for path in found.gone if not _has_content(repository, commit, path))
-    changed = (*found.changed, *(path for path in found.gone if path not in absent), *filter(None, parts))
-    return State(present=True, commit=commit, changed=found.forged or changed, absent=absent)
+    absent = tuple(path for path in differences.gone if not _has_content(repository, commit, path))
+    changed = (*differences.changed, *(path for path in differences.gone if path not in absent), *filter(None, parts))
+    return State(present=True, commit=commit, changed=differences.forged or changed, absent=absent)
 
 
 def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
@@ -52,27 +52,27 @@ def _of_submodule(folder: Path, place: str, commit: str) -> str | None:
         return None  # it is fetched when it is missing
     pinned = _pinned(folder, place, commit)
     standing = read_git("rev-parse", "--verify", "HEAD", folder=folder / place)
-    found = find_differences(folder / place, standing, ())
-    return None if standing == pinned and found == Differences(gone=found.gone) else place
+    differences = find_differences(folder / place, standing, ())
+    return None if standing == pinned and differences == Differences(gone=differences.gone) else place
 
 
 def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | None:
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)
-    found, get_it = state(repository), f"evalsuite repositories get {repository.name}"
-    if not found.present:
+    current, get_it = state(repository), f"evalsuite repositories get {repository.name}"
+    if not current.present:
         return Message("launch.repository_absent", address=repository.address, command=get_it)
-    if found.commit != repository.commit:
+    if current.commit != repository.commit:
         return Message(
             "launch.repository_other_commit",
             folder=repository.folder,
-            found=found.short_commit,
+            found=current.short_commit,
             wanted=repository.commit[:10],
             command=get_it,
         )
-    if found.changed:
-        return Message("launch.repository_changed", folder=repository.folder, names=found.changed[:3], command=get_it)
+    if current.changed:
+        return Message("launch.repository_changed", folder=repository.folder, names=current.changed[:3], command=get_it)
     if missing := _submodules_missing(repository):
         return Message("launch.submodule_absent", folder=repository.folder, name=missing[0], command=get_it)
     return None
@@ -90,13 +90,13 @@ def facts(recipe: Recipe, repositories: Mapping[str, Repository]) -> Checkout | 
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)
-    found = state(repository)
+    current = state(repository)
     return Checkout(
         name=repository.name,
         repository=repository.address,
-        commit=found.commit,
-        clean=found.clean,
-        absent=found.absent,
+        commit=current.commit,
+        clean=current.clean,
+        absent=current.absent,
         licence=repository.licence,
     )
 
@@ -109,16 +109,16 @@ def get(
     progress: Callable[[str], None] = lambda line: None,
 ) -> Path:
     """Fetched and hashed if it is not there; *incomplete*: also from a mirror that lacks files. Raises CannotFetch."""
-    found = state(repository)
-    if found.present and found.commit == repository.commit and found.clean:
+    current = state(repository)
+    if current.present and current.commit == repository.commit and current.clean:
         for place in _submodules_missing(repository):
             _fetch_submodule(repository.folder, place, mirror, incomplete, progress)
         return repository.folder
-    if found.present:
+    if current.present:
         raise CannotFetch.of(
             "launch.checkout_expected",
             folder=repository.folder,
-            found=_difference(found),
+            found=_difference(current),
             commit=repository.commit[:10],
         )
     address = source(repository, mirror)
@@ -138,8 +138,8 @@ def get(
 
 
 def _verify(folder: Path, repository: Repository, address: str, incomplete: bool) -> None:
-    found = find_differences(folder, repository.commit, repository.paths)
-    wrong = (*found.forged, *found.changed, *(() if incomplete else found.gone))
+    differences = find_differences(folder, repository.commit, repository.paths)
+    wrong = (*differences.forged, *differences.changed, *(() if incomplete else differences.gone))
     if wrong:
         names = [_with_object(folder, repository.commit, name) for name in wrong[:3]]
         raise CannotFetch.of("launch.fetched_damaged", address=redact(address), names=names, n=len(wrong))
@@ -239,5 +239,5 @@ def _with_object(folder: Path, commit: str, path: str) -> str:
     return f"{path} ({listed[1]} {listed[2]})" if listed else path
 
 
-def _difference(found: State) -> str:
-    return Message("launch.tree_changed", names=found.changed[:3]) if found.changed else f"commit {found.short_commit}"
+def _difference(state: State) -> str:
+    return Message("launch.tree_changed", names=state.changed[:3]) if state.changed else f"commit {state.short_commit}"

@@ -12,10 +12,10 @@ LISTING = paths.DATA / "list_distributions.py"
 ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
-def digest(found: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
-    if not found.digest:
+def digest(runtime: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
+    if not runtime.digest:
         return None
-    answer = ask_program([image if word == "{image}" else word for word in found.digest], ASKING_S, environment)
+    answer = ask_program([image if word == "{image}" else word for word in runtime.digest], ASKING_S, environment)
     return next(iter(answer.stdout.split()), None) if answer and answer.returncode == 0 else None
 
 
@@ -33,7 +33,7 @@ def _listed(printed: str) -> dict[str, str]:
     """The last line that LISTING printed: an image may greet first."""
     lines = printed.strip().splitlines()
     try:
-        found = files.parse_json(lines[-1]) if lines else {}
+        versions = files.parse_json(lines[-1]) if lines else {}
     except ValueError:
         return {}
-    return {str(name): str(version) for name, version in sorted(found.items())} if isinstance(found, dict) else {}
+    return {str(name): str(version) for name, version in sorted(versions.items())} if isinstance(versions, dict) else {}

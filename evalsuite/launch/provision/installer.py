@@ -49,17 +49,17 @@ OF_PIP = paths.read_data("pip_settings.toml")
 
 def _of_pip(listing: str) -> dict[str, str]:
     """The environment wins over [install], and that over [global] (pip.pypa.io/en/stable/topics/configuration)."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     lines = [line.partition("=") for line in listing.splitlines()]
     for place in ("global", "install", ":env:"):
         for name, _, value in lines:
             where, _, setting = name.rpartition(".")
             if where == place and setting in OF_PIP:
                 variable, between = OF_PIP[setting]
-                found[variable] = between.join(value.strip("'\"").replace("\\n", " ").split())
-    if "UV_INDEX" in found:
-        found["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # pip's own way: the best version of all indexes
-    return found
+                variables[variable] = between.join(value.strip("'\"").replace("\\n", " ").split())
+    if "UV_INDEX" in variables:
+        variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # pip's own way: the best version of all indexes
+    return variables
 
 
 def _pip_config_list() -> str:

@@ -51,13 +51,13 @@ def _there(name: str, declared: DataSet, size: Size, seed: int, again: bool) -> 
     folder = paths.data_sets() / name
     if not folder.exists() and not folder.is_symlink():
         return False
-    found = data_manifest.read(name)
-    if found is None:
+    manifest = data_manifest.read(name)
+    if manifest is None:
         raise EvalsuiteError.of("launch.data_not_ours", name=name, folder=folder)
-    if (found.seed, found.size) == (seed, str(size)):
-        return found.writer_sha256 == _writer_sha256(declared) and data_manifest.problem(name) is None
+    if (manifest.seed, manifest.size) == (seed, str(size)):
+        return manifest.writer_sha256 == _writer_sha256(declared) and data_manifest.problem(name) is None
     if not again:
-        raise EvalsuiteError.of("launch.data_other", name=name, seed=found.seed, size=found.size, folder=folder)
+        raise EvalsuiteError.of("launch.data_other", name=name, seed=manifest.seed, size=manifest.size, folder=folder)
     return False
 
 
@@ -133,8 +133,8 @@ def _write(python: Path, name: str, declared: DataSet, making: Path, size: Size,
         shutil.rmtree(making, ignore_errors=True)
         lines = "".join(f"\n  {line}" for line in done.stderr.splitlines()[-LAST_LINES:])
         raise EvalsuiteError.of("launch.data_writer", name=name, code=done.returncode, lines=lines)
-    found = json.loads(done.stdout.splitlines()[-1])
-    return {split: found["decoded_sha256"][split] for split in data_sets.counts(declared, size)}
+    printed = json.loads(done.stdout.splitlines()[-1])
+    return {split: printed["decoded_sha256"][split] for split in data_sets.counts(declared, size)}
 
 
 def _packages(declared: DataSet) -> Mapping[str, str]:

@@ -25,8 +25,8 @@ PACKAGES = {
 
 
 def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
-    found = lacking(in_image)
-    return lambda case, recipe: next(found(case, recipe), None)
+    reasons = lacking(in_image)
+    return lambda case, recipe: next(reasons(case, recipe), None)
 
 
 def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
@@ -40,7 +40,7 @@ def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
             checked[key] = checkouts.refusal(replace(recipe, checkout=name), repositories.of(recipe))
         return checked[key]
 
-    def found(case: Case, recipe: Recipe) -> Iterator[str]:
+    def reasons(case: Case, recipe: Recipe) -> Iterator[str]:
         repository = (repository_refused(name, recipe) for name in (recipe.checkout, *recipe.libraries))
         programs = () if in_image else recipe.programs(case.device)
         if started := next(filter(None, repository), None) or _program_missing(programs):
@@ -48,12 +48,12 @@ def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
         if read := data(case, recipe):
             yield read
 
-    return found
+    return reasons
 
 
 def data_facts(case: Case, recipe: Recipe) -> tuple[ReadData, ...]:
-    found = {name: data_manifest.read(name) for name in data_sets(case, recipe)}
-    return tuple(manifest.facts if manifest else ReadData(name=name) for name, manifest in found.items())
+    manifests = {name: data_manifest.read(name) for name in data_sets(case, recipe)}
+    return tuple(manifest.facts if manifest else ReadData(name=name) for name, manifest in manifests.items())
 
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:
@@ -76,7 +76,7 @@ def _data_refusal() -> Callable[[Case, Recipe], str | None]:
 
     def refused(case: Case, recipe: Recipe) -> str | None:
         read = data_sets(case, recipe)
-        found = next(filter(None, (problem(name, case.total_devices) for name in read)), None)
-        return found or next(filter(None, map(differing, read)), None)
+        reason = next(filter(None, (problem(name, case.total_devices) for name in read)), None)
+        return reason or next(filter(None, map(differing, read)), None)
 
     return refused

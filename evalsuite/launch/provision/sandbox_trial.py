@@ -26,8 +26,8 @@ class Trial:
 
 
 def missing() -> str | None:
-    found = trial()
-    return None if isinstance(found, Trial) else found
+    outcome = trial()
+    return None if isinstance(outcome, Trial) else outcome
 
 
 def trial() -> Trial | str:

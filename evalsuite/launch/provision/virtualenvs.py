@@ -102,13 +102,13 @@ def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
 def packages(recipe: Recipe, kind: str, device: Device) -> Mapping[str, str]:
     if kind == "managed":
         return _recorded(folder_of(recipe, device)).packages
-    return {name: found.version for found in distributions() if (name := found.metadata["Name"])}
+    return {name: distribution.version for distribution in distributions() if (name := distribution.metadata["Name"])}
 
 
 def framework_version(recipe: Recipe, installed: Mapping[str, str]) -> str | None:
     """The version of the framework among *installed* packages, whichever of its builds that is."""
     names = {distribution(name): version for name, version in installed.items()}
-    builds = (recipe.package, *(found[0] for found in (recipe.requirements, recipe.requirements_gpu) if found))
+    builds = (recipe.package, *(builder[0] for builder in (recipe.requirements, recipe.requirements_gpu) if builder))
     return next((names[name] for name in map(distribution, builds) if name in names), None)
 
 
@@ -141,8 +141,8 @@ def capabilities() -> tuple[wheels.Capability, ...]:
     named = os.environ.get(CAPABILITY, "").replace(",", " ").split()
     if wrong := next((text for text in named if not re.fullmatch(r"\d{1,2}\.\d", text)), None):
         raise EvalsuiteError.of("launch.capability", name=CAPABILITY, text=wrong)
-    found = named or [gpu.compute_capability for gpu in open_accelerators().facts() if gpu.compute_capability]
-    return tuple(sorted({wheels.parse_capability(text) for text in found}))
+    capable = named or [gpu.compute_capability for gpu in open_accelerators().facts() if gpu.compute_capability]
+    return tuple(sorted({wheels.parse_capability(text) for text in capable}))
 
 
 def _no_wheel(recipe: Recipe, wheel: wheels.GpuWheel, capability: wheels.Capability) -> str:

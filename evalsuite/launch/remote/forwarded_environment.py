@@ -17,8 +17,8 @@ ALSO = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "EVALSUITE_DATA", "EVALSUITE_CA
 
 def forwarded_variables(environment: Mapping[str, str], interface: str | None) -> dict[str, str]:
     wanted = [name for name in sorted(environment) if name in variables.KNOWN or name in ALSO]
-    found = {name: environment[name] for name in wanted}
-    return {**found, **python_path(environment), "EVALSUITE_INTERFACE": interface or "auto"}
+    values = {name: environment[name] for name in wanted}
+    return {**values, **python_path(environment), "EVALSUITE_INTERFACE": interface or "auto"}
 
 
 def python_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -38,8 +38,8 @@ def with_version(transport: str) -> str:
     answer = ask_program(("mpirun", "--version"), VERSION_TIMEOUT_S)
     if answer is None:
         raise EvalsuiteError.of("launch.no_openmpi")
-    found = re.search(r"\(Open MPI\) (\d+)", answer.stdout)
-    if found is None or found[1] not in ("4", "5"):
+    match = re.search(r"\(Open MPI\) (\d+)", answer.stdout)
+    if match is None or match[1] not in ("4", "5"):
         first = answer.stdout.strip().partition("\n")[0][:60]
         raise EvalsuiteError.of("launch.other_mpirun", text=first)
-    return f"{OPEN_MPI}{found[1]}"
+    return f"{OPEN_MPI}{match[1]}"

@@ -146,10 +146,10 @@ class HeartbeatMonitor:
 
 def _own_addresses() -> list[str]:
     """But the loopback's; our name where we know none, since an unknown name keeps a resolver waiting for seconds."""
-    name, found = socket.gethostname(), set()
+    name, addresses = socket.gethostname(), set()
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.connect((ELSEWHERE, 9))  # sends nothing: only looks up the route
-        found.add(str(client.getsockname()[0]))
+        addresses.add(str(client.getsockname()[0]))
     with contextlib.suppress(OSError):
-        found |= {str(place[0]) for *_, place in socket.getaddrinfo(name, None, socket.AF_INET)}
-    return sorted(address for address in found if not address.startswith("127.")) or [name]
+        addresses |= {str(place[0]) for *_, place in socket.getaddrinfo(name, None, socket.AF_INET)}
+    return sorted(address for address in addresses if not address.startswith("127.")) or [name]

@@ -74,7 +74,7 @@ def _connect(
     hosts: Sequence[Host], command: Sequence[str], environment: Mapping[str, str], say: Callable[[str], None]
 ) -> list[_Connection]:
     ssh = shlex.split(environment.get("EVALSUITE_SSH", "ssh"))
-    found = []
+    connections = []
     for rank, host in enumerate(hosts):
         process = subprocess.Popen(
             ssh_line(host, Path.cwd(), over_hosts.rank_command(rank, host, tuple(command)), ssh),
@@ -86,8 +86,8 @@ def _connect(
         last: list[str] = []
         reader = threading.Thread(target=_pass_on, args=(process.stdout, host.name, last, say), daemon=True)
         reader.start()
-        found.append(_Connection(host=host, process=process, reader=reader, last_line=last))
-    return found
+        connections.append(_Connection(host=host, process=process, reader=reader, last_line=last))
+    return connections
 
 
 def _pass_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str], None]) -> None:

@@ -29,8 +29,8 @@ class Ascend(Sensor):
     def reading(self) -> list[GpuReading]:
         return self._source.reading()
 
-    def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
-        return visible(found, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
+    def visible(self, gpus: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
+        return visible(gpus, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
 
     def versions(self) -> Mapping[str, str | None]:
         return {"driver": self._source.driver, "toolkit": None}

@@ -85,14 +85,14 @@ class Dcmi:
         count, cards = ctypes.c_int(), (ctypes.c_int * MOST_CARDS)()
         if not self._call("dcmi_get_card_list", ctypes.byref(count), cards, MOST_CARDS):
             return {}
-        found: dict[int, tuple[int, int]] = {}
+        places: dict[int, tuple[int, int]] = {}
         for card in cards[: max(0, min(count.value, MOST_CARDS))]:
             for device in range(self._whole("dcmi_get_device_num_in_card", card) or 0):
                 kind = self._whole("dcmi_get_device_type", card, device)
                 number = self._logic_id(card, device)
                 if kind in (None, NPU):
-                    found[len(found) if number is None else number] = (card, device)
-        return found
+                    places[len(places) if number is None else number] = (card, device)
+        return places
 
     def _facts(self, index: int, card: int, device: int) -> Gpu:
         chip, memory = ChipInfo(), self._memory(card, device)
@@ -123,13 +123,13 @@ class Dcmi:
         )
 
     def _memory(self, card: int, device: int) -> Any:
-        found = HbmInfo()
-        return found if self._call("dcmi_get_device_hbm_info", card, device, ctypes.byref(found)) else None
+        info = HbmInfo()
+        return info if self._call("dcmi_get_device_hbm_info", card, device, ctypes.byref(info)) else None
 
     def _errors(self, card: int, device: int) -> Any:
-        found = EccInfo()
-        answered = self._call("dcmi_get_device_ecc_info", card, device, HBM_ERRORS, ctypes.byref(found))
-        return found if answered and found.enable_flag else None
+        info = EccInfo()
+        answered = self._call("dcmi_get_device_ecc_info", card, device, HBM_ERRORS, ctypes.byref(info))
+        return info if answered and info.enable_flag else None
 
     def _logic_id(self, card: int, device: int) -> int | None:
         """What a program calls the device: the one function with its output argument first."""
@@ -149,10 +149,10 @@ class Dcmi:
 def _library() -> ctypes.CDLL | None:
     for place in PLACES:
         try:
-            found = ctypes.CDLL(place)
+            library = ctypes.CDLL(place)
         except OSError:
             continue
-        begin = getattr(found, "dcmi_init", None)
+        begin = getattr(library, "dcmi_init", None)
         if begin is not None and begin() == 0:
-            return found
+            return library
     return None

@@ -33,10 +33,10 @@ class Filesystems:
 
     def reading(self) -> dict[str, FilesystemCounters]:
         """Name (`lustre:NAME`, `nfs:SERVER:/EXPORT`) → its counters."""
-        found = {name: counters for name, file in self._lustre.items() if (counters := _lustre_counters(file))}
+        readings = {name: counters for name, file in self._lustre.items() if (counters := _lustre_counters(file))}
         if any(kind != "lustre" for kind in self.kinds.values()):
-            found |= {name: counters for name, _, counters in self._nfs() if name in self.kinds}
-        return found
+            readings |= {name: counters for name, _, counters in self._nfs() if name in self.kinds}
+        return readings
 
     def _nfs(self) -> Iterator[tuple[str, str, FilesystemCounters]]:
         """Name, kind and counters of each export, once."""
@@ -54,9 +54,9 @@ def _lustre(folder: Path) -> Iterator[tuple[str, Path]]:
     except OSError:
         return
     for mount in mounts:
-        found = LUSTRE_NAME.fullmatch(mount.name)
+        match = LUSTRE_NAME.fullmatch(mount.name)
         if (mount / "stats").is_file():
-            yield f"lustre:{found[1] if found else mount.name}", mount / "stats"
+            yield f"lustre:{match[1] if match else mount.name}", mount / "stats"
 
 
 def _lustre_counters(file: Path) -> FilesystemCounters | None:
@@ -81,8 +81,8 @@ def _lustre_counters(file: Path) -> FilesystemCounters | None:
 def _mounts(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:
     starts = [place for place, line in enumerate(lines) if line.startswith("device ")]
     for begin, end in pairwise([*starts, len(lines)]):
-        if found := NFS_MOUNT.match(lines[begin]):
-            yield f"nfs:{found[1]}", found[3], lines[begin + 1 : end]
+        if match := NFS_MOUNT.match(lines[begin]):
+            yield f"nfs:{match[1]}", match[3], lines[begin + 1 : end]
 
 
 def _nfs_counters(lines: list[str]) -> FilesystemCounters | None:

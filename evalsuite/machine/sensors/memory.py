@@ -6,8 +6,8 @@ from evalsuite.machine.sensors import system
 
 class Memory:
     def __init__(self, limits: cgroups.Limits) -> None:
-        found = system.read_psutil("virtual_memory")
-        whole = found.total if found else None
+        memory = system.read_psutil("virtual_memory")
+        whole = memory.total if memory else None
         limited = limits.memory_bytes is not None and (whole is None or limits.memory_bytes < whole)
         self._group = limits.memory_group if limited else None
         self.total_bytes = limits.memory_bytes if limited else whole

@@ -36,12 +36,12 @@ class Network:
 
     def reading(self) -> dict[str, InterfaceCounters]:
         counters = system.read_psutil("net_io_counters", pernic=True, nowrap=False) or {}
-        found = {name: _interface(counters[name]) for name in self.facts if name in counters}
+        readings = {name: _interface(counters[name]) for name in self.facts if name in counters}
         for name, port in self._ports.items():
             received, sent = _carried(port)
             if received is not None and sent is not None:
-                found[name] = InterfaceCounters(received_bytes=received, sent_bytes=sent)
-        return found
+                readings[name] = InterfaceCounters(received_bytes=received, sent_bytes=sent)
+        return readings
 
 
 def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> list[str]:
@@ -80,8 +80,8 @@ def _interface(counters: Any) -> InterfaceCounters:
 
 def _ports(root: Path) -> list[Path]:
     """Of InfiniBand, RoCE and EFA adapters: sys/class/infiniband/mlx5_0/ports/1."""
-    found = root.glob("sys/class/infiniband/*/ports/*")
-    up = [port for port in found if (files.text(port / "state") or "4: ACTIVE").endswith("ACTIVE")]
+    ports = root.glob("sys/class/infiniband/*/ports/*")
+    up = [port for port in ports if (files.text(port / "state") or "4: ACTIVE").endswith("ACTIVE")]
     return sorted(port for port in up if _carried(port) != (None, None))
 
 

@@ -27,8 +27,8 @@ class NpuSmi:
 
     def __init__(self) -> None:
         text = _printed()
-        found = VERSION.search(text)
-        self.driver = found[1] if found else None
+        match = VERSION.search(text)
+        self.driver = match[1] if match else None
         self._first = list(devices(text))
         self._latest: list[Device] | None = None
         self._lock = threading.Lock()
@@ -56,17 +56,17 @@ class NpuSmi:
 
     def _ask(self) -> None:
         while not self._closed.is_set():
-            found = list(devices(_printed()))
+            chips = list(devices(_printed()))
             with self._lock:
-                self._latest = found if len(found) == len(self._first) else None
+                self._latest = chips if len(chips) == len(self._first) else None
             self._closed.wait(PERIOD_S)
 
 
 def devices(text: str) -> Iterator[Device]:
     first, index = None, 0
     for line in text.splitlines():
-        if found := FIRST.match(line):
-            first = found
+        if match := FIRST.match(line):
+            first = match
         elif first and (second := SECOND.match(line)):
             total, name = int(second[4]) * MEBIBYTE, f"Ascend {first[2]}"
             reading = GpuReading(

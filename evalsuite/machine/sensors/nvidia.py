@@ -44,16 +44,16 @@ class Nvidia(Sensor):
             device.reading(traffic.get(device.index, (None, None)), xids.get(device.index)) for device in self._devices
         ]
 
-    def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
-        return visible(found, environment.get("CUDA_VISIBLE_DEVICES"))
+    def visible(self, gpus: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
+        return visible(gpus, environment.get("CUDA_VISIBLE_DEVICES"))
 
     def processes(self) -> list[DeviceProcess] | None:
-        found = [(device.index, _computing(device.handle)) for device in self._devices]
-        if all(running is None for _, running in found):
+        lists = [(device.index, _computing(device.handle)) for device in self._devices]
+        if all(running is None for _, running in lists):
             return None
         return [
             DeviceProcess(device=index, pid=process.pid, memory_bytes=process.usedGpuMemory)
-            for index, running in found
+            for index, running in lists
             for process in running or ()
         ]
 
@@ -135,8 +135,8 @@ class _Device:
 
 def _handles() -> list[Any]:
     count = nvml.ask("nvmlDeviceGetCount") or 0
-    found = [nvml.ask("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
-    return [handle for handle in found if handle is not None]
+    handles = [nvml.ask("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
+    return [handle for handle in handles if handle is not None]
 
 
 def _computing(handle: Any) -> Any:

@@ -19,10 +19,10 @@ class Health:
 
     def clock_limits(self) -> int | None:
         """A bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
-        found: int | None = nvml.ask("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
-        if found is None:
-            found = nvml.ask("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
-        return found
+        reasons: int | None = nvml.ask("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
+        if reasons is None:
+            reasons = nvml.ask("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
+        return reasons
 
     def memory_errors(self) -> tuple[int | None, int | None]:
         """Bits corrected and not corrected by ECC since the driver was loaded; every few seconds."""

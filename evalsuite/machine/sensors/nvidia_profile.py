@@ -22,8 +22,8 @@ class Profile:
         self._samples: list[Any] = []
         self._metrics = {name: number for name in METRICS if (number := nvml.constant(name)) is not None}
         if support is not None and support.isSupportedDevice:
-            found = [nvml.ask("nvmlGpmSampleAlloc") for _ in range(2)]
-            self._samples = found if None not in found else []
+            samples = [nvml.ask("nvmlGpmSampleAlloc") for _ in range(2)]
+            self._samples = samples if None not in samples else []
         self._read = 0
 
     def take(self) -> Mapping[str, float]:

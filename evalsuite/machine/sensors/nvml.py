@@ -22,8 +22,8 @@ def trouble() -> str | None:
 
 def ask(name: str, *arguments: Any, **named: Any) -> Any:
     """What NVML answers; None where package, library, driver or device cannot say."""
-    answered, found = _answer(name, *arguments, **named)
-    return found if answered else None
+    answered, answer = _answer(name, *arguments, **named)
+    return answer if answered else None
 
 
 def call(name: str, *arguments: Any) -> bool:

@@ -25,9 +25,9 @@ class Sensor:
         """Of each device, in a few milliseconds; what it cannot say is None."""
         return ()
 
-    def visible(self, found: Sequence[Gpu], environment: Mapping[str, str]) -> Sequence[Gpu]:
+    def visible(self, gpus: Sequence[Gpu], environment: Mapping[str, str]) -> Sequence[Gpu]:
         """Those of *found* that a program with these variables sees, in its order."""
-        return found
+        return gpus
 
     def processes(self) -> Sequence[DeviceProcess] | None:
         """On any device, of all users; None where the vendor does not tell."""

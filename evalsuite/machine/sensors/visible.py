@@ -16,10 +16,10 @@ def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
         return list(gpus)
     shown: list[Gpu] = []
     for entry in devices.split(","):
-        found = next((gpu for gpu in gpus if _is(gpu, entry.strip())), None)
-        if found is None:
+        gpu_named = next((gpu for gpu in gpus if _is(gpu, entry.strip())), None)
+        if gpu_named is None:
             break
-        shown.append(found)
+        shown.append(gpu_named)
     return shown
 
 

@@ -42,10 +42,10 @@ def _arguments():
     parser.add_argument("--all-reduce", choices=("fp32", "fp16"), default="fp32", help="how gradients are sent")
     parser.add_argument("--overlap", choices=("on", "off"), default="on", help="send them while the backward pass runs")
     parser.add_argument("--link-mbit", default="", help="what the links are shaped to: printed, and nothing else")
-    found = parser.parse_args()
-    if found.all_reduce == "fp16" and found.overlap == "off":
+    arguments = parser.parse_args()
+    if arguments.all_reduce == "fp16" and arguments.overlap == "off":
         parser.error("--all-reduce fp16 --overlap off: half precision is sent by a hook of the backward pass")
-    return found
+    return arguments
 
 
 def _joined(network, optimiser, arguments, place: common.Place):
