@@ -302,6 +302,10 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
         columns = roles.columns_of(texts)
     heads = [text[: _head_end(text.partition(b"\n")[0])] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
+    unix = {} if stamps else roles.choose_unix(columns)
+    for name, at in unix.items():
+        stamps = [value / (1000 if name == "unix_ms" else 1) for value in roles.values_of(at)]
+        columns, heads = {key: column for key, column in columns.items() if column is not at}, [at[0].text]
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     chosen, restarts = roles.choose_counters(columns)
     if "step" not in chosen and examples:
@@ -334,6 +338,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
     same = {"items": examples} if epochs and examples else {}
     if b"\n" in middle and timed == "report_s":  # a pair may be lost
         same = {"interval": roles.usual_interval(chosen)}
+    chosen |= unix
     fields = partial(_read_fields, others, same) if others or scaled or same else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
     made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=restarts)

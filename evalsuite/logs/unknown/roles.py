@@ -17,6 +17,7 @@ FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 REGULAR = 0.5  # of the counter's steps are the usual one
 
+_SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
 NESTED = (b"][", b"\0")  # between epoch and step: [109][50] · 1.251...
 
 Column = list[Slot]
@@ -110,6 +111,17 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     consumed = (c for c in columns.values() if words.CONSUMED.search(c[0].label) and c is not step and _rises(c))
     chosen = {"step": step, "epoch": epochs, "consumed": next(consumed, None)}
     return {name: column for name, column in chosen.items() if column}, restarts and epochs is not None
+
+
+def choose_unix(columns: Columns) -> Chosen:
+    """1699999999.123 step 10 · "timestamp": 1699999999"""
+    for place, column in enumerate(columns.values()):
+        values, label = values_of(column), column[0].label
+        if words.STAMP.search(label) and (label or place == 0) and _rises(column):
+            for name, least in _SINCE_1970.items():
+                if least < values[0] <= values[-1] < 2 * least:
+                    return {name: column}
+    return {}
 
 
 def choose_epochs(columns: Columns) -> Chosen:

@@ -67,7 +67,9 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
         return None
     others, number = [value for each, (value, _) in enumerate(figures) if each != best and value], left_out + best
     lines = (parts[number - 1][-1].line + 1 if number else 1, parts[number][-1].line)
-    said = Message("logs.read_others", least=rate(min(others)), most=rate(max(others))) if others else ""
+    least, most = rate(min(others, default=0.0)), rate(max(others, default=0.0))
+    apart = Message("logs.read_others", least=least, most=most) if least != most else None
+    said = (apart or Message("logs.read_other", most=most)) if others else ""
     count = len(parts)
     reason = Message("logs.read_start", number=number + 1, count=count, first=lines[0], last=lines[1], others=said)
     return Start(lines=lines, reason=reason)

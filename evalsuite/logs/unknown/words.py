@@ -29,7 +29,7 @@ ITEMS, SHORT, UNIT_S = (_WORDS[name] for name in ("items", "short", "unit_s"))
 EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
-COUNTER, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP = map(re.compile, _WORDS["label"].values())
+COUNTER, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
 _EACH, _SECOND = _WORDS["device"].values()
 RATE = re.compile(
     r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
