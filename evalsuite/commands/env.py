@@ -142,6 +142,5 @@ def _remove(recipes: Recipes, device: Device) -> int:
             note(i18n.say("env.nothing", name=name))
             continue
         shutil.rmtree(made.folder)
-        size = f"{made.size_bytes / 1e6:,.0f}"
-        print(i18n.say("env.removed", name=name, folder=made.folder, megabytes=size))
+        print(i18n.say("env.removed", name=name, folder=made.folder, megabytes=f"{made.size_bytes / 1e6:,.0f}"))
     return Exit.DONE

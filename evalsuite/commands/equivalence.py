@@ -55,11 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse(wanted: dict[str, list[ProvenWorkload]], frameworks: str | None) -> None:
     here = sorted({workload.framework for workloads in wanted.values() for workload in workloads})
-    models = ", ".join(wanted)
     raise EvalsuiteError.of(
         "commands.equivalence_too_few",
         names=frameworks or "",
-        models=models,
+        models=", ".join(wanted),
         n=len(here),
         which=f" ({here[0]})" if here else "",
     )
@@ -159,12 +158,11 @@ def _distance(value: float | None) -> str:
 
 
 def _count_row(answer: WorkloadAnswer) -> list[str]:
-    flops = f"{answer.flops_per_item:,}" if answer.flops_per_item is not None else "–"
     counts = say(
         "equivalence.counts_of",
         parameters=f"{answer.elements:,}",
         tensors=len(answer.parameters),
-        flops=flops,
+        flops=f"{answer.flops_per_item:,}" if answer.flops_per_item is not None else "–",
         items=answer.items_per_step,
         bytes=f"{answer.bytes_reduced_per_step:,}",
     )

@@ -74,12 +74,11 @@ def launch(
     """
     launcher = replace(launcher, engine=launcher.engine.serving(recipe))
     python = launcher.pythons[run.case.framework, recipe.name]
-    path = folder.path.resolve()
     line = command_line(
         recipe,
         run.case,
         python=python,
-        folder=path,
+        folder=folder.path.resolve(),
         engine=launcher.engine,
         timeout_s=launcher.timeout_s,
         share=launcher.share,

@@ -129,5 +129,4 @@ RUNTIMES = {name: Runtime(name=name, **facts) for name, facts in paths.read_data
 def runtime(name: str) -> Runtime:
     if name in RUNTIMES:
         return RUNTIMES[name]
-    hint = did_you_mean(name, RUNTIMES)
-    raise EvalsuiteError.of("plan.container", name=name, names=RUNTIMES, near=hint)
+    raise EvalsuiteError.of("plan.container", name=name, names=RUNTIMES, near=did_you_mean(name, RUNTIMES))

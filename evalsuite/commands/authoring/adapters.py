@@ -134,8 +134,7 @@ def _print(shown_recipes: Sequence[Mapping[str, Any]], device: str) -> None:
         )
         for row in shown_recipes
     ]
-    title = say("adapters.title", n=len(rows), device=device.upper())
-    table(title, [(heading, "left") for heading in headings], rows)
+    table(say("adapters.title", n=len(rows), device=device.upper()), [(heading, "left") for heading in headings], rows)
 
 
 # --check

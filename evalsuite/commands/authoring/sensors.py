@@ -37,8 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _facts(sensor: Sensor) -> dict[str, object]:
     name = str(sensor.file) if isinstance(sensor, Brought) else type(sensor).__name__.lower()
-    driver = sensor.versions().get("driver")
-    return {"sensor": name, "kind": sensor.kind, "devices": len(sensor), "driver": driver}
+    return {"sensor": name, "kind": sensor.kind, "devices": len(sensor), "driver": sensor.versions().get("driver")}
 
 
 def check_sensor(sensor: Brought) -> Checked:

@@ -18,8 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds, whole = goodput.totals(spans), attempts[-1].end_s - attempts[0].begin_s
     if arguments.json:
         listed = [vars(span) | {"log": str(span.log)} for span in spans]
-        facts = {"seconds": whole, "goodput": seconds["steps"] / whole, "buckets": seconds, "spans": listed}
-        print_json(facts)
+        print_json({"seconds": whole, "goodput": seconds["steps"] / whole, "buckets": seconds, "spans": listed})
         return Exit.DONE
     rows = [
         [say(f"goodput.{name}"), f"{seconds[name]:.1f}", f"{seconds[name] / whole:.1%}", _cited(name, spans)]

@@ -34,8 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([asdict(figure) for figure in figures])
     elif shown := figures if arguments.all else wrong:
-        headings = [say(f"reproduce.{name}") for name in COLUMNS]
-        aligned([headings, *map(_row, shown)])
+        aligned([[say(f"reproduce.{name}") for name in COLUMNS], *map(_row, shown)])
     note(say("reproduce.counted", title=rules.title, n=len(figures), wrong=len(wrong), rows=len(rows)))
     return Exit.CRITERION_FAILED if wrong else Exit.DONE if figures else Exit.UNDETERMINED
 

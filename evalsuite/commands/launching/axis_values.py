@@ -41,10 +41,9 @@ def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
     parts = [_lay_over_part(part, given, options) for part in base.parts]
     kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN if axis in given))
     if not kept:
-        words = ", ".join(word for axis in CHOSEN for word in given.get(axis, ()))
         raise EvalsuiteError.of(
             "commands.profile_frameworks",
-            names=words,
+            names=", ".join(word for axis in CHOSEN for word in given.get(axis, ())),
             profile=base.name,
             known=sorted({name for part in base.parts for name in part.frameworks}),
         )

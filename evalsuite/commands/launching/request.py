@@ -123,8 +123,7 @@ def _is_node(engine: Engine) -> bool:
 
 def cases_asked(arguments: argparse.Namespace, engine: str) -> list[Case]:
     """Every case of *arguments* on *engine*, the skipped ones too. Raises EvalsuiteError if there is none."""
-    plan = read_request(argparse.Namespace(**{**vars(arguments), "engine": engine, "commands": True})).plan
-    return every_case(plan)
+    return every_case(read_request(argparse.Namespace(**{**vars(arguments), "engine": engine, "commands": True})).plan)
 
 
 def every_case(plan: Plan) -> list[Case]:

@@ -197,8 +197,7 @@ def tools() -> Iterator[Check]:
     else:
         detail, remedy = Message("launch.uv_absent"), "pip install uv"
         yield Check(group="tools", name="uv", state="missing", detail=detail, remedy=remedy)
-    git = Program(name="git", purpose=Message("launch.scripts"), remedy="apt install git")
-    yield program(git, "tools")
+    yield program(Program(name="git", purpose=Message("launch.scripts"), remedy="apt install git"), "tools")
     if nvml.trouble() is None:
         smi = Program(name="nvidia-smi", purpose=Message("launch.topology"), remedy="apt install nvidia-smi")
         yield program(smi, "tools")

@@ -40,6 +40,5 @@ def with_version(transport: str) -> str:
         raise EvalsuiteError.of("launch.no_openmpi")
     match = re.search(r"\(Open MPI\) (\d+)", answer.stdout)
     if match is None or match[1] not in ("4", "5"):
-        first = answer.stdout.strip().partition("\n")[0][:60]
-        raise EvalsuiteError.of("launch.other_mpirun", text=first)
+        raise EvalsuiteError.of("launch.other_mpirun", text=answer.stdout.strip().partition("\n")[0][:60])
     return f"{OPEN_MPI}{match[1]}"
