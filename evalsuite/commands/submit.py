@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.go:
         line(say("submit.next", submitter=submitter, file=file))
         return Exit.DONE
-    job = allocations.submit(scheduler, file)
+    job = allocations.submit(scheduler, file, lambda words: note(say("run.waiting", who=words)))
     line(say("submit.submitted", job=job, runs=arguments.runs))
     return Exit.DONE
 
@@ -80,7 +80,7 @@ def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bo
     nodes, there = allocation.nodes + allocation.spare, scheduler.size(allocations.ask, allocation.partition)
     reasons: list[Phrase] = []
     if there is not None and nodes > there:
-        reasons.append(Message("plan.too_few_nodes", nodes=nodes, there=there))
+        reasons.append(Message("commands.submit_nodes", nodes=nodes, there=there, inventory=scheduler.inventory))
     try:
         check_disk_space(request.plan.runs, request.place.store)
     except EvalsuiteError as error:

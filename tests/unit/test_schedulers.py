@@ -116,7 +116,7 @@ def test_a_script_asks_for_all_that_is_wanted_and_its_job_has_an_id(scheduler, e
 
     assert all(line.startswith("#") for line in lines) and text.startswith("#!")
     assert "13" in "\n".join(lines) and "/srv/here" in text and "/srv/runs" in text
-    assert allocations.submit(scheduler, tmp_path / "job") == example.SUBMITTED
+    assert allocations.submit(scheduler, tmp_path / "job", print) == example.SUBMITTED
 
 
 @pytest.mark.parametrize("wish", ["account", "partition", "time", "gres", "constraint", "options"])

@@ -78,16 +78,17 @@ def programs(tmp_path, monkeypatch):
 
 def test_a_job_has_a_number_and_one_that_slurm_refuses_or_nobody_takes_says_why(programs, tmp_path, monkeypatch):
     program(programs, "sbatch", 'echo "812;cluster"')
-    assert allocations.submit(SLURM, tmp_path / "evaluation.sbatch") == "812"
+    assert allocations.submit(SLURM, tmp_path / "evaluation.sbatch", print) == "812"
 
     why = "sbatch: error: invalid partition specified: gpux\nsbatch: error: Batch job submission failed"
     program(programs, "sbatch", f"printf '{why}' >&2; exit 1")
+    program(programs, "scontrol", "exit 0")
 
     with pytest.raises(EvalsuiteError, match=r"sbatch: invalid partition specified: gpux .*expected.*Try other"):
-        allocations.submit(SLURM, tmp_path / "evaluation.sbatch")
+        allocations.submit(SLURM, tmp_path / "evaluation.sbatch", print)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EvalsuiteError, match=r"no such program.*evaluation\.sbatch"):
-        allocations.submit(SLURM, tmp_path / "evaluation.sbatch")
+        allocations.submit(SLURM, tmp_path / "evaluation.sbatch", print)
     assert (slurm.jobs(allocations.ask), slurm.nodes({}, allocations.ask)) == (None, ())
 
 
@@ -101,8 +102,16 @@ def test_a_controller_that_is_away_is_waited_for_and_no_run_is_at_fault(programs
     assert len(heard) == 3 and "Slurm" in heard[0]
     assert not allocations.await_answer(engine, heard.append) and len(heard) == 3
     assert allocations.silent_schedulers() == []
+    program(
+        programs, "sbatch", 'rm -f "${0%/*}/scontrol.asked"; test -e "$0.again" && echo 9 || { >"$0.again"; exit 1; }'
+    )
+    (programs / "scontrol.asked").unlink()
+    assert allocations.submit(SLURM, programs / "job", heard.append) == "9" and len(heard) == 6
     program(programs, "scontrol", "exit 1")
+    program(programs, "sbatch", "echo 'sbatch: error: Unable to contact slurm controller' >&2; exit 1")
     assert not allocations.await_answer(engine, heard.append) and allocations.silent_schedulers() == ["Slurm"]
+    with pytest.raises(EvalsuiteError, match=r"sbatch: Unable to contact.*expected an answer of Slurm.*submit it then"):
+        allocations.submit(SLURM, programs / "job", heard.append)
 
 
 def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_anything_is_written(
@@ -113,7 +122,7 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
     asked = ["submit", "--frameworks", "pytorch", "--recipe", "reference-resnet50", "--device", "cpu", "--scales"]
 
     assert cli.main([*asked, "4x1"]) == Exit.NOTHING_MEASURED
-    assert "has 3" in "".join(capsys.readouterr())
+    assert "the partition has 3" in "".join(capsys.readouterr())
     assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
     assert cli.main([*asked, "2x1"]) == Exit.DONE
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()

@@ -1,5 +1,6 @@
 """What batch schedulers grant: the engine on an allocation's nodes, its time left, the queue, and a job submitted."""
 
+import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -83,21 +84,20 @@ def silent_schedulers() -> list[str]:
     return [scheduler.title for scheduler in there if ask(*scheduler.alive) is None]
 
 
-def submit(scheduler: Scheduler, script: Path) -> str:
-    program = scheduler.submits_with
-    answer = ask_program((*scheduler.submitter, str(script)), ANSWER_S)
+def submit(scheduler: Scheduler, script: Path, say: Callable[[str], object]) -> str:
+    program, line = scheduler.submits_with, (*scheduler.submitter, str(script))
+    answer = ask_program(line, ANSWER_S)
+    if answer is not None and answer.returncode and await_answer(engine_on(scheduler, ()), say):
+        answer = ask_program(line, ANSWER_S)
     if answer is None:
         raise EvalsuiteError.of("launch.submitter_absent", program=program, scheduler=scheduler.title, file=script)
     if answer.returncode:
-        lines = [
-            line.removeprefix(f"{scheduler.submitter[0]}: ").removeprefix("error: ")
-            for line in answer.stderr.splitlines()
-        ]
+        text = re.sub(rf"(?m)^{scheduler.submitter[0]}: (?:error: )?", "", answer.stderr)
         raise EvalsuiteError.of(
-            "launch.job_refused",
+            f"launch.job_{'unheard' if scheduler.title in silent_schedulers() else 'refused'}",
             program=program,
             scheduler=scheduler.title,
-            text=" ".join(filter(str.strip, lines))[:300] or Message("launch.run_exit", code=answer.returncode),
+            text=" ".join(text.split())[:300] or Message("launch.run_exit", code=answer.returncode),
             inventory=scheduler.inventory,
             file=script,
         )
