@@ -59,10 +59,10 @@ def renewed(out: Path) -> Iterator[Path]:
 def _remove_abandoned(beside: Path) -> None:
     from evalsuite.locks import hold_lock
 
-    for one in beside.glob("[!.]*"):
-        with contextlib.suppress(OSError), hold_lock(one / LOCK, wait=False) as dead:
+    for path in beside.glob("[!.]*"):
+        with contextlib.suppress(OSError), hold_lock(path / LOCK, wait=False) as dead:
             if dead:
-                shutil.rmtree(one, ignore_errors=True)
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def build(

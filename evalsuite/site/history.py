@@ -110,18 +110,18 @@ class History:
         """Reports that are the latest of their cases, all of which became slower."""
         latest = {line.last.report for line in self.lines}
         return tuple(
-            one for one in self.moves if one.after in latest and one.together and one.together.outcome == "slower"
+            move for move in self.moves if move.after in latest and move.together and move.together.outcome == "slower"
         )
 
     @cached_property
     def regressions(self) -> tuple[HistoryLine, ...]:
         """Without those that moved with all others: their cause is unknown."""
-        together = {one.after for one in self.slowed_together}
+        together = {move.after for move in self.slowed_together}
         return tuple(line for line in self.lines if line.regressed and not _moved_with_all(line, together))
 
     @cached_property
     def untold(self) -> tuple[HistoryLine, ...]:
-        together = {one.after for one in self.slowed_together}
+        together = {move.after for move in self.slowed_together}
         return tuple(line for line in self.lines if line.untold and line.last.report not in together)
 
     @property
@@ -146,7 +146,7 @@ def _moved_with_all(line: HistoryLine, together: set[str]) -> bool:
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
     by_line = _points_by_line(reports)
     undated = [line([point]) for point in by_line.pop(None, ())]
-    lines = [one for found in by_line.values() for one in lines_by_node(found)]
+    lines = [line for points in by_line.values() for line in lines_by_node(points)]
     return History(
         lines=tuple(sorted(lines, key=_order)),
         undated=tuple(sorted(undated, key=lambda line: (*_order(line), line.last.report))),
@@ -154,17 +154,17 @@ def history(reports: Iterable[tuple[str, Finished]]) -> History:
 
 
 def _points_by_line(reports: Iterable[tuple[str, Finished]]) -> dict[Common | None, list[HistoryPoint]]:
-    points = ((one, _point(name, one)) for name, report in reports for one in valid(report.summaries))
-    return by_key((key(one) if point.started_at else None, point) for one, point in points)
+    points = ((summary, _point(name, summary)) for name, report in reports for summary in valid(report.summaries))
+    return by_key((key(summary) if point.started_at else None, point) for summary, point in points)
 
 
 def learnt(reports: Iterable[tuple[str, Finished]]) -> Mapping[Common, float]:
-    found = {}
+    floors = {}
     for of, points in _points_by_line(reports).items():
         scatter = _campaign_cv(_without_repeated_runs(sorted(points, key=_when)))
         if of is not None and scatter is not None:
-            found[of] = scatter
-    return found
+            floors[of] = scatter
+    return floors
 
 
 def key(summary: Summary) -> Common:
@@ -202,7 +202,7 @@ def _hosts(point: HistoryPoint) -> tuple[str, ...]:
 
 def _unlike(of_nodes: Iterable[Sequence[HistoryPoint]]) -> bool:
     """Whether the levels of nodes are further apart than campaigns on one of them usually are."""
-    levels = [[math.log(one.summary.items_per_s.value) for one in points] for points in of_nodes]
+    levels = [[math.log(point.summary.items_per_s.value) for point in points] for points in of_nodes]
     steps = [abs(b - a) for each in levels for a, b in itertools.pairwise(each)]
     middles = [statistics.median(each) for each in levels]
     return max(middles) - min(middles) > NODES_APART * statistics.median(steps)
@@ -229,19 +229,19 @@ def _when(point: HistoryPoint) -> tuple[datetime, int, str]:
 def _without_repeated_runs(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
     kept: list[HistoryPoint] = []
     for point in points:
-        kept = [one for one in kept if not fairness.share_runs(one.summary, point.summary)]
+        kept = [earlier for earlier in kept if not fairness.share_runs(earlier.summary, point.summary)]
         kept.append(point)
     return kept
 
 
 def _compared(points: Sequence[HistoryPoint]) -> list[HistoryPoint]:
     """Each against the last full measurement before it, or the one just before where none is full."""
-    found = list(points[:1])
+    segment = list(points[:1])
     for point in points[1:]:
-        before = next((one for one in reversed(found) if not one.summary.partial), found[-1])
-        change = changes.pair(before.summary, point.summary, campaign_cv=_campaign_cv(found))
-        found.append(replace(point, change=change, against=before.report) if isinstance(change, Change) else point)
-    return found
+        before = next((point for point in reversed(segment) if not point.summary.partial), segment[-1])
+        change = changes.pair(before.summary, point.summary, campaign_cv=_campaign_cv(segment))
+        segment.append(replace(point, change=change, against=before.report) if isinstance(change, Change) else point)
+    return segment
 
 
 def _campaign_cv(points: Sequence[HistoryPoint]) -> float | None:
@@ -269,16 +269,16 @@ def _since_best(points: Sequence[HistoryPoint]) -> Change | None:
         return None
     if change.outcome == "slower":
         return change
-    return replace(change, outcome="slower", why=None) if _crept([one.summary for one in full]) else None
+    return replace(change, outcome="slower", why=None) if _crept([point.summary for point in full]) else None
 
 
-def _crept(found: Sequence[Summary]) -> bool:
+def _crept(summaries: Sequence[Summary]) -> bool:
     """Whether the last campaigns all lie below as many successive earlier ones, and their medians 1 % lower.
 
     Of 2k equal campaigns a given k are the lowest in 1 of C(2k, k) cases. k is four, and more where the history offers
     so many earlier groups that one of them would lie above by chance (Bonferroni).
     """
-    medians = [one.items_per_s.value for one in found]
+    medians = [summary.items_per_s.value for summary in summaries]
     for k in range(CAMPAIGNS, len(medians) // 2 + 1):
         groups = len(medians) - 2 * k + 1
         if groups / math.comb(2 * k, k) <= SIGNIFICANCE:

@@ -21,12 +21,14 @@ class Move:
 
 def moves(compared: Iterable[tuple[str, str, Change]]) -> tuple[Move, ...]:
     """*compared*: ids of the earlier and the later report, and a change between them."""
-    found = by_key(((before, after), change) for before, after, change in compared)
+    changes = by_key(((before, after), change) for before, after, change in compared)
     return tuple(
         Move(before=before, after=after, changes=Changes(changes=tuple(changes), unpaired=()))
-        for (before, after), changes in found.items()
+        for (before, after), changes in changes.items()
     )
 
 
-def nearest(found: Iterable[Move], after: str) -> Move | None:
-    return max((one for one in found if one.after == after), key=lambda one: len(one.changes.changes), default=None)
+def nearest(moves: Iterable[Move], after: str) -> Move | None:
+    return max(
+        (move for move in moves if move.after == after), key=lambda move: len(move.changes.changes), default=None
+    )

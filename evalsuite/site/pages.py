@@ -31,8 +31,8 @@ SCHEMA_VERSION = 1  # of site.json
 NEWEST = 50  # entries of a feed
 
 
-def pages(stored: Sequence[Stored], found: History, about: About) -> dict[str, bytes]:
-    site = Site(stored, found, about)
+def pages(stored: Sequence[Stored], history: History, about: About) -> dict[str, bytes]:
+    site = Site(stored, history, about)
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
         "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
         "index.html": site.page("index.html.j2", root="", title=site.words("site.reports")),
@@ -45,8 +45,8 @@ def pages(stored: Sequence[Stored], found: History, about: About) -> dict[str, b
 
 
 class Site:
-    def __init__(self, stored: Sequence[Stored], found: History, about: About) -> None:
-        self.stored, self.history, self.about = tuple(stored), found, about
+    def __init__(self, stored: Sequence[Stored], history: History, about: About) -> None:
+        self.stored, self.history, self.about = tuple(stored), history, about
         self.words, self.report_words = words.read_beyond_the_page(), words.read()
         self.environment = _environment(self)
 
@@ -65,11 +65,11 @@ class Site:
         return str(self.environment.get_template(template).render(root=root, **facts))
 
     def model(self, model: str) -> str:
-        found = self.history.in_model(model)
-        several = timechart.worst_first([line for line in found if len(line.points) > 1])
+        own = self.history.in_model(model)
+        several = timechart.worst_first([line for line in own if len(line.points) > 1])
         axes = timechart.frame(several) if several else None
         lines = [(line, timechart.svg(line, axes)) for line in several if axes]
-        once = [line for line in found if len(line.points) == 1]
+        once = [line for line in own if len(line.points) == 1]
         undated = self.history.undated_in_model(model)
         title = self.words("history.model_title", model=names.model(model))
         return self.page("model.html.j2", root="../", title=title, lines=lines, once=once, undated=undated)
@@ -77,32 +77,32 @@ class Site:
     @cached_property
     def newest(self) -> tuple[StoredReport, Standings] | None:
         """Of the newest report where frameworks stand side by side: all of them at the scale that it shows first."""
-        for one in self.stored:
-            if isinstance(one, StoredReport) and (found := matrix.standings(one.report, self.report_words)):
-                return one, next(each for each in found if each.chosen)
+        for entry in self.stored:
+            if isinstance(entry, StoredReport) and (standings := matrix.standings(entry.report, self.report_words)):
+                return entry, next(each for each in standings if each.chosen)
         return None
 
     def named(self, id: str) -> StoredReport:
-        return next(one for one in self.stored if isinstance(one, StoredReport) and one.id == id)
+        return next(entry for entry in self.stored if isinstance(entry, StoredReport) and entry.id == id)
 
-    def model_findings(self, one: StoredReport) -> tuple[ModelFinding, ...]:
-        return verdict_room.model_findings(one.report, self.report_words)
+    def model_findings(self, entry: StoredReport) -> tuple[ModelFinding, ...]:
+        return verdict_room.model_findings(entry.report, self.report_words)
 
     @cached_property
     def several_scripts(self) -> frozenset[tuple[str, str]]:
         cases = (line.case for line in (*self.history.lines, *self.history.undated))
         scripts = by_key(((case.framework, case.model), case.recipe) for case in cases)
-        return frozenset(key for key, found in scripts.items() if len({*found}) > 1)
+        return frozenset(key for key, hashes in scripts.items() if len({*hashes}) > 1)
 
     def case_name(self, line: HistoryLine) -> Rendered:
         several = (line.case.framework, line.case.model) in self.several_scripts
         return case_name(line, self.words, named_scripts=several)
 
-    def into(self, one: StoredReport, sentence: Rendered) -> Markup:
-        return Markup(str(Markup(sentence)).replace('href="#', f'href="{one.folder}/report.html#'))
+    def into(self, entry: StoredReport, sentence: Rendered) -> Markup:
+        return Markup(str(Markup(sentence)).replace('href="#', f'href="{entry.folder}/report.html#'))
 
-    def since(self, one: StoredReport) -> Rendered | None:
-        move = nearest(self.history.moves, one.id)
+    def since(self, entry: StoredReport) -> Rendered | None:
+        move = nearest(self.history.moves, entry.id)
         if move is None:
             return None
         period = self.named(move.before).report.period
@@ -126,8 +126,8 @@ class Site:
     def moved_together(self, move: Move) -> Rendered | None:
         return campaigns.moved_together(move.together, self.words) if move.together else None
 
-    def report_title(self, one: StoredReport) -> Rendered:
-        return heading.title(one.report, self.report_words)
+    def report_title(self, entry: StoredReport) -> Rendered:
+        return heading.title(entry.report, self.report_words)
 
     def verdict_name(self, verdict: Verdict) -> Rendered:
         key = f"criteria_short.{verdict.criterion}"
@@ -137,12 +137,12 @@ class Site:
 
     def atom(self, language: str) -> str:
         """The newest of the dated reports, each of a set of data in its newest build (RFC 4287)."""
-        newest = [one for one in self.stored if isinstance(one, StoredReport) and not one.superseded]
-        dated = [(one, period[1]) for one in newest if (period := one.report.period)][:NEWEST]
+        newest = [entry for entry in self.stored if isinstance(entry, StoredReport) and not entry.superseded]
+        dated = [(entry, period[1]) for entry in newest if (period := entry.report.period)][:NEWEST]
         return self.page("feed.xml.j2", root=self.about.url or "", language=language, entries=dated)
 
-    def sentences(self, one: StoredReport) -> Iterator[Rendered]:
-        for verdict in filter(acceptance.applies, one.report.verdicts):
+    def sentences(self, entry: StoredReport) -> Iterator[Rendered]:
+        for verdict in filter(acceptance.applies, entry.report.verdicts):
             yield self.words(
                 "feed.verdict",
                 criterion=names.visible(verdict.criterion),
@@ -150,22 +150,22 @@ class Site:
                 outcome=self.report_words(f"verdict.{verdict.outcome}"),
             )
         for move in self.history.slowed_together:
-            if move.after == one.id and move.together:
+            if move.after == entry.id and move.together:
                 yield campaigns.moved_together(move.together, self.words)
-        regressed = [line for line in self.history.regressions if line.judged and line.judged.report == one.id]
+        regressed = [line for line in self.history.regressions if line.judged and line.judged.report == entry.id]
         if regressed:
             yield self.words("feed.regressions", n=numbers.count(len(regressed)))
-        quality = one.report.quality
+        quality = entry.report.quality
         yield self.words("feed.coverage", planned=quality["cases_planned"], valid=quality["cases_valid"])
-        yield self.words("feed.seal", seal=one.seal)
+        yield self.words("feed.seal", seal=entry.seal)
 
     def facts(self) -> Mapping[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
             "evalsuite": __version__,
-            "reports": [self._report_facts(one) for one in self.stored],
+            "reports": [self._report_facts(entry) for entry in self.stored],
             "regressions": [
-                _regression_facts(line, *found) for line in self.history.regressions if (found := line.slowed)
+                _regression_facts(line, *slowed) for line in self.history.regressions if (slowed := line.slowed)
             ],
             "together": [self._together_facts(move) for move in self.history.slowed_together],
             "tested": self.history.tested,
@@ -177,25 +177,25 @@ class Site:
         moved = asdict(move.together) if move.together else {}
         return {"before": move.before, "after": move.after, **moved, "disturbed_runs": disturbed}
 
-    def _report_facts(self, one: Stored) -> Mapping[str, Any]:
-        if isinstance(one, BrokenReport):
-            return {"id": one.id, "folder": one.folder, "broken": one.broken}
+    def _report_facts(self, entry: Stored) -> Mapping[str, Any]:
+        if isinstance(entry, BrokenReport):
+            return {"id": entry.id, "folder": entry.folder, "broken": entry.broken}
         return {
-            "id": one.id,
-            "folder": one.folder,
-            "title": self.report_title(one).plain("en"),
-            "period": list(one.report.period) if one.report.period else None,
-            "input_sha256": one.report.input_sha256,
-            "seal": one.seal,
-            "journal_sha256": one.report.journal_sha256,
-            "unchecked": one.unchecked,
-            "superseded": one.superseded,
+            "id": entry.id,
+            "folder": entry.folder,
+            "title": self.report_title(entry).plain("en"),
+            "period": list(entry.report.period) if entry.report.period else None,
+            "input_sha256": entry.report.input_sha256,
+            "seal": entry.seal,
+            "journal_sha256": entry.report.journal_sha256,
+            "unchecked": entry.unchecked,
+            "superseded": entry.superseded,
             "found": [
                 {"model": each.setting.model, "said": each.said, "cases": [of.summary.case.id for of in each.ranked]}
-                for each in answers.headlines(one.report)
+                for each in answers.headlines(entry.report)
             ],
-            "verdicts": {verdict.criterion: verdict.outcome for verdict in one.report.verdicts},
-            "framework_versions": {name: list(found) for name, found in one.report.versions.items()},
+            "verdicts": {verdict.criterion: verdict.outcome for verdict in entry.report.verdicts},
+            "framework_versions": {name: list(versions) for name, versions in entry.report.versions.items()},
         }
 
 
@@ -233,7 +233,7 @@ def _environment(site: Site) -> templates.Environment:
         "Markup": Markup,
         "slug": slug,
         "versions": versions,
-        "machine": lambda found: machine(found, site.words),
+        "machine": lambda named: machine(named, site.words),
         "case_name": site.case_name,
         "change_text": lambda change: change_text(change, site.words),
         "anchor": lambda line: names.anchor("l", f"{line.case.id} {line.environment} {line.unit} {line.origin}"),

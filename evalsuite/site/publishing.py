@@ -68,18 +68,20 @@ def publish(
         removed = _beyond(stored, keep, _baselines(site).values()) if keep else []
         for name in removed:  # half removed it is none
             shutil.rmtree((site / REPORTS / name).rename(site / REPORTS / f"{INCOMING}{name}"))
-        stored = [one for one in stored if one.id not in removed]
-        found = history((one.id, one.report) for one in stored if isinstance(one, StoredReport) and not one.superseded)
-        _write_pages(site, stored, found, about or About())
+        stored = [entry for entry in stored if entry.id not in removed]
+        past = history(
+            (entry.id, entry.report) for entry in stored if isinstance(entry, StoredReport) and not entry.superseded
+        )
+        _write_pages(site, stored, past, about or About())
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
-    return Published(added=tuple(added), known=tuple(known), removed=(*removed,), stored=(*stored,), history=found)
+    return Published(added=tuple(added), known=tuple(known), removed=(*removed,), stored=(*stored,), history=past)
 
 
 def _beyond(stored: Sequence[Stored], keep: int, named: Collection[str]) -> list[str]:
-    reports = [one for one in stored if isinstance(one, StoredReport)]
-    newest = list(dict.fromkeys(one.report.input_sha256 for one in reports))[:keep]
-    return [one.id for one in reports if one.report.input_sha256 not in newest and one.id not in named]
+    reports = [entry for entry in stored if isinstance(entry, StoredReport)]
+    newest = list(dict.fromkeys(entry.report.input_sha256 for entry in reports))[:keep]
+    return [entry.id for entry in reports if entry.report.input_sha256 not in newest and entry.id not in named]
 
 
 def read_baseline(site: Path, name: str) -> Finished:
@@ -91,8 +93,8 @@ def read_baseline(site: Path, name: str) -> Finished:
 
 def _baselines(site: Path) -> dict[str, str]:
     file = site / BASELINES
-    found = files.read_json(file, MOST_BASELINES) if files.is_file(file) else {}
-    return {name: id for name, id in found.items() if isinstance(id, str) and ID.fullmatch(id)}
+    row = files.read_json(file, MOST_BASELINES) if files.is_file(file) else {}
+    return {name: id for name, id in row.items() if isinstance(id, str) and ID.fullmatch(id)}
 
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:
@@ -145,8 +147,8 @@ def _copy(source: Path, target: Path) -> None:
     target.chmod(MODE_FILE)
 
 
-def _write_pages(site: Path, stored: Sequence[Stored], found: History, about: About) -> None:
-    written = pages(stored, found, about)
+def _write_pages(site: Path, stored: Sequence[Stored], history: History, about: About) -> None:
+    written = pages(stored, history, about)
     for left in {*(site / "history").glob("*.html")} - {site / name for name in written}:
         left.unlink()
     for name, content in written.items():

@@ -55,10 +55,12 @@ def content_id(folder: Path) -> str:
 
 def read_reports(site: Path) -> list[Stored]:
     names = sorted(path.name for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
-    found = [_read_report(site / REPORTS / name) for name in names]
-    newest = _newest_builds(found)
-    found = [replace(one, superseded=one.id not in newest) if isinstance(one, StoredReport) else one for one in found]
-    return sorted(sorted(found, key=lambda one: one.id), key=_when, reverse=True)
+    entries = [_read_report(site / REPORTS / name) for name in names]
+    newest = _newest_builds(entries)
+    entries = [
+        replace(item, superseded=item.id not in newest) if isinstance(item, StoredReport) else item for item in entries
+    ]
+    return sorted(sorted(entries, key=lambda entry: entry.id), key=_when, reverse=True)
 
 
 def _read_report(folder: Path) -> Stored:
@@ -78,25 +80,25 @@ def _under_site(text: str, folder: Path) -> str:
     return text.map(change) if isinstance(text, Message) else change(text)
 
 
-def _newest_builds(found: Sequence[Stored]) -> set[str]:
+def _newest_builds(entries: Sequence[Stored]) -> set[str]:
     newest: dict[str, StoredReport] = {}
-    for one in found:
-        if isinstance(one, BrokenReport):
+    for entry in entries:
+        if isinstance(entry, BrokenReport):
             continue
-        other = newest.get(one.report.input_sha256)
-        if other is None or _build(one) > _build(other):
-            newest[one.report.input_sha256] = one
-    return {one.id for one in newest.values()}
+        other = newest.get(entry.report.input_sha256)
+        if other is None or _build(entry) > _build(other):
+            newest[entry.report.input_sha256] = entry
+    return {entry.id for entry in newest.values()}
 
 
-def _build(one: StoredReport) -> tuple[list[int], str]:
-    numbers = [number for part in one.report.evalsuite.split(".") if (number := whole(part)) is not None]
-    return (numbers, one.id)
+def _build(entry: StoredReport) -> tuple[list[int], str]:
+    numbers = [number for part in entry.report.evalsuite.split(".") if (number := whole(part)) is not None]
+    return (numbers, entry.id)
 
 
-def _when(one: Stored) -> tuple[int, str]:
-    if isinstance(one, BrokenReport):
+def _when(entry: Stored) -> tuple[int, str]:
+    if isinstance(entry, BrokenReport):
         return (0, "")
-    if one.report.period is None:
+    if entry.report.period is None:
         return (1, "")
-    return (2, finished.instant(one.report.period[1]).isoformat())
+    return (2, finished.instant(entry.report.period[1]).isoformat())

@@ -28,7 +28,7 @@ def _secret(file: Path, name: str, text: str) -> EvalsuiteError | None:
 
 def _place(name: str, text: str) -> str | None:
     if redaction.is_issued(text):
-        line = next((number for number, one in enumerate(text.split("\n"), 1) if redaction.is_issued(one)), None)
+        line = next((number for number, line in enumerate(text.split("\n"), 1) if redaction.is_issued(line)), None)
         return Message("core.file_line", path=name, line=line) if line else name
     if name not in WHOLE:
         return None

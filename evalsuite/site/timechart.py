@@ -86,6 +86,6 @@ def _point(point: HistoryPoint, line: HistoryLine, axes: Frame) -> Mapping[str, 
 
 
 def _ends(point: HistoryPoint, line: HistoryLine) -> tuple[float, float, float]:
-    found, first = point.summary.items_per_s, line.points[0].summary.items_per_s.value
-    low, high = (found.value if end is None else end for end in (found.low, found.high))
-    return low / first - 1, found.value / first - 1, high / first - 1
+    interval, first = point.summary.items_per_s, line.points[0].summary.items_per_s.value
+    low, high = (interval.value if end is None else end for end in (interval.low, interval.high))
+    return low / first - 1, interval.value / first - 1, high / first - 1

@@ -60,9 +60,9 @@ def case_name(line: HistoryLine, words: Words, *, named_scripts: bool) -> Render
     return words("history.case_more", case_text=plain, more=words.listed(more)) if more else plain
 
 
-def machine(found: Iterable[Machine], words: Words) -> Rendered:
+def machine(machines: Iterable[Machine], words: Words) -> Rendered:
     """Machines as runs record them, the cores and the driver in the language of the page."""
-    parts = [_node(node, words) for one in found for node in one.nodes or (one.name,)]
+    parts = [_node(node, words) for machine in machines for node in machine.nodes or (machine.name,)]
     return replace(words.listed(parts), separators=" + ")
 
 
@@ -79,9 +79,9 @@ def _node(node: MachineNode | str, words: Words) -> Rendered | str:
     return replace(words.listed(parts), separators=", ")
 
 
-def versions(found: Mapping[str, Sequence[str]] | HistoryPoint) -> str:
-    if isinstance(found, HistoryPoint):
-        return ", ".join(names.visible(version) for version in found.versions)
+def versions(point: Mapping[str, Sequence[str]] | HistoryPoint) -> str:
+    if isinstance(point, HistoryPoint):
+        return ", ".join(names.visible(version) for version in point.versions)
     return " · ".join(
-        f"{names.framework(name)} {', '.join(names.visible(v) for v in each)}" for name, each in found.items()
+        f"{names.framework(name)} {', '.join(names.visible(v) for v in each)}" for name, each in point.items()
     )

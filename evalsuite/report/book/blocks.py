@@ -91,14 +91,14 @@ class Block:
 
     def measured(self, column: Column, nodes: int, per_node: int) -> Summary | None:
         """The result of a series at a scale, where there is one in the unit of this block (D02)."""
-        found = self.book.valid_of.get(self.case(column, nodes, per_node).id)
-        return found if found is not None and found.unit == self.unit else None
+        summary = self.book.valid_of.get(self.case(column, nodes, per_node).id)
+        return summary if summary is not None and summary.unit == self.unit else None
 
     def cell(self, column: Column, nodes: int, per_node: int, cell_of: CellOf) -> Cell:
-        found = cell_of(self.book, self.case(column, nodes, per_node))
-        if found.number is None or self.measured(column, nodes, per_node) is not None:
-            return found
-        return Cell(state="invalid", ref=found.ref)
+        cell = cell_of(self.book, self.case(column, nodes, per_node))
+        if cell.number is None or self.measured(column, nodes, per_node) is not None:
+            return cell
+        return Cell(state="invalid", ref=cell.ref)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +113,7 @@ class Model:
 
     @property
     def synthetic(self) -> bool:
-        return bool(self.participants) and all(one.kind == "reference" for one in self.participants)
+        return bool(self.participants) and all(participant.kind == "reference" for participant in self.participants)
 
     @property
     def input(self) -> str:
@@ -126,16 +126,16 @@ class Model:
         return ", ".join(each if (number := whole(each)) is None else f"{number:,}" for each in lengths)
 
     def _named(self, option: str) -> list[str]:
-        found = {dict(block.options).get(option) for block in self.blocks} - {None}
-        return sorted(map(names.visible, found), key=lambda value: (whole(value) is None, len(value), value))
+        values = {dict(block.options).get(option) for block in self.blocks} - {None}
+        return sorted(map(names.visible, values), key=lambda value: (whole(value) is None, len(value), value))
 
     @property
     def images(self) -> bool:
-        return any(one.image for one in self.participants)
+        return any(participant.image for participant in self.participants)
 
     @property
     def features(self) -> bool:
-        return any(one.features for one in self.participants)
+        return any(participant.features for participant in self.participants)
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -166,8 +166,8 @@ def _block_key(case: Case) -> tuple[Any, ...]:
 
 
 def _by_unit(book: Book, group: list[Case]) -> Iterable[Block]:
-    found = {book.summary_of[case.id].unit for case in group if case.id in book.summary_of}
-    units = sorted(unit for unit in found if unit)
+    recorded = {book.summary_of[case.id].unit for case in group if case.id in book.summary_of}
+    units = sorted(unit for unit in recorded if unit)
     if len(units) < 2:
         yield _block(book, group, units[0] if units else "")
         return
@@ -199,11 +199,11 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
     series = {case.series: case for case in sorted(group, key=names.case_order)}
     recipes = by_key((case.framework, case.recipe) for case in series.values())
     seen: dict[str, int] = {}
-    found = []
+    columns = []
     for name, case in series.items():
         variant = seen.get(case.framework, 0)
         seen[case.framework] = variant + 1
-        found.append(
+        columns.append(
             Column(
                 series=name,
                 framework=case.framework,
@@ -214,7 +214,7 @@ def _columns(group: list[Case]) -> tuple[Column, ...]:
                 example=case,
             )
         )
-    return tuple(found)
+    return tuple(columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,11 +235,11 @@ def distinctions(cases: Iterable[Case]) -> dict[str, Distinction]:
     """Case id → what tells it from the others of its framework: the script, and the options that not all share."""
     by_script = by_key(((case.framework, case.recipe), case) for case in cases)
     scripts = Counter(framework for framework, _ in by_script)
-    found = {}
+    distinctions = {}
     for (framework, recipe), alike in by_script.items():
         shared = set.intersection(*(set(case.options) for case in alike))
         script = recipe if scripts[framework] > 1 else None
         for case in alike:
             differing = tuple(pair for pair in case.options if pair not in shared)
-            found[case.id] = Distinction(recipe=script, options=differing)
-    return found
+            distinctions[case.id] = Distinction(recipe=script, options=differing)
+    return distinctions

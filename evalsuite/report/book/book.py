@@ -37,15 +37,15 @@ class Book:
 
     @cached_property
     def summaries(self) -> tuple[Row, ...]:
-        return tuple(sorted(self.evaluation.summaries, key=lambda one: names.case_order(one.case)))
+        return tuple(sorted(self.evaluation.summaries, key=lambda summary: names.case_order(summary.case)))
 
     @cached_property
     def summary_of(self) -> dict[str, Row]:
-        return {one.case.id: one for one in self.summaries}
+        return {summary.case.id: summary for summary in self.summaries}
 
     @cached_property
     def valid_of(self) -> dict[str, Summary]:
-        return {one.case.id: one for one in self.valid}
+        return {summary.case.id: summary for summary in self.valid}
 
     @cached_property
     def skips(self) -> tuple[Skip, ...]:
@@ -58,10 +58,10 @@ class Book:
     @cached_property
     def planned(self) -> tuple[Case, ...]:
         """All cases that were asked for: the plan's, the skipped ones, and any that was run all the same."""
-        found = {case.id: case for case in self.evaluation.planned}
-        found |= {skip.case.id: skip.case for skip in self.skips}
-        found |= {one.case.id: one.case for one in self.summaries}
-        return tuple(sorted(found.values(), key=names.case_order))
+        cases = {case.id: case for case in self.evaluation.planned}
+        cases |= {skip.case.id: skip.case for skip in self.skips}
+        cases |= {summary.case.id: summary.case for summary in self.summaries}
+        return tuple(sorted(cases.values(), key=names.case_order))
 
     @cached_property
     def planned_of(self) -> dict[str, Case]:
@@ -81,12 +81,12 @@ class Book:
 
     @property
     def judges_strong(self) -> bool:
-        first = next((one for one in self.evaluation.verdicts if one.criterion == "C1"), None)
+        first = next((verdict for verdict in self.evaluation.verdicts if verdict.criterion == "C1"), None)
         return first is not None and "strong" in dict(first.scope).get("scalings", ())
 
     @cached_property
     def efficiency_threshold(self) -> float | None:
-        return next((one.threshold for one in self.evaluation.verdicts if one.criterion == "C1"), None)
+        return next((verdict.threshold for verdict in self.evaluation.verdicts if verdict.criterion == "C1"), None)
 
     @cached_property
     def breaks(self) -> Breaks | None:
@@ -99,16 +99,16 @@ class Book:
 
     @cached_property
     def answer_of(self) -> dict[str, Answer]:
-        ranked = {each.summary.case.id: one for one in self.answers for each in one.ranked}
-        return {each.summary.case.id: one for one in self.answers for each in one.apart} | ranked
+        ranked = {each.summary.case.id: answer for answer in self.answers for each in answer.ranked}
+        return {each.summary.case.id: answer for answer in self.answers for each in answer.apart} | ranked
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        return tuple(one for each in self.answers for one in (*each.decisions.values(), *each.beside()))
+        return tuple(decision for each in self.answers for decision in (*each.decisions.values(), *each.beside()))
 
     @cached_property
     def ahead(self) -> frozenset[str]:
-        return frozenset(id for one in self.answers for id in one.ahead)
+        return frozenset(id for answer in self.answers for id in answer.ahead)
 
     @cached_property
     def ranking_scopes(self) -> dict[str, RankingScope]:
@@ -124,8 +124,8 @@ class Book:
 
     @cached_property
     def next_repeats(self) -> tuple[NextRepeats, ...]:
-        found = self.evaluation
-        return next_room.next_repeats(self.answers, found.verdicts, self.summaries, found.commands)
+        evaluation = self.evaluation
+        return next_room.next_repeats(self.answers, evaluation.verdicts, self.summaries, evaluation.commands)
 
     @cached_property
     def suspicions(self) -> tuple[Suspicion, ...]:
@@ -133,7 +133,7 @@ class Book:
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
-        return tuple(measurement for one in self.summaries for measurement in one.measurements)
+        return tuple(measurement for summary in self.summaries for measurement in summary.measurements)
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str, str], list[Measurement]]:
@@ -142,14 +142,14 @@ class Book:
 
     @cached_property
     def protocols_of(self) -> dict[Conditions, set[Protocol]]:
-        found = by_key((conditions(case), case.protocol) for case in self.planned)
-        return {key: {*alike} for key, alike in found.items()}
+        protocols = by_key((conditions(case), case.protocol) for case in self.planned)
+        return {key: {*alike} for key, alike in protocols.items()}
 
     @cached_property
     def units_of(self) -> dict[tuple[Conditions, Protocol], set[str | None]]:
         """The units of the results under each conditions and protocol; None: of those without a value."""
-        found = by_key(((conditions(one.case), one.case.protocol), one.unit) for one in self.summaries)
-        return {key: {*alike} for key, alike in found.items()}
+        units = by_key(((conditions(summary.case), summary.case.protocol), summary.unit) for summary in self.summaries)
+        return {key: {*alike} for key, alike in units.items()}
 
     @cached_property
     def period(self) -> Period | None:
@@ -163,15 +163,15 @@ class Book:
     def findings(self) -> tuple[Finding, ...]:
         everywhere = [
             *self.evaluation.findings,
-            *(finding for one in self.summaries for finding in one.findings),
+            *(finding for summary in self.summaries for finding in summary.findings),
             *(finding for measurement in self.measurements for finding in measurement.findings),
         ]
         return tuple(sorted(severity.merge_repeated(dict.fromkeys(everywhere)), key=finding_order))
 
     @cached_property
     def frameworks(self) -> tuple[str, ...]:
-        found = {case.framework for case in self.planned}
-        return tuple(sorted(found, key=lambda name: (names.framework(name).casefold(), name)))
+        frameworks = {case.framework for case in self.planned}
+        return tuple(sorted(frameworks, key=lambda name: (names.framework(name).casefold(), name)))
 
     @cached_property
     def models(self) -> tuple[str, ...]:
@@ -188,12 +188,12 @@ class Book:
         return "not_run" if case.id in self.planned_of else "not_planned"
 
     def marks(self, summary: Summary) -> tuple[str, ...]:
-        found: list[str] = [str(of) for of in (summary.origin, summary.grounds) if of in MARKS][:1]
+        marks: list[str] = [str(of) for of in (summary.origin, summary.grounds) if of in MARKS][:1]
         if summary.partial:
-            found.append("partial")
+            marks.append("partial")
         if decisions.flags(summary):
-            found.append("flagged")
-        return tuple(found)
+            marks.append("flagged")
+        return tuple(marks)
 
 
 def conditions(case: Case) -> Conditions:

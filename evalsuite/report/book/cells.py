@@ -71,13 +71,13 @@ def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
     ref, summary = names.case_anchor(case), book.valid_of.get(case.id)
     if summary is None:
         return Cell(state=book.state(case), ref=ref if case.id in book.planned_of else None)
-    found = pick(summary)
-    if found is None:
+    interval = pick(summary)
+    if interval is None:
         return Cell(state="no_base", ref=ref)
     return Cell(
         state="value",
-        number=form(found.value).to(ref),
-        interval=numbers.interval(found, form),
+        number=form(interval.value).to(ref),
+        interval=numbers.interval(interval, form),
         n=summary.n,
         marks=book.marks(summary),
         ref=ref,
@@ -106,12 +106,12 @@ Marked = TypeVar("Marked", Cell, OfAll)
 
 def of_all(cells: Iterable[Cell]) -> OfAll:
     """The marks that every value carries, and the n of all of them; of two values at least."""
-    found = [cell for cell in cells if cell.state == "value"]
-    if len(found) < 2:
+    valued = [cell for cell in cells if cell.state == "value"]
+    if len(valued) < 2:
         return OfAll()
-    counts = {cell.n for cell in found}
+    counts = {cell.n for cell in valued}
     return OfAll(
-        marks=tuple(mark for mark in MARKS if all(mark in cell.marks for cell in found)),
+        marks=tuple(mark for mark in MARKS if all(mark in cell.marks for cell in valued)),
         n=counts.pop() if len(counts) == 1 else None,
     )
 
@@ -147,6 +147,6 @@ def _without(row: Row, shared: OfAll) -> Row:
     return replace(row, **changed)
 
 
-def bare(found: Marked, shared: OfAll) -> Marked:
-    marks = tuple(mark for mark in found.marks if mark not in shared.marks)
-    return replace(found, marks=marks, n=found.n if shared.n is None else None)
+def bare(cell: Marked, shared: OfAll) -> Marked:
+    marks = tuple(mark for mark in cell.marks if mark not in shared.marks)
+    return replace(cell, marks=marks, n=cell.n if shared.n is None else None)

@@ -37,7 +37,7 @@ class CaseColumn:
         return self.form(value) if self.form and isinstance(value, (int, float)) else None
 
 
-STATED = {one.figure for one in STATED_FIGURES}
+STATED = {figure.figure for figure in STATED_FIGURES}
 
 
 def _quantity(unit: str) -> Form:
@@ -47,33 +47,33 @@ def _quantity(unit: str) -> Form:
 def _of_figure(figure: RunFigure) -> CaseColumn:
     return CaseColumn(
         name=figure.name,
-        value=lambda one: case_figure(one, figure),
+        value=lambda summary: case_figure(summary, figure),
         form=numbers.milliseconds if figure.name == "step_time_stated_s" else _quantity(figure.unit),
         stated=figure.name in STATED,
     )
 
 
-def _median_step_s(one: Summary) -> float | None:
-    found = latency.of_case(one)
-    return found.percentiles_s[latency.PERCENTILES.index(50)] if found else None
+def _median_step_s(summary: Summary) -> float | None:
+    steps = latency.of_case(summary)
+    return steps.percentiles_s[latency.PERCENTILES.index(50)] if steps else None
 
 
 OF_CASE = (
     CaseColumn(name="step_time_s", value=_median_step_s, form=numbers.milliseconds, in_totals=False),
     CaseColumn(
         name="tflops_per_device",
-        value=lambda one: found.tflops_per_device if (found := compute(one)) else None,
+        value=lambda summary: rate.tflops_per_device if (rate := compute(summary)) else None,
         form=_quantity(""),
     ),
-    CaseColumn(name="peak_tflops", value=lambda one: found.peak_tflops if (found := compute(one)) else None),
-    CaseColumn(name="mfu", value=lambda one: found.mfu if (found := compute(one)) else None, form=numbers.percent),
+    CaseColumn(name="peak_tflops", value=lambda summary: rate.peak_tflops if (rate := compute(summary)) else None),
+    CaseColumn(name="mfu", value=lambda row: rate.mfu if (rate := compute(row)) else None, form=numbers.percent),
     CaseColumn(
         name="energy_j_per_item",
-        value=lambda one: found.joules_per_item if (found := energy(one)) else None,
+        value=lambda summary: used.joules_per_item if (used := energy(summary)) else None,
         form=_quantity("J"),
         method="energy_method",
     ),
-    CaseColumn(name="energy_method", value=lambda one: found.method if (found := energy(one)) else None),
+    CaseColumn(name="energy_method", value=lambda summary: used.method if (used := energy(summary)) else None),
     *(_of_figure(figure) for figure in FIGURES if figure.over_runs),
 )
 SHOWN = tuple(column for column in OF_CASE if column.form)
@@ -85,8 +85,8 @@ def shown(evaluation: Evaluation) -> tuple[CaseColumn, ...]:
 
 def _own(column: OwnColumn) -> CaseColumn:
     name, form = f"own_{column.name}", _quantity(column.unit) if column.unit else numbers.plain
-    return CaseColumn(name=name, value=lambda one: dict(one.own).get(name), form=form)
+    return CaseColumn(name=name, value=lambda summary: dict(summary.own).get(name), form=form)
 
 
-def shown_values(one: Summary) -> Mapping[str, float | str | None]:
-    return {**{column.name: column.value(one) for column in SHOWN}, **dict(one.own)}
+def shown_values(summary: Summary) -> Mapping[str, float | str | None]:
+    return {**{column.name: column.value(summary) for column in SHOWN}, **dict(summary.own)}

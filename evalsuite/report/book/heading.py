@@ -50,37 +50,37 @@ def heading(block: Block, words: Words) -> Text:
         ),
         "device": words(names.KINDS[block.device]),
     }
-    found = words("models.block", **values)
+    text = words("models.block", **values)
     if block.options:
         options = words.listed(option(name, value, words) for name, value in block.options)
-        found = words("models.block_options", options_text=options, **values)
+        text = words("models.block_options", options_text=options, **values)
     if _has_other_unit(block):
-        found = words("models.block_unit", block_text=found, unit=names.visible(block.unit))
+        text = words("models.block_unit", block_text=text, unit=names.visible(block.unit))
     if not _has_twin(block):
-        return found
+        return text
     steps = (block.protocol.warmup_steps, block.protocol.measured_steps)
     return words(
-        "models.block_steps", block_text=found, warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])
+        "models.block_steps", block_text=text, warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])
     )
 
 
-def policy(found: BatchPolicy, words: Words) -> Text:
-    first = found.blocks[0]
-    if len(found.blocks) == 1 and not found.maximal:
+def policy(policy: BatchPolicy, words: Words) -> Text:
+    first = policy.blocks[0]
+    if len(policy.blocks) == 1 and not policy.maximal:
         return heading(first, words)
     device = words(names.KINDS[first.device])
     found_text = words(
         "models.policy_strong" if first.strong else "models.policy", batch=numbers.count(first.batch), device=device
     )
-    if found.maximal:
-        sizes = sorted({block.batch for block in found.blocks})
+    if policy.maximal:
+        sizes = sorted({block.batch for block in policy.blocks})
         found_text = words("models.maximal", sizes=words.listed(f"{size:,}" for size in sizes), device=device)
-    elif found.mixed:
-        found_text = words("models.others_strong" if found.strong else "models.others", device=device)
-    shared: list[Text | str] = [option(name, value, words) for name, value in shared_options(found.blocks)]
-    if any(map(_has_other_unit, found.blocks)):
-        shared.append(names.visible(found.unit))
-    if any(map(_has_twin, found.blocks)):
+    elif policy.mixed:
+        found_text = words("models.others_strong" if policy.strong else "models.others", device=device)
+    shared: list[Text | str] = [option(name, value, words) for name, value in shared_options(policy.blocks)]
+    if any(map(_has_other_unit, policy.blocks)):
+        shared.append(names.visible(policy.unit))
+    if any(map(_has_twin, policy.blocks)):
         steps = (first.protocol.warmup_steps, first.protocol.measured_steps)
         shared.append(words("models.steps", warmup=numbers.count(steps[0]), measured=numbers.count(steps[1])))
     if not shared:
@@ -108,9 +108,9 @@ def setting_of(row: SeriesRow, table: BatchPolicy, words: Words) -> Listed:
 
 
 def _unset(block: Block, table: BatchPolicy) -> list[str]:
-    alike = [one for one in table.blocks if one.precision == block.precision]
+    alike = [other for other in table.blocks if other.precision == block.precision]
     own = {name for name, _ in block.options}
-    return sorted({name for one in alike for name, _ in options_beside(one)} - own)
+    return sorted({name for block in alike for name, _ in options_beside(block)} - own)
 
 
 def _has_twin(block: Block) -> bool:
@@ -118,8 +118,8 @@ def _has_twin(block: Block) -> bool:
 
 
 def _has_other_unit(block: Block) -> bool:
-    found = block.book.units_of.get((conditions(block.cases[0]), block.protocol), set())
-    return not found <= {None, block.unit}
+    values = block.book.units_of.get((conditions(block.cases[0]), block.protocol), set())
+    return not values <= {None, block.unit}
 
 
 def variant_name(block: Block, words: Words) -> Rendered | None:

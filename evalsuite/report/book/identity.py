@@ -17,7 +17,7 @@ def ordered(evaluation: Evaluation) -> Evaluation:
         evaluation,
         planned=tuple(sorted(evaluation.planned, key=names.case_order)),
         skips=tuple(sorted(evaluation.skips, key=lambda skip: (names.case_order(skip.case), skip.reason))),
-        summaries=tuple(sorted(evaluation.summaries, key=lambda one: names.case_order(one.case))),
+        summaries=tuple(sorted(evaluation.summaries, key=lambda summary: names.case_order(summary.case))),
         verdicts=tuple(sorted(evaluation.verdicts, key=lambda verdict: verdict.criterion)),
         findings=tuple(sorted(evaluation.findings, key=findings.order)),
     )

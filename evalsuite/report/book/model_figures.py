@@ -66,10 +66,10 @@ class FiguresTable:
 def of_model(book: Book, model: Model) -> FiguresTable | None:
     cases = [case for block in model.blocks for case in block.cases]
     sizes = tuple(name for name in SIZES if _differ({case.option(name) for case in cases}))
-    values = {case.id: columns.shown_values(one) for case in cases if (one := book.valid_of.get(case.id))}
-    every = sorted(columns.shown(book.evaluation), key=lambda one: not one.name.startswith(FIRST))
-    used = tuple(one for one in every if any(found[one.name] is not None for found in values.values()))
-    asked = sizes or any(one.stated for one in used) or names.model_facts(model.name).get("task") in TASKS
+    values = {case.id: columns.shown_values(summary) for case in cases if (summary := book.valid_of.get(case.id))}
+    every = sorted(columns.shown(book.evaluation), key=lambda column: not column.name.startswith(FIRST))
+    used = tuple(column for column in every if any(value[column.name] is not None for value in values.values()))
+    asked = sizes or any(column.stated for column in used) or names.model_facts(model.name).get("task") in TASKS
     if not asked or not (used or sizes):
         return None
     told = _distinctions([_without(case, sizes) for case in cases])
@@ -79,7 +79,7 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
             notes=told[_without(case, sizes).id],
             sizes=tuple(numbers.count(int(text)) if (text := case.option(name)) else None for name in sizes),
             throughput=cells.throughput_cell(book, case),
-            values=tuple(one.number(values.get(case.id, {})) for one in used),
+            values=tuple(column.number(values.get(case.id, {})) for column in used),
         )
         for case in sorted(cases, key=lambda case: _order(case, sizes))
     )
@@ -96,8 +96,8 @@ def _distinctions(cases: Sequence[Case]) -> dict[str, Distinction]:
     }
 
 
-def _differ(found: Collection[str | None]) -> bool:
-    return len(found) > 1 and all(text is None or whole(text) is not None for text in found)
+def _differ(values: Collection[str | None]) -> bool:
+    return len(values) > 1 and all(text is None or whole(text) is not None for text in values)
 
 
 def _without(case: Case, sizes: Sequence[str]) -> Case:
@@ -136,36 +136,36 @@ class LargestTable:
 
 def largest_batches(book: Book, model: Model) -> tuple[LargestTable, ...]:
     """For each precision in which the largest batches differ; whether more would fit, nobody says."""
-    valid = [one for block in model.blocks if not block.strong for one in block.valid]
+    valid = [summary for block in model.blocks if not block.strong for summary in block.valid]
     groups = groupby(sorted(valid, key=ALIKE), key=ALIKE)
     return tuple(table for _, same in groups if (table := _largest(book, list(same))))
 
 
 def _largest(book: Book, valid: Sequence[Summary]) -> LargestTable | None:
     series: dict[Case, dict[tuple[int, int], Summary]] = {}
-    for one in sorted(valid, key=lambda one: one.case.batch_per_device):
-        alike = replace(one.case, batch_per_device=1, nodes=1, devices_per_node=1)
-        series.setdefault(alike, {})[one.case.nodes, one.case.devices_per_node] = one
+    for row in sorted(valid, key=lambda row: row.case.batch_per_device):
+        alike = replace(row.case, batch_per_device=1, nodes=1, devices_per_node=1)
+        series.setdefault(alike, {})[row.case.nodes, row.case.devices_per_node] = row
     most: dict[object, set[int]] = {}  # of one setting at one scale
-    for alike, found in series.items():
-        for scale, one in found.items():
-            most.setdefault((alike.options, scale), set()).add(one.case.batch_per_device)
+    for alike, summaries in series.items():
+        for scale, row in summaries.items():
+            most.setdefault((alike.options, scale), set()).add(row.case.batch_per_device)
     if all(len(batches) < 2 for batches in most.values()) or len({case.framework for case in series}) < 2:
         return None
-    scales = sorted({scale for found in series.values() for scale in found}, key=lambda each: (each[0] * each[1], each))
+    scales = sorted({scale for rows in series.values() for scale in rows}, key=lambda each: (each[0] * each[1], each))
     notes = _distinctions(list(series))
     rows = (
         LargestRow(
-            case=next(iter(found.values())).case,
+            case=next(iter(summaries.values())).case,
             notes=notes[alike.id],
-            batches=tuple(sorted({one.case.batch_per_device for one in found.values()})),
+            batches=tuple(sorted({summary.case.batch_per_device for summary in summaries.values()})),
             cells=tuple(
-                cells.throughput_cell(book, found[scale].case) if scale in found else Cell(state="not_planned")
+                cells.throughput_cell(book, summaries[scale].case) if scale in summaries else Cell(state="not_planned")
                 for scale in scales
             ),
         )
-        for alike, found in sorted(series.items(), key=lambda each: names.case_order(each[0]))
+        for alike, summaries in sorted(series.items(), key=lambda each: names.case_order(each[0]))
     )
     shown, shared = cells.lift_shared(rows)
-    one = valid[0]
-    return LargestTable(precision=one.case.precision, unit=one.unit, scales=tuple(scales), rows=shown, of_all=shared)
+    row = valid[0]
+    return LargestTable(precision=row.case.precision, unit=row.unit, scales=tuple(scales), rows=shown, of_all=shared)

@@ -34,8 +34,8 @@ class Participant:
         return self.model == "resnet50_v1.5" and self.source.endswith("ResNetV1")
 
 
-def is_stated(one: Participant) -> bool:
-    return bool(one.measured or one.versions or one.image or one.source or one.launcher)
+def is_stated(member: Participant) -> bool:
+    return bool(member.measured or member.versions or member.image or member.source or member.launcher)
 
 
 def source_of(used: UsedRecipe) -> str:
@@ -73,7 +73,7 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
 
 def _features(used: UsedRecipe, cases: list[Case]) -> tuple[str, ...] | None:
     dali = any(value.casefold().startswith("dali") for case in cases for _, value in case.options)
-    found = (
+    parts = (
         ["DALI"] * dali + [names.visible(each) for each in used.features or ()] + ["XLA"] * any(c.xla for c in cases)
     )
-    return tuple(dict.fromkeys(found)) if found or used.features is not None else None
+    return tuple(dict.fromkeys(parts)) if parts or used.features is not None else None

@@ -76,12 +76,12 @@ class BatchPolicy:
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
-        return tuple(one for block in self.blocks for one in block.valid)
+        return tuple(summary for block in self.blocks for summary in block.valid)
 
     @cached_property
     def scales(self) -> tuple[tuple[int, int], ...]:
-        found = {scale for block in self.blocks for scale in block.scales}
-        return tuple(sorted(found, key=lambda scale: (scale[0] * scale[1], scale[0])))
+        scales = {scale for block in self.blocks for scale in block.scales}
+        return tuple(sorted(scales, key=lambda scale: (scale[0] * scale[1], scale[0])))
 
     @property
     def precisions(self) -> tuple[str, ...]:
@@ -97,19 +97,19 @@ class BatchPolicy:
 
     @property
     def base_devices(self) -> tuple[int, ...]:
-        return tuple(sorted({one.base.total_devices for one in self.summaries if one.base}))
+        return tuple(sorted({summary.base.total_devices for summary in self.summaries if summary.base}))
 
     @property
     def coverages(self) -> tuple[float, ...]:
-        return _coverages(one.items_per_s for one in self.summaries)
+        return _coverages(summary.items_per_s for summary in self.summaries)
 
     @property
     def ratio_coverages(self) -> tuple[float, ...]:
-        return _coverages(one.speedup for one in self.summaries if one.speedup)
+        return _coverages(summary.speedup for summary in self.summaries if summary.speedup)
 
     @property
     def has_ratio_ranges(self) -> bool:
-        return any(one.speedup.is_range for one in self.summaries if one.speedup)
+        return any(summary.speedup.is_range for summary in self.summaries if summary.speedup)
 
     @cached_property
     def throughput(self) -> Grid:
@@ -144,14 +144,14 @@ class BatchPolicy:
         for block in self.blocks:
             opens = True
             for column in sorted(block.columns, key=lambda column: str(column.xla)):
-                found = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
-                if served != all(cell.state in NEVER for cell in found):
-                    yield SeriesRow(block=block, column=column, cells=found, opens=opens)
+                cells = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
+                if served != all(cell.state in NEVER for cell in cells):
+                    yield SeriesRow(block=block, column=column, cells=cells, opens=opens)
                     opens = False
 
 
-def _coverages(found: Iterable[Interval]) -> tuple[float, ...]:
-    return tuple(sorted({one.coverage for one in found if one.coverage is not None}))
+def _coverages(intervals: Iterable[Interval]) -> tuple[float, ...]:
+    return tuple(sorted({interval.coverage for interval in intervals if interval.coverage is not None}))
 
 
 def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
@@ -160,12 +160,12 @@ def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
     tables = [list(same) for _, same in groupby(sorted(fixed, key=_policy), key=_policy)]
     shared = [BatchPolicy(blocks=tuple(sorted(same, key=_place))) for same in tables if _frameworks(same) > 1]
     alone = [block for same in tables if _frameworks(same) < 2 for block in same]
-    found = sorted(shared, key=lambda policy: -max(_frameworks([block]) for block in policy.blocks))
+    policies = sorted(shared, key=lambda policy: -max(_frameworks([block]) for block in policy.blocks))
     for _, same in groupby(sorted(maximal, key=_kind), key=_kind):
-        found.append(replace(_alone(sorted(same, key=_place)), maximal=True))
+        policies.append(replace(_alone(sorted(same, key=_place)), maximal=True))
     for _, same in groupby(sorted(alone, key=_kind), key=_kind):
-        found.append(_alone(sorted(same, key=lambda block: (block.batch, _place(block)))))
-    return tuple(found)
+        policies.append(_alone(sorted(same, key=lambda block: (block.batch, _place(block)))))
+    return tuple(policies)
 
 
 def _alone(blocks: Sequence[Block]) -> BatchPolicy:
@@ -197,8 +197,8 @@ def _groups(rows: Iterable[SeriesRow]) -> Iterable[Group]:
 
 
 def _with_leaders(row: SeriesRow, scales: Sequence[tuple[int, int]]) -> SeriesRow:
-    found, ahead = [row.block.measured(row.column, *scale) for scale in scales], row.block.book.ahead
-    bold = [one is not None and one.case.id in ahead for one in found]
+    summaries, ahead = [row.block.measured(row.column, *scale) for scale in scales], row.block.book.ahead
+    bold = [summary is not None and summary.case.id in ahead for summary in summaries]
     return replace(row, cells=tuple(replace(cell, best=best) for cell, best in zip(row.cells, bold, strict=True)))
 
 
@@ -206,5 +206,5 @@ def _without_shared(row: SeriesRow, shared: OfAll, *, one_base: bool) -> SeriesR
     """*row* with what all its values have in common, beyond what all of the table have, next to its name."""
     own = bare(of_all(row.cells), shared)
     told = (bare(bare(cell, shared), own) for cell in row.cells)
-    found = (replace(cell, base_devices=None if one_base else cell.base_devices) for cell in told)
-    return replace(row, cells=tuple(found), marks=own.marks, n=own.n)
+    cells = (replace(cell, base_devices=None if one_base else cell.base_devices) for cell in told)
+    return replace(row, cells=tuple(cells), marks=own.marks, n=own.n)

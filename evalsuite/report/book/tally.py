@@ -36,7 +36,7 @@ def tally(book: Book) -> Counts:
     return Counts(
         cases_planned=len(book.planned),
         cases_valid=len(valid),
-        cases_partial=sum(one.partial for one in book.valid),
+        cases_partial=sum(summary.partial for summary in book.valid),
         cases_skipped=len(skipped),
         cases_without=runnable - len(valid),
         runs_planned=max(runnable * book.evaluation.repeats, len(book.measurements)),
@@ -50,24 +50,24 @@ def tally(book: Book) -> Counts:
 
 
 def coverage(book: Book, words: Words) -> Text:
-    found = tally(book)
+    total = tally(book)
 
     def counted(n: int) -> Number:
         return numbers.count(n).about(COUNTS)
 
-    valid, partial = counted(found.cases_valid), counted(found.cases_partial)
-    if not found.cases_partial:
+    valid, partial = counted(total.cases_valid), counted(total.cases_partial)
+    if not total.cases_partial:
         parts = [words("headlines.coverage_valid", valid=valid)]
-    elif found.cases_partial == found.cases_valid:
+    elif total.cases_partial == total.cases_valid:
         parts = [words("headlines.coverage_all_partial", valid=valid)]
     else:
         parts = [words("headlines.coverage_partial", valid=valid, partial=partial)]
-    if found.cases_skipped:
-        parts.append(words("headlines.coverage_skipped", skipped=counted(found.cases_skipped)))
-    if found.cases_without:
-        parts.append(words("headlines.coverage_without", without=counted(found.cases_without)))
-    counts = {"runs": counted(found.runs_made)}
-    failed = {"failed": counted(found.runs_made - found.runs_valid)} if found.runs_made > found.runs_valid else {}
+    if total.cases_skipped:
+        parts.append(words("headlines.coverage_skipped", skipped=counted(total.cases_skipped)))
+    if total.cases_without:
+        parts.append(words("headlines.coverage_without", without=counted(total.cases_without)))
+    counts = {"runs": counted(total.runs_made)}
+    failed = {"failed": counted(total.runs_made - total.runs_valid)} if total.runs_made > total.runs_valid else {}
     runs = words("headlines.some_failed" if failed else "headlines.all_valid", **counts, **failed)
-    planned = counted(found.cases_planned)
+    planned = counted(total.cases_planned)
     return words("headlines.coverage", planned=planned, parts_text=words.clauses(parts), runs_text=runs)

@@ -12,17 +12,17 @@ def document(book: Book) -> list[dict[str, Any]]:
 
 
 def _run(run: Measurement) -> dict[str, Any]:
-    found = run.throughput
-    counted = found.counted if found else None
+    speed = run.throughput
+    counted = speed.counted if speed else None
     return {
         "run_id": run.run.id,
         "items_per_s": run.value,
-        "method": found.method if found else None,
+        "method": speed.method if speed else None,
         "printers": run.printers,
         "log": run.log,
         "log_sha256": run.log_sha256,
         "lines": [
-            {"number": one.number, "text": one.text, "read": [list(part) for part in one.read]} for one in run.lines
+            {"number": line.number, "text": line.text, "read": [list(part) for part in line.read]} for line in run.lines
         ],
         "items": list(counted.items) if counted else [],
         "seconds": list(counted.seconds) if counted else [],

@@ -69,13 +69,13 @@ class Finished:
 
     @cached_property
     def frameworks(self) -> tuple[str, ...]:
-        missing = (one.framework for answer in self.answers for one in answer.missing)
-        found = {*missing, *(one.case.framework for one in self.summaries)}
-        return tuple(sorted(found, key=lambda name: (names.framework(name).casefold(), name)))
+        missing = (absence.framework for answer in self.answers for absence in answer.missing)
+        frameworks = {*missing, *(summary.case.framework for summary in self.summaries)}
+        return tuple(sorted(frameworks, key=lambda name: (names.framework(name).casefold(), name)))
 
     @cached_property
     def valid_of(self) -> Mapping[str, Summary]:
-        return {one.case.id: one for one in valid(self.summaries)}
+        return {summary.case.id: summary for summary in valid(self.summaries)}
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
@@ -94,8 +94,8 @@ class Finished:
     @cached_property
     def versions(self) -> dict[str, tuple[str, ...]]:
         runs = (run for run in self.measurements if run.framework_version)
-        found = by_key((run.run.case.framework, run.framework_version or "") for run in runs)
-        return {framework: tuple(sorted({*versions})) for framework, versions in sorted(found.items())}
+        versions = by_key((run.run.case.framework, run.framework_version or "") for run in runs)
+        return {framework: tuple(sorted({*versions})) for framework, versions in sorted(versions.items())}
 
     @cached_property
     def origins(self) -> tuple[str, ...]:
@@ -116,8 +116,8 @@ def read(folder: Path) -> Finished:
     facts = read_json(file, MOST_SUMMARY_BYTES)
     version = facts.get("schema_version")
     if isinstance(version, bool) or version != SCHEMA_VERSION:
-        found = shown(version)
-        raise EvalsuiteError.of("decode.report_version", file=file, found=found, expected=SCHEMA_VERSION)
+        got = shown(version)
+        raise EvalsuiteError.of("decode.report_version", file=file, found=got, expected=SCHEMA_VERSION)
     return cast(Finished, take(Kind(schema.kind().words, functools.partial(_read, folder)), facts, file, "try_report"))
 
 
@@ -166,15 +166,15 @@ def _between(low: float | None, value: float, high: float | None) -> bool:
 
 def moment(stamp: str | None) -> datetime | None:
     """An ISO 8601 stamp in UTC, which it is taken as where it says no zone; None if it is none."""
-    found = decode.instant(stamp)
-    return found and (found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC))
+    time = decode.instant(stamp)
+    return time and (time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC))
 
 
 def instant(stamp: str) -> datetime:
-    found = moment(stamp)
-    if found is None:
+    time = moment(stamp)
+    if time is None:
         raise ValueError(stamp)
-    return found
+    return time
 
 
 def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
@@ -202,8 +202,8 @@ def _noun(cls: type[Noun], facts: Mapping[str, Any], /, **others: Any) -> Noun:
     return cls(**{**plain, **others})
 
 
-def _disturbed(found: Sequence[Mapping[str, Any]]) -> int:
-    busy = [finding for finding in found if finding["code"] == findings.BusyMachine.code]
+def _disturbed(rows: Sequence[Mapping[str, Any]]) -> int:
+    busy = [finding for finding in rows if finding["code"] == findings.BusyMachine.code]
     return len({run for finding in busy for run in (finding["where"], *finding["also"])})
 
 
@@ -288,9 +288,9 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         for place in facts["ranked"]
     )
     passed, apart = (
-        tuple(_apart(one, of) for one in facts.get(key, ()) if one["case"] in of) for key in ("passed_over", "apart")
+        tuple(_apart(row, of) for row in facts.get(key, ()) if row["case"] in of) for key in ("passed_over", "apart")
     )
-    missing = tuple(_missing(one, of) for one in facts.get("missing", ()))
+    missing = tuple(_missing(row, of) for row in facts.get("missing", ()))
     return _noun(
         Answer, facts, setting=setting, scope=scope, ranked=ranked, passed_over=passed, apart=apart, missing=missing
     )

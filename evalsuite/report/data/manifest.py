@@ -48,10 +48,10 @@ def put(new: Path, out: Path) -> None:
 def sealed(out: Path, input_sha256: str) -> dict[str, str]:
     """The files of this data that are as they were written; none where the manifest cannot be read."""
     try:
-        found = read(out)
+        manifest = read(out)
     except EvalsuiteError:
         return {}
-    files = found.files if found and found.input_sha256 == input_sha256 else {}
+    files = manifest.files if manifest and manifest.input_sha256 == input_sha256 else {}
     return {name: hashed for name, hashed in files.items() if is_file(out / name) and sha256(out / name) == hashed}
 
 

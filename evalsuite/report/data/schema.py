@@ -14,8 +14,8 @@ FILE = "data/schema/summary.schema.json"
 
 @functools.cache
 def published() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
-    return found
+    row: Mapping[str, Any] = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
+    return row
 
 
 @functools.cache
@@ -37,8 +37,8 @@ def _kind(schema: Mapping[str, Any]) -> Kind:
 
 def _list(schema: Mapping[str, Any]) -> Kind:
     items = _kind(schema["items"])
-    found = _of_parts(list, "list", lambda found: [(items, f"[{place}]", each) for place, each in enumerate(found)])
-    return optional(found) if "null" in schema["type"] else found
+    values = _of_parts(list, "list", lambda values: [(items, f"[{place}]", each) for place, each in enumerate(values)])
+    return optional(values) if "null" in schema["type"] else values
 
 
 @functools.cache
@@ -50,26 +50,26 @@ def _object(schema: Mapping[str, Any]) -> Kind:
     keys = {name: _kind(each) for name, each in schema.get("properties", {}).items()}
     other = _kind(schema["additionalProperties"]) if "additionalProperties" in schema else None
 
-    def parts(found: Mapping[str, Any]) -> list[tuple[Kind, str, object]]:
-        missing = [(_MISSING, name, None) for name in schema.get("required", ()) if name not in found]
-        named = [(keys.get(name, other), name, each) for name, each in found.items()]
+    def parts(row: Mapping[str, Any]) -> list[tuple[Kind, str, object]]:
+        missing = [(_MISSING, name, None) for name in schema.get("required", ()) if name not in row]
+        named = [(keys.get(name, other), name, each) for name, each in row.items()]
         return [*missing, *((each, name, value) for each, name, value in named if each is not None)]
 
     return _of_parts(dict, "object", parts)
 
 
 def _of_parts(type_: type, name: str, parts: Any) -> Kind:
-    def take(found: Any) -> Any:
-        if not isinstance(found, type_):
-            refuse(found, message(name))
-        if wrong := inside(parts(found)):
+    def take(value: Any) -> Any:
+        if not isinstance(value, type_):
+            refuse(value, message(name))
+        if wrong := inside(parts(value)):
             raise Wrong(wrong)
-        return found
+        return value
 
     return Kind(functools.partial(message, name), take)
 
 
-def _miss(found: object) -> Any:
+def _miss(value: object) -> Any:
     raise Wrong([Mistake("", message("missing", expected=message("anything")))])
 
 
@@ -77,24 +77,24 @@ _MISSING = Kind(functools.partial(message, "anything"), _miss)
 _TYPES: Mapping[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str}
 
 
-def _leaf(schema: Mapping[str, Any], found: Any) -> Any:
+def _leaf(schema: Mapping[str, Any], value: Any) -> Any:
     types = schema.get("type", ())
     names = [types] if isinstance(types, str) else types
     is_one = (
         not names
-        or (found is None and "null" in names)
-        or any(fits(found, _TYPES[name]) for name in names if name != "null")
+        or (value is None and "null" in names)
+        or any(fits(value, _TYPES[name]) for name in names if name != "null")
     )
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     allowed = (
-        found in schema.get("enum", (found,))
-        and found == schema.get("const", found)
-        and (not isinstance(found, str) or re.search(schema.get("pattern", ""), found))
-        and (not is_number or found >= schema.get("minimum", found))
-        and (not is_number or "exclusiveMinimum" not in schema or found > schema["exclusiveMinimum"])
-        and (not is_number or found <= schema.get("maximum", found))
+        value in schema.get("enum", (value,))
+        and value == schema.get("const", value)
+        and (not isinstance(value, str) or re.search(schema.get("pattern", ""), value))
+        and (not is_number or value >= schema.get("minimum", value))
+        and (not is_number or "exclusiveMinimum" not in schema or value > schema["exclusiveMinimum"])
+        and (not is_number or value <= schema.get("maximum", value))
     )
-    return found if is_one and allowed else refuse(found, message("schema_value", wanted=_wanted(schema)))
+    return value if is_one and allowed else refuse(value, message("schema_value", wanted=_wanted(schema)))
 
 
 def _wanted(schema: Mapping[str, Any]) -> str:

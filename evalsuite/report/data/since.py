@@ -11,22 +11,24 @@ from evalsuite.results.compare.answers import Answer
 
 def since(before: Finished, evaluation: Evaluation) -> Since:
     moved = changes.between(before.summaries, evaluation.summaries)
-    old = {_question(one): _order(one) for one in before.answers if one.ranked}
-    found = answers.headlines(Book(evaluation=evaluation))
-    busy = {one.where for one in evaluation.findings if isinstance(one, BusyMachine)}
+    old = {_question(answer): _order(answer) for answer in before.answers if answer.ranked}
+    now = answers.headlines(Book(evaluation=evaluation))
+    busy = {finding.where for finding in evaluation.findings if isinstance(finding, BusyMachine)}
     return Since(
         at=before.period[1] if before.period else None,
         outcomes=tuple((outcome, len(moved.those(outcome))) for outcome in moved.outcomes),
         together=(pooled.outcome, pooled.least, pooled.most) if (pooled := moved.together) else None,
         disturbed=(before.disturbed, len(busy)),
-        ordered=tuple(one.setting.model for one in found if old.get(_question(one)) == _order(one)),
-        reordered=tuple(one.setting.model for one in found if old.get(_question(one), _order(one)) != _order(one)),
+        ordered=tuple(answer.setting.model for answer in now if old.get(_question(answer)) == _order(answer)),
+        reordered=tuple(
+            answer.setting.model for answer in now if old.get(_question(answer), _order(answer)) != _order(answer)
+        ),
     )
 
 
-def _question(one: Answer) -> object:
-    return one.setting, one.nodes, one.devices_per_node
+def _question(answer: Answer) -> object:
+    return answer.setting, answer.nodes, answer.devices_per_node
 
 
-def _order(one: Answer) -> tuple[object, ...]:
-    return tuple(one.candidate(ranked.summary) for ranked in one.ranked)
+def _order(answer: Answer) -> tuple[object, ...]:
+    return tuple(answer.candidate(ranked.summary) for ranked in answer.ranked)

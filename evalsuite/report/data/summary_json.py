@@ -37,7 +37,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "skips": book.skips,
         "findings": [findings.document(finding) for finding in book.findings],
         "breaks": book.breaks,
-        "suspicions": [_suspicion(one) for one in book.suspicions],
+        "suspicions": [_suspicion(suspicion) for suspicion in book.suspicions],
         "answers": book.answers,
         "fairness": fairness.comparisons(book),
         "data_quality": tally(book),
@@ -77,26 +77,26 @@ class SchemaWriter:
         return value.isoformat() if isinstance(value, date) else value
 
     def _of(self, name: str, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
-        found = value_at(self.book, value, PATHS.get(kind, {}).get(name, name))
-        return self.plain(shape, found, f"{kind}.{name}")
+        result = value_at(self.book, value, PATHS.get(kind, {}).get(name, name))
+        return self.plain(shape, result, f"{kind}.{name}")
 
 
-def _suspicion(one: Suspicion) -> dict[str, Any]:
+def _suspicion(doubt: Suspicion) -> dict[str, Any]:
     """*value* is odd; *low* and *high* would not be."""
-    cases = one.cases if isinstance(one, OneClock) else (one.one.case,)
-    settings = getattr(one, "settings", ())
+    cases = doubt.cases if isinstance(doubt, OneClock) else (doubt.one.case,)
+    settings = getattr(doubt, "settings", ())
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    match one:
+    match doubt:
         case FarBelow():
-            rule, value, low = "far_below", one.one.items_per_s.value, one.median
+            rule, value, low = "far_below", doubt.one.items_per_s.value, doubt.median
         case OutsidePublished():
-            rule, value, low, high = "outside_published", one.one.items_per_s.value, one.range.low, one.range.high
+            rule, value, low, high = "outside_published", doubt.one.items_per_s.value, doubt.range.low, doubt.range.high
         case SlowBase():
-            rule, value, low, cases = "slow_base", one.share, 1.0, (one.one.case, one.base.case)
+            rule, value, low, cases = "slow_base", doubt.share, 1.0, (doubt.one.case, doubt.base.case)
         case AtChance():
-            rule, value, low = "at_chance", one.score.value, 100 / one.classes
+            rule, value, low = "at_chance", doubt.score.value, 100 / doubt.classes
         case OneClock():
             rule = "one_clock"
     ids = [case.id for case in cases]

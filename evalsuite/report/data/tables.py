@@ -45,26 +45,26 @@ def files(folder: Path) -> list[Path]:
 
 
 def csv_files(book: Book) -> Mapping[str, bytes]:
-    return {name: _csv(*with_options(COLUMNS[name], found)) for name, found in rows(book).items()}
+    return {name: _csv(*with_options(COLUMNS[name], table)) for name, table in rows(book).items()}
 
 
-def with_options(columns: Sequence[str], found: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
+def with_options(columns: Sequence[str], rows: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
     """With a column `option_NAME` for each option that one of the rows has, and `own_NAME` of a spec."""
     if "options" not in columns:
-        return columns, found
-    texts = ([pair for pair in (row["options"] or "").split(";") if pair] for row in found)
-    each = [{f"option_{name}": value for name, _, value in (pair.partition("=") for pair in one)} for one in texts]
-    own = dict.fromkeys(name for row in found for name in row if name not in columns)
-    names = [*own, *sorted({name for one in each for name in one})]
+        return columns, rows
+    texts = ([pair for pair in (row["options"] or "").split(";") if pair] for row in rows)
+    each = [{f"option_{name}": value for name, _, value in (pair.partition("=") for pair in text)} for text in texts]
+    own = dict.fromkeys(name for row in rows for name in row if name not in columns)
+    names = [*own, *sorted({name for row in each for name in row})]
     empty = dict.fromkeys(names)
-    return (*columns, *names), [{**empty, **row, **options} for row, options in zip(found, each, strict=True)]
+    return (*columns, *names), [{**empty, **row, **options} for row, options in zip(rows, each, strict=True)]
 
 
-def _csv(columns: Sequence[str], found: Iterable[Row]) -> bytes:
+def _csv(columns: Sequence[str], rows: Iterable[Row]) -> bytes:
     into = StringIO()
     writer = csv.writer(into, lineterminator="\r\n")
     writer.writerow(columns)
-    writer.writerows([harmless(row[column]) for column in columns] for row in found)
+    writer.writerows([harmless(row[column]) for column in columns] for row in rows)
     return into.getvalue().encode("utf-8-sig", "backslashreplace")
 
 
@@ -78,29 +78,32 @@ def harmless(value: Any) -> Any:
 
 def _phases(book: Book) -> Iterable[Row]:
     for run in book.measurements:
-        if (found := run.breakdown) is not None:
-            named = [("whole", found.seconds, None), *((one.name, one.seconds, one.parent) for one in found.phases)]
-            left = breakdown.rest(found)
+        if (step := run.breakdown) is not None:
+            named = [
+                ("whole", step.seconds, None),
+                *((phase.name, phase.seconds, phase.parent) for phase in step.phases),
+            ]
+            left = breakdown.rest(step)
             for name, seconds, parent in named + ([("rest", left, None)] if left is not None else []):
-                share = seconds / found.seconds
+                share = seconds / step.seconds
                 phase = {"phase": name, "parent_phase": parent, "seconds": seconds, "share": share}
-                yield {"run": run.run, "whole": found, **phase}
+                yield {"run": run.run, "whole": step, **phase}
 
 
 def _steps(book: Book) -> Iterable[Row]:
     for run in book.measurements:
-        if (found := latency_room.of_run(run)) is not None and run.throughput is not None:
+        if (latency := latency_room.of_run(run)) is not None and run.throughput is not None:
             for number, step_s in enumerate(run.throughput.step_time_s, 1):
-                yield {"run": run.run, "report": number, "steps": found.steps_per_report, "step_time_s": step_s}
+                yield {"run": run.run, "report": number, "steps": latency.steps_per_report, "step_time_s": step_s}
 
 
 THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are about
     "runs": lambda book: book.measurements,
     "summaries": lambda book: book.summaries,
-    "utilisation": lambda book: ({"run": run.run, "used": one} for run in book.measurements for one in run.utilisation),
+    "utilisation": lambda book: ({"run": run.run, "used": use} for run in book.measurements for use in run.utilisation),
     "phases": _phases,
     "steps": _steps,
-    "scores": lambda book: ({"run": run.run, "score": one} for run in book.measurements for one in run.scores),
+    "scores": lambda book: ({"run": run.run, "score": score} for run in book.measurements for score in run.scores),
     "variants": lambda book: (change for family in families.families(book) for change in family.changes),
     "findings": lambda book: book.findings,
     "skips": lambda book: book.skips,

@@ -22,8 +22,8 @@ def value_at(book: Book, thing: Any, path: str) -> Any:
     name, _, rest = path.partition(".")
     if not name.startswith("@"):
         return at(thing, path)
-    found = FUNCTIONS[name[1:]](book, thing)
-    return at(found, rest) if rest else found
+    result = FUNCTIONS[name[1:]](book, thing)
+    return at(result, rest) if rest else result
 
 
 def at(value: Any, path: str) -> Any:
@@ -47,12 +47,12 @@ def _names(path: str) -> tuple[str, ...]:
 
 
 def case_of(thing: Any) -> Case:
-    found: Case = thing.run.case if isinstance(thing, Measurement) else thing.case
-    return found
+    case: Case = thing.run.case if isinstance(thing, Measurement) else thing.case
+    return case
 
 
 def _if_measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], Any]:
-    return lambda book, one: function(one) if isinstance(one, Summary) else None
+    return lambda book, summary: function(summary) if isinstance(summary, Summary) else None
 
 
 def _latency(book: Book, thing: Any) -> latency.Latency | None:
@@ -66,46 +66,46 @@ def _engine(book: Book, run: Measurement) -> str | None:
     return command.engine if command else None
 
 
-def _codes(_: Book, one: Row) -> list[str]:
-    return sorted({finding.code for each in (one, *one.measurements) for finding in each.findings})
+def _codes(_: Book, summary: Row) -> list[str]:
+    return sorted({finding.code for each in (summary, *summary.measurements) for finding in each.findings})
 
 
-def _peak_memory(one: Summary) -> Mapping[str, Any] | None:
-    held = {f"{how}_bytes": columns.shown_values(one)[f"peak_memory_{how}_bytes"] for how in ("printed", "sampled")}
+def _peak_memory(summary: Summary) -> Mapping[str, Any] | None:
+    held = {f"{how}_bytes": columns.shown_values(summary)[f"peak_memory_{how}_bytes"] for how in ("printed", "sampled")}
     return held if any(held.values()) else None
 
 
-def _final_scores(book: Book, one: Any) -> list[Any]:
-    run = convergence.run_of(one)
+def _final_scores(book: Book, thing: Any) -> list[Any]:
+    run = convergence.run_of(thing)
     last = {(score.split, score.metric): score for score in run.scores} if run else {}
     return [score for _, score in sorted(last.items())]
 
 
-def _solution(book: Book, one: Any) -> convergence.Solution | None:
-    run, target = _target(book, one)
+def _solution(book: Book, thing: Any) -> convergence.Solution | None:
+    run, target = _target(book, thing)
     return convergence.solution(run, target) if run and target else None
 
 
-def _target(book: Book, one: Any) -> tuple[Measurement | None, Target | None]:
-    run = convergence.run_of(one)
-    found = convergence.target_of(one.case, run, book.evaluation.targets) if run else None
-    return run, found[0] if found else None
+def _target(book: Book, thing: Any) -> tuple[Measurement | None, Target | None]:
+    run = convergence.run_of(thing)
+    reached = convergence.target_of(thing.case, run, book.evaluation.targets) if run else None
+    return run, reached[0] if reached else None
 
 
-def _to_target(book: Book, one: Any) -> Mapping[str, Any] | None:
-    _, target = _target(book, one)
-    own = convergence.arrivals(one, target) if target else None
+def _to_target(book: Book, thing: Any) -> Mapping[str, Any] | None:
+    _, target = _target(book, thing)
+    own = convergence.arrivals(thing, target) if target else None
     if target is None or own is None or not own.trainings:
         return None
-    reference = convergence.reference_of(one, target, _beside(book, one)) if target.reference else None
+    reference = convergence.reference_of(thing, target, _beside(book, thing)) if target.reference else None
     shown = {name: getattr(own, name) for name in ("trainings", "epochs", "seconds", "epochs_each", "seconds_each")}
-    against = convergence.against(one, target, reference)
+    against = convergence.against(thing, target, reference)
     return {**vars(target), **shown, "against": against, "reference": reference and reference.case.id}
 
 
-def _beside(book: Book, one: Any) -> Sequence[Row]:
-    every = (block for model in blocks.models(book) if model.name == one.case.model for block in model.blocks)
-    return next((block.summaries for block in every if one in block.summaries), ())
+def _beside(book: Book, thing: Any) -> Sequence[Row]:
+    every = (block for model in blocks.models(book) if model.name == thing.case.model for block in model.blocks)
+    return next((block.summaries for block in every if thing in block.summaries), ())
 
 
 def _losses(book: Book, run: Measurement) -> Mapping[str, Any] | None:
@@ -119,9 +119,9 @@ def _losses(book: Book, run: Measurement) -> Mapping[str, Any] | None:
     return {**vars(run.losses), **shown, "outside": outside}
 
 
-def _all_reduce(book: Book, one: Any) -> Iterator[dict[str, Any]]:
-    times, curve = network.times_s(one), network.bus_curve(one)
-    counted = {each.bytes: len(each.seconds) for each in one.all_reduce}
+def _all_reduce(book: Book, thing: Any) -> Iterator[dict[str, Any]]:
+    times, curve = network.times_s(thing), network.bus_curve(thing)
+    counted = {each.bytes: len(each.seconds) for each in thing.all_reduce}
     for size in sorted(times):
         yield {"bytes": size, "n": counted[size], "seconds": times[size], "bus_bytes_per_s": curve.get(size)}
 
@@ -141,18 +141,22 @@ def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
 
 
 FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
-    "aggregation": lambda book, one: "largest_scale" if one.largest_only else "every_scale",
+    "aggregation": lambda book, thing: "largest_scale" if thing.largest_only else "every_scale",
     "all_reduce": _all_reduce,
-    "also": lambda book, one: ";".join(one.also),
-    "among": lambda book, one: {"what": one.scope.among, "scripts": one.scope.scripts, "options": one.scope.options},
-    "batch_per_device": lambda book, one: (
-        one.setting.batch_per_device or (one.setting.strong_batch or 0) // one.devices
+    "also": lambda book, thing: ";".join(thing.also),
+    "among": lambda book, thing: {
+        "what": thing.scope.among,
+        "scripts": thing.scope.scripts,
+        "options": thing.scope.options,
+    },
+    "batch_per_device": lambda book, thing: (
+        thing.setting.batch_per_device or (thing.setting.strong_batch or 0) // thing.devices
     ),
     "by_lab": lambda book, pair: pair.by_lab if pair.day else None,
     "cases_named": lambda book, row: [name for name in row["cases"].split(";") if name],
     "causes": lambda book, pair: [each.cause for each in getattr(pair.measured, "differences", ())],
     "codes": _codes,
-    "computation": lambda book, one: case_pairs(one.members, book.evaluation.commands, book.evaluation.receipts),
+    "computation": lambda book, thing: case_pairs(thing.members, book.evaluation.commands, book.evaluation.receipts),
     "compute": _if_measured(flops_and_energy.compute),
     "energy": _if_measured(flops_and_energy.energy),
     "engine": _engine,
@@ -160,32 +164,32 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "facts": _facts,
     "figures": _if_measured(columns.shown_values),
     "final_scores": _final_scores,
-    "findings": lambda book, one: ";".join(_codes(book, one)),
-    "first_prints": lambda book, one: [
+    "findings": lambda book, thing: ";".join(_codes(book, thing)),
+    "first_prints": lambda book, thing: [
         {"case": each.summary.case.id, "run": each.run.run.id, "parameters": each.parameters, "losses": each.losses}
-        for each in first_prints(one.members, book.evaluation.commands)
+        for each in first_prints(thing.members, book.evaluation.commands)
     ],
-    "ids_of_cases": lambda book, one: [case.id for case in one.cases],
-    "ids_of_others": lambda book, one: [case.id for case in one.others],
-    "ids_of_members": lambda book, one: [summary.case.id for summary in one.members],
+    "ids_of_cases": lambda book, thing: [case.id for case in thing.cases],
+    "ids_of_others": lambda book, thing: [case.id for case in thing.others],
+    "ids_of_members": lambda book, thing: [summary.case.id for summary in thing.members],
     "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
     "latency": _latency,
-    "loss_band": lambda book, one: loss_curves.band(one),
+    "loss_band": lambda book, thing: loss_curves.band(thing),
     "losses": _losses,
-    "n": lambda book, one: getattr(one, "n", 0),
+    "n": lambda book, thing: getattr(thing, "n", 0),
     "options": lambda book, thing: ";".join(f"{name}={value}" for name, value in case_of(thing).options),
     "outcome": lambda book, run: run_state(run),
-    "partial": lambda book, one: getattr(one, "partial", False),
+    "partial": lambda book, thing: getattr(thing, "partial", False),
     "peak_memory": _if_measured(_peak_memory),
-    "ranked_together": lambda book, one: [[each.case.id for each in part] for part in one.ranked],
-    "reason": lambda book, one: one.reason or None,
-    "state": lambda book, one: book.state(one.case),
-    "storage_bytes_per_s": lambda book, one: network.read_bytes_per_s(one),
-    "text": lambda book, one: findings.english(one),
+    "ranked_together": lambda book, thing: [[each.case.id for each in part] for part in thing.ranked],
+    "reason": lambda book, thing: thing.reason or None,
+    "state": lambda book, thing: book.state(thing.case),
+    "storage_bytes_per_s": lambda book, thing: network.read_bytes_per_s(thing),
+    "text": lambda book, thing: findings.english(thing),
     "time_to_solution": _solution,
     "to_target": _to_target,
-    "unit": lambda book, one: one.unit or "",
-    "unit_of_answer": lambda book, one: next((each.summary.unit for each in (*one.ranked, *one.apart)), None),
-    "utilisation": lambda book, one: getattr(one, "utilisation", ()),
-    **{f"figure:{one.name}": _if_measured(one.value) for one in columns.OF_CASE},
+    "unit": lambda book, thing: thing.unit or "",
+    "unit_of_answer": lambda book, thing: next((each.summary.unit for each in (*thing.ranked, *thing.apart)), None),
+    "utilisation": lambda book, thing: getattr(thing, "utilisation", ()),
+    **{f"figure:{column.name}": _if_measured(column.value) for column in columns.OF_CASE},
 }

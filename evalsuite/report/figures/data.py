@@ -174,9 +174,9 @@ def _base_devices(summaries: Sequence[Summary]) -> int:
 
 
 def _point(summary: Summary, metric: Metric) -> ScalePoint:
-    found = getattr(summary, "items_per_s" if metric == "per_device" else metric)
+    interval = getattr(summary, "items_per_s" if metric == "per_device" else metric)
     share = summary.case.total_devices if metric == "per_device" else 1
-    ends = (found.value, found.low, found.high) if found else (None, None, None)
+    ends = (interval.value, interval.low, interval.high) if interval else (None, None, None)
     value, low, high = (None if end is None else end / share for end in ends)
     return ScalePoint(
         devices=summary.case.total_devices,

@@ -81,7 +81,7 @@ def _panel_lines(
     reach = max(each.points[-1].devices for each in series)
     ends = _extremes(series)
     for each in series:
-        named = any(each is one for one in ends)
+        named = any(each is series for series in ends)
         hue = look.hue(each.framework)
         colour = ROLES[hue.name if named else "rule"]
         xs, ys = [p.devices for p in each.points], [p.shown for p in each.points]

@@ -170,7 +170,9 @@ def _lines(id: str, look: Look, series: Sequence[ScaleSeries], form: _Form) -> s
 def _beginnings(series: Sequence[ScaleSeries], devices: int, form: _Form) -> list[tuple[ScalePoint, Label]]:
     """What stands before the first points: the value, and the name of a series that has no other."""
     first = [(each, each.points[0]) for each in series if each.points[0].devices == devices]
-    return [(at, ticks.throughput(at.shown) if len(one.points) > 1 else _ending(one, form)) for one, at in first]
+    return [
+        (at, ticks.throughput(at.shown) if len(series.points) > 1 else _ending(series, form)) for series, at in first
+    ]
 
 
 def _begin_labels(sheet: Sheet, panel: Panel, begins: Sequence[tuple[ScalePoint, Label]]) -> None:

@@ -63,9 +63,9 @@ def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hu
 def cores(panel: Panel, boxes: Sequence[Box], variant: int) -> None:
     for stripe in range(min(variant, MOST_STRIPES)):
         from_edge = (stripe + 1) / (min(variant, MOST_STRIPES) + 1) - STRIPE / 2
-        found = [(x, y + from_edge * height, width, STRIPE * height) for x, y, width, height in boxes]
-        if found:
-            field(panel, found, "surface", zorder=2.2)
+        stripes = [(x, y + from_edge * height, width, STRIPE * height) for x, y, width, height in boxes]
+        if stripes:
+            field(panel, stripes, "surface", zorder=2.2)
 
 
 def _polygons(panel: Panel, boxes: Sequence[Box], colour: str, **style: Any) -> "Collection":

@@ -98,7 +98,7 @@ def _free(name: str, taken: Sequence[tuple[int, str]]) -> tuple[int, str]:
     used = {index for index, _ in taken}
     whole = [(place + 1, _HUE_MARKERS[place]) for place in around if place + 1 not in used]
     shared = ((place + 1, marker) for marker in _OTHER_MARKERS for place in around)
-    return next((one for one in (*whole, *shared) if one not in taken), (0, OTHER.marker))
+    return next((look for look in (*whole, *shared) if look not in taken), (0, OTHER.marker))
 
 
 def look(frameworks: Sequence[str]) -> Look:
@@ -107,8 +107,8 @@ def look(frameworks: Sequence[str]) -> Look:
 
 def polygon(marker: str) -> Sequence[tuple[float, float]] | None:
     """Corners within about ±1, y upwards; None for the circle."""
-    found: Sequence[tuple[float, float]] | None = _SHAPES["markers"].get(marker)
-    return found
+    points: Sequence[tuple[float, float]] | None = _SHAPES["markers"].get(marker)
+    return points
 
 
 def swatch(hue: Hue) -> str:
@@ -164,11 +164,11 @@ def as_picture(svg: str, language: str) -> str:
     svg = re.sub(rf'<text lang="(?!{language})[^"]*"[^>]*>[^<]*</text>', "", svg)
     shapes = dict(re.findall(r'<defs><path id="([^"]*)" d="([^"]*)"></path></defs>', svg))
 
-    def write_path(found: re.Match[str]) -> str:
-        return f'<path transform="translate({found[2]} {found[3]})" d="{shapes[found[1]]}"/>'
+    def write_path(match: re.Match[str]) -> str:
+        return f'<path transform="translate({match[2]} {match[3]})" d="{shapes[match[1]]}"/>'
 
     svg = re.sub(r'<use[^>]* href="#([^"]*)" x="([^"]*)" y="([^"]*)"[^>]*/>', write_path, svg)
-    return re.sub(r' class="([^"]*)"', lambda found: "".join(map(_as_attribute, found[1].split())), svg)
+    return re.sub(r' class="([^"]*)"', lambda match: "".join(map(_as_attribute, match[1].split())), svg)
 
 
 def _as_attribute(name: str) -> str:

@@ -184,8 +184,8 @@ def _mark_attributes(ref: str | None, look: Attributes) -> str:
 
 
 def _attributes(attributes: Attributes) -> str:
-    found = ((name, value) for name, value in attributes.items() if value is not None)
-    return "".join(f" {name}={quoteattr(clean(value))}" for name, value in found)
+    pairs = ((name, value) for name, value in attributes.items() if value is not None)
+    return "".join(f" {name}={quoteattr(clean(value))}" for name, value in pairs)
 
 
 def _points(path: Path) -> Any:
@@ -198,17 +198,17 @@ def _codes(path: Path) -> list[Any]:
 
 
 def _path_data(path: Path) -> str:
-    found: list[str] = []
+    parts: list[str] = []
     before = None
     for (x, y), code in zip(_points(path).tolist(), _codes(path), strict=True):
         if code == Path.CLOSEPOLY:
-            found.append("Z")
+            parts.append("Z")
         elif code != before or code == Path.MOVETO:
-            found.append(f"{LETTERS[code]}{_number(x)} {_number(y)}")
+            parts.append(f"{LETTERS[code]}{_number(x)} {_number(y)}")
         else:
-            found.append(f" {_number(x)} {_number(y)}")
+            parts.append(f" {_number(x)} {_number(y)}")
         before = code
-    return "".join(found)
+    return "".join(parts)
 
 
 def _number(value: float) -> str:

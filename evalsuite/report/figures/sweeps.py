@@ -74,7 +74,7 @@ def _size_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> 
         panel = sheet.panel(left, top, right, top + HIGH)
         _sweep_panel(sheet, panel, members, look, sizes)
         _names(sheet, panel, members, right + 8, top, room - 10)
-        _oom_lanes(sheet, panel, [one for one in members if one.oom_from is not None], look, sizes)
+        _oom_lanes(sheet, panel, [line for line in members if line.oom_from is not None], look, sizes)
         sheet.write(left, 12, label, size=TEXT, colour="ink", style="strong")
     sheet.write(72, 30, unit, anchor="right")
     return sheet.svg()

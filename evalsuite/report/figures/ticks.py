@@ -58,12 +58,12 @@ def linear(low: float, high: float, wanted: int = 5) -> list[float]:
 def logarithmic(low: float, high: float, wanted: int = 6) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     for parts in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        found = [m * 10.0**k for k in range(first, last + 1) for m in parts if low <= m * 10.0**k <= high]
-        if len(found) <= wanted:
+        ticks = [m * 10.0**k for k in range(first, last + 1) for m in parts if low <= m * 10.0**k <= high]
+        if len(ticks) <= wanted:
             break
     else:
-        found = found[:: math.ceil(len(found) / wanted)]
-    return found if len(found) > 1 else linear(low, high, 3)
+        ticks = ticks[:: math.ceil(len(ticks) / wanted)]
+    return ticks if len(ticks) > 1 else linear(low, high, 3)
 
 
 def margin(values: Sequence[float], written: Callable[[float], str] = number) -> float:

@@ -45,9 +45,9 @@ def write(
 
 def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
     """The forms in *out* that were made of other data than the page, or changed since."""
-    found = sorted(path for pattern in (*FILES.values(), DRAWN) for path in Path(out).glob(pattern) if path.is_file())
-    sealed = manifest.sealed(Path(out), identity.build_hash(evaluation)) if found else {}
-    return [path for path in found if path.relative_to(out).as_posix() not in sealed]
+    paths = sorted(path for pattern in (*FILES.values(), DRAWN) for path in Path(out).glob(pattern) if path.is_file())
+    sealed = manifest.sealed(Path(out), identity.build_hash(evaluation)) if paths else {}
+    return [path for path in paths if path.relative_to(out).as_posix() not in sealed]
 
 
 def _modules() -> Mapping[str, ModuleType]:

@@ -26,24 +26,27 @@ class HeadlineFigure:
 
 
 def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
-    shown = [one for one in answers.questions(book, words) if one.chosen and len(one.places) > 1][:MOST_PANELS]
+    shown = [asked for asked in answers.questions(book, words) if asked.chosen and len(asked.places) > 1][:MOST_PANELS]
     if not shown:
         return None
     language = words.languages[0]
-    scaled = {one.answer.setting for one in shown[:MOST_CURVES]}
-    asked = [one for one in answers.questions(book, words) if one.answer.setting in scaled]
+    scaled = {question.answer.setting for question in shown[:MOST_CURVES]}
+    asked = [question for question in answers.questions(book, words) if question.answer.setting in scaled]
     scaling = curves.draw(book, asked, captioned_figure.look(book), words)
     panels, top = [], GAP
-    for one in shown:
-        rows = [(place, values(ranked.summary)) for place, ranked in zip(one.places, one.answer.ranked, strict=True)]
+    for question in shown:
+        rows = [
+            (place, values(ranked.summary))
+            for place, ranked in zip(question.places, question.answer.ranked, strict=True)
+        ]
         begin, top = top, top + HEAD + ROW * len(rows) + GAP
         title = svg = ""
-        drawn = scaling.get(one.id)
+        drawn = scaling.get(question.id)
         if drawn and drawn.figure.svg:
             title, svg = drawn.title.plain(language), curves.picture(drawn.figure.svg, language)
             svg = svg.replace("<svg ", f'<svg y="{top + GAP}" ', 1)
             top += GAP + int(float(svg.partition(' height="')[2].partition('"')[0])) + GAP
-        panels.append((begin, one, max(run for _, runs in rows for run in runs), rows, title, svg))
+        panels.append((begin, question, max(run for _, runs in rows for run in runs), rows, title, svg))
     svg = templates.drawing(
         "headline.svg.j2",
         width=WIDTH,
@@ -55,9 +58,9 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
         row=ROW,
         gap=GAP,
         panels=panels,
-        about="; ".join(f"{one.model}: {one.sentence.plain(language)}" for one in shown),
+        about="; ".join(f"{question.model}: {question.sentence.plain(language)}" for question in shown),
         source=source,
         language=language,
         highest=lambda value: numbers.rounded(value).text,
     )
-    return HeadlineFigure(svg=svg + "\n", models=tuple(one.model for one in shown))
+    return HeadlineFigure(svg=svg + "\n", models=tuple(question.model for question in shown))

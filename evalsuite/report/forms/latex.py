@@ -18,7 +18,7 @@ def write(material: Material) -> list[Path]:
     blocks = [block for model in models(material.book) for block in model.blocks if block.valid]
     written = {material.out / f"report.{language}.tex": language for language in material.languages}
     for path, language in written.items():
-        write_atomically(path, "\n".join(_table(one, known, language) for one in blocks).encode("utf-8", "replace"))
+        write_atomically(path, "\n".join(_table(block, known, language) for block in blocks).encode("utf-8", "replace"))
     return [*written]
 
 
@@ -27,7 +27,7 @@ def _table(block: Block, known: Words, language: str) -> str:
 
     scales = {f"{nodes}×{devices}": (nodes, devices) for nodes, devices in block.scales}
     rows = [[block.measured(column, *scale) for scale in scales.values()] for column in block.columns]
-    texts = [[escaped(numbers.throughput(one.items_per_s.value).text) if one else "--" for one in row] for row in rows]
+    texts = [[escaped(numbers.throughput(row.items_per_s.value).text) if row else "--" for row in row] for row in rows]
     frame = pandas.DataFrame(texts, [escaped(column.label) for column in block.columns], list(scales))
     about = f"{names.model(block.model)}, {heading.heading(block, known).plain(language)}, {names.visible(block.unit)}"
     return str(frame.to_latex(caption=escaped(about), label=f"tab:{block.id}", column_format="l" + "r" * len(scales)))

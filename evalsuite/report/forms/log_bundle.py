@@ -20,9 +20,9 @@ def write(material: Material) -> list[Path]:
     if material.logs is None:
         raise EvalsuiteError.of("report.logs_no_runs")
     path = material.out / NAME
-    copies = sorted(material.logs(material.book.measurements), key=lambda one: one.name)
+    copies = sorted(material.logs(material.book.measurements), key=lambda copy: copy.name)
     with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        manifest = {"build": material.build_hash, "logs": [_copy(one, archive) for one in copies]}
+        manifest = {"build": material.build_hash, "logs": [_copy(copy, archive) for copy in copies]}
         archive.writestr(zip_entry(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
         archive.writestr(zip_entry(bundle.README), bundle.readme("bundle.logs_readme", material))
     return [path]

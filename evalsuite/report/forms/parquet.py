@@ -21,8 +21,8 @@ def write(material: Material) -> list[Path]:
 
     written = []
     for name, rows in tables.rows(material.book).items():
-        columns, found = tables.with_options(tables.COLUMNS[name], rows)
-        frame = pandas.DataFrame(found, columns=list(columns)).convert_dtypes()
+        columns, values = tables.with_options(tables.COLUMNS[name], rows)
+        frame = pandas.DataFrame(values, columns=list(columns)).convert_dtypes()
         mixed = [column for column in frame if frame[column].dtype == object]
         frame[mixed] = frame[mixed].astype("string")
         frame.to_parquet(into := BytesIO(), index=False)

@@ -41,12 +41,12 @@ def write(material: Material) -> list[Path]:
 
 def browser() -> str:
     asked = os.environ.get(VARIABLE)
-    found = next(filter(None, map(shutil.which, [asked] if asked else DECLARED["browsers"])), None)
-    if found is None and asked:
+    browser = next(filter(None, map(shutil.which, [asked] if asked else DECLARED["browsers"])), None)
+    if browser is None and asked:
         raise EvalsuiteError.of("report.chromium_named", variable=VARIABLE, name=asked)
-    if found is None:
+    if browser is None:
         raise EvalsuiteError.of("report.no_chromium", names=tuple(DECLARED["browsers"]), variable=VARIABLE)
-    return found
+    return browser
 
 
 def _write(material: Material, language: str) -> Path:
@@ -72,8 +72,8 @@ def _fonts(folder: Path) -> dict[str, str]:
     """Leads the browser past CFF fonts, where there is a TrueType one for Chinese."""
     if shutil.which(TRUETYPE_CHINESE[0]) is None or os.environ.get("FONTCONFIG_FILE"):
         return {}
-    found = subprocess.run(TRUETYPE_CHINESE, capture_output=True, text=True, errors="replace").stdout
-    if not found.strip():
+    fonts = subprocess.run(TRUETYPE_CHINESE, capture_output=True, text=True, errors="replace").stdout
+    if not fonts.strip():
         return {}
     file = folder / "fonts.conf"
     file.write_text(DECLARED["fonts_without_cff_chinese"], encoding="utf-8")
@@ -97,5 +97,5 @@ def set_dates(pdf: bytes, stamp: str) -> bytes:
 
 
 def _date(material: Material) -> str:
-    found = material.book.period
-    return f"{found.last.astimezone(UTC):%Y%m%d%H%M}00" if found else NO_DATE
+    period = material.book.period
+    return f"{period.last.astimezone(UTC):%Y%m%d%H%M}00" if period else NO_DATE

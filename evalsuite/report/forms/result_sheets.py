@@ -34,7 +34,7 @@ class ResultSheet:
 
 
 def sheets(book: Book) -> tuple[ResultSheet, ...]:
-    found = by_key(
+    by_setting = by_key(
         ((model.name, precision), policy)
         for model in blocks.models(book)
         for policy in policies(model.blocks)
@@ -44,7 +44,7 @@ def sheets(book: Book) -> tuple[ResultSheet, ...]:
     taken: set[str] = set()
     return tuple(
         ResultSheet(name=_name(*key, taken), model=key[0], tables=tuple((policy, key[1]) for policy in of))
-        for key, of in found.items()
+        for key, of in by_setting.items()
     )
 
 
@@ -146,7 +146,7 @@ class Writer:
         at = (sheet.name, first, SCALE_COLUMNS - 1, last, SCALE_COLUMNS - 1)
         for title, rows in zip((policy.unit or "", "x"), grids, strict=False):
             columns = range(start, start + len(rows))
-            series = (((sheet.name, head + 1, one), at, (sheet.name, first, one, last, one)) for one in columns)
+            series = (((sheet.name, head + 1, col), at, (sheet.name, first, col, last, col)) for col in columns)
             form = {"log_base": 2}
             drawing = Drawing(kind=LINES, title=names.visible(title), series=tuple(series), x=form, y=form)
             draw(self.file, sheet, head, place, drawing)
@@ -238,7 +238,7 @@ def _groups(grid: Grid, precision: str) -> tuple[Group, ...]:
 
 def _shows_scaling(policy: BatchPolicy, nodes: int, per_node: int) -> bool:
     """Processes that share cores are no more hardware than their base."""
-    shared = any(one.case.shares_cores for one in policy.summaries if one.case.scale == f"{nodes}x{per_node}")
+    shared = any(row.case.shares_cores for row in policy.summaries if row.case.scale == f"{nodes}x{per_node}")
     return policy.base_devices == (1,) and nodes * per_node > 1 and not shared
 
 

@@ -60,9 +60,9 @@ def workbook(material: Material) -> bytes:
             results.write(sheet)
         rows = tables.rows(book, SHEETS)
         raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
-        for name, columns, found in raw:
-            if found:  # an empty sheet has no information
-                _table(file.add_worksheet(_name(labels, name)), columns, found, head)
+        for name, columns, table in raw:
+            if table:  # an empty sheet has no information
+                _table(file.add_worksheet(_name(labels, name)), columns, table, head)
     return into.getvalue()
 
 
@@ -109,16 +109,16 @@ def _about(sheet: Any, book: Book, material: Material, labels: Words, head: Any,
     result_sheets.for_paper(sheet)
 
 
-def _standings(file: Any, name: str, found: Sequence[Standings], leaders: WinnerMatrix | None, head: Any) -> None:
+def _standings(file: Any, name: str, scales: Sequence[Standings], leaders: WinnerMatrix | None, head: Any) -> None:
     """Who leads, then the table of the chosen scale and the others; reasons and ⚠ are in the number format."""
     sheet = file.add_worksheet(name)
     line = _leaders(sheet, leaders, head) if leaders else 0
-    result_sheets.draw(file, sheet, line, 2 + max(len(one.answers) for one in found), _bars(name, found, line))
-    for one in sorted(found, key=lambda one: not one.chosen):
-        sheet.write_string(line, 0, one.scale, head)
-        for place, (answer, setting) in enumerate(zip(one.answers, one.settings, strict=True), 1):
+    result_sheets.draw(file, sheet, line, 2 + max(len(grid.answers) for grid in scales), _bars(name, scales, line))
+    for standings in sorted(scales, key=lambda standings: not standings.chosen):
+        sheet.write_string(line, 0, standings.scale, head)
+        for place, (answer, setting) in enumerate(zip(standings.answers, standings.settings, strict=True), 1):
             sheet.write_string(line, place, f"{names.model(answer.setting.model)} {_every(setting)}", head)
-        for row, (framework, cells) in enumerate(one.rows, line + 1):
+        for row, (framework, cells) in enumerate(standings.rows, line + 1):
             sheet.write_string(row, 0, framework)
             for place, cell in enumerate(cells, 1):
                 why = _every(cell.why).replace('"', "'") if cell.why else ""
@@ -128,26 +128,26 @@ def _standings(file: Any, name: str, found: Sequence[Standings], leaders: Winner
                 form = '0.0%"' + "⚠" * cell.flagged + (f" ({why})" if why else "") + '"'
                 look = {"italic": bool(why), "bold": cell.weight == "decided"}
                 sheet.write_number(row, place, cell.share.raw, file.add_format({"num_format": form, **look}))
-        last = line + len(one.rows)
+        last = line + len(standings.rows)
         ends = {"min_color": result_sheets.LOW, "max_color": result_sheets.HIGH}
-        sheet.conditional_format(line + 1, 1, last, len(one.answers), {"type": "2_color_scale", **ends})
+        sheet.conditional_format(line + 1, 1, last, len(standings.answers), {"type": "2_color_scale", **ends})
         line = last + 2
-    sheet.set_column(0, len(found[0].answers), 24)
+    sheet.set_column(0, len(scales[0].answers), 24)
     sheet.freeze_panes(0, 1)
     result_sheets.for_paper(sheet)
 
 
-def _leaders(sheet: Any, found: WinnerMatrix, head: Any) -> int:
-    sheet.write_row(0, 0, [_every(found.title), "", *found.scales], head)
-    for line, row in enumerate(found.rows, 1):
-        said = ((one.winner, one.lead, "⚠" * one.flagged, one.note) for one in row.cells)
-        parts = ([one if isinstance(one, str) else _every(one) for one in cell if one] for cell in said)
+def _leaders(sheet: Any, matrix: WinnerMatrix, head: Any) -> int:
+    sheet.write_row(0, 0, [_every(matrix.title), "", *matrix.scales], head)
+    for line, row in enumerate(matrix.rows, 1):
+        said = ((cell.winner, cell.lead, "⚠" * cell.flagged, cell.note) for cell in row.cells)
+        parts = ([text if isinstance(text, str) else _every(text) for text in cell if text] for cell in said)
         sheet.write_row(line, 0, [row.model, _every(row.setting), *map(" ".join, parts)])
-    return len(found.rows) + 2
+    return len(matrix.rows) + 2
 
 
-def _bars(name: str, found: Sequence[Standings], line: int) -> result_sheets.Drawing:
-    chosen = next(one for one in found if one.chosen or one is found[-1])
+def _bars(name: str, standings: Sequence[Standings], line: int) -> result_sheets.Drawing:
+    chosen = next(standing for standing in standings if standing.chosen or standing is standings[-1])
     across = (1, len(chosen.answers))
     rows = range(line + 1, line + 1 + len(chosen.rows))
     return result_sheets.Drawing(
@@ -167,8 +167,8 @@ def _every(text: Rendered) -> str:
 
 def _lines(book: Book, material: Material, labels: Words) -> Iterable[Rendered]:
     sentences = words.read(material.languages, on_cpu=book.on_cpu)
-    for one in verdict.model_findings(book, sentences):
-        yield sentences("verdict.found_line", model=one.model, about_text=one.about, sentence_text=one.sentence)
+    for note in verdict.model_findings(book, sentences):
+        yield sentences("verdict.found_line", model=note.model, about_text=note.about, sentence_text=note.sentence)
     yield from (notice.line for notice in notices.notices(book, sentences))
     yield labels("spreadsheet.note")
     asked = book.efficiency_threshold

@@ -30,7 +30,7 @@ def script(name: str) -> str:
 
 
 def join_style(file: Path) -> str:
-    return STYLE_IMPORT.sub(lambda found: join_style(file.parent / found[1]), file.read_text(encoding="utf-8"))
+    return STYLE_IMPORT.sub(lambda match: join_style(file.parent / match[1]), file.read_text(encoding="utf-8"))
 
 
 def _add_module(file: Path, modules: dict[Path, str]) -> None:

@@ -100,15 +100,15 @@ def _with_own_words(subject: Subject, section: Section) -> Section:
 
     def markdown(writer: MarkdownWriter) -> Iterable[str]:
         yield from section.markdown(writer)
-        for found in own:
-            yield from author_sections.markdown(found, writer)
+        for text in own:
+            yield from author_sections.markdown(text, writer)
 
     return replace(section, markdown=markdown) if own else section
 
 
 def place_sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Placed, ...]:
-    found = tuple(section for sections_of in order for section in sections_of(subject))
-    return placing.place(subject, found) if order is WHOLE else placing.number(found)
+    sections = tuple(section for sections_of in order for section in sections_of(subject))
+    return placing.place(subject, sections) if order is WHOLE else placing.number(sections)
 
 
 def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Chapter, ...]:
@@ -117,7 +117,7 @@ def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Cha
 
 def _chapter(subject: Subject, section: Section, number: str) -> Chapter:
     own = author_sections.own(subject, section.id)
-    parts = [*section.parts.items(), *((found.id, found.title) for found in own)]
+    parts = [*section.parts.items(), *((text.id, text.title) for text in own)]
     facts = section.facts()
     return Chapter(
         id=section.id,

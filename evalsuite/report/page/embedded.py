@@ -25,7 +25,7 @@ def document(book: Book) -> Mapping[str, Any]:
     return {
         "cases": {"ids": list(cases), "values": _by_column(list(cases.values()), CASE_KEYS)},
         "decisions": _decisions(book),
-        "tables": {name: _table(name, found) for name, found in tables.rows(book, reproduction.embedded(book)).items()},
+        "tables": {name: _table(name, rows) for name, rows in tables.rows(book, reproduction.embedded(book)).items()},
     }
 
 
@@ -57,26 +57,26 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
 
 def _decisions(book: Book) -> dict[str, Any]:
     rows = {case.id: row for row, case in enumerate(book.planned)}
-    return _by_column([_decision(one, rows) for one in book.decisions], DECISION_KEYS)
+    return _by_column([_decision(decision, rows) for decision in book.decisions], DECISION_KEYS)
 
 
-def _decision(one: Decision, rows: Mapping[str, int]) -> dict[str, Any]:
-    needed = one.deciding
+def _decision(decision: Decision, rows: Mapping[str, int]) -> dict[str, Any]:
+    needed = decision.deciding
     return {
-        "first": rows[one.first.case.id],
-        "second": rows[one.second.case.id],
-        "evidence": one.evidence,
-        "lead": f"+{numbers.gain(one.lead).text}",
+        "first": rows[decision.first.case.id],
+        "second": rows[decision.second.case.id],
+        "evidence": decision.evidence,
+        "lead": f"+{numbers.gain(decision.lead).text}",
         "needed": needed.needed if needed else None,
         "runs": needed.runs if needed else None,
         "chance": numbers.chance(needed.chance).text if needed and needed.chance is not None else None,
-        "why": [why_not_comparable.bare(each) for each in one.obstacles],
+        "why": [why_not_comparable.bare(each) for each in decision.obstacles],
     }
 
 
 def conditions(book: Book, words: Words) -> dict[str, Rendered]:
-    found = {why_not_comparable.bare(each): each for one in book.decisions for each in one.obstacles}
-    return {bare: why_not_comparable.name(each, words) for bare, each in found.items()}
+    obstacles = {why_not_comparable.bare(each): each for decision in book.decisions for each in decision.obstacles}
+    return {bare: why_not_comparable.name(each, words) for bare, each in obstacles.items()}
 
 
 def _by_column(rows: list[dict[str, Any]], keys: Iterable[str]) -> dict[str, Any]:
@@ -99,12 +99,12 @@ def _value(summary: Summary, threshold: float | None) -> dict[str, Any]:
     }
 
 
-def _table(name: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+def _table(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
     return {
         "columns": tables.COLUMNS[name],
-        "rows": len(found),
-        "values": {column: _packed([tables.harmless(row[column]) for row in found]) for column in columns},
+        "rows": len(rows),
+        "values": {column: _packed([tables.harmless(row[column]) for row in rows]) for column in columns},
     }
 
 

@@ -26,9 +26,9 @@ def _of(evaluation: Evaluation, model: str) -> Evaluation:
         evaluation,
         planned=cases,
         skips=tuple(skip for skip in evaluation.skips if skip.case.model == model),
-        summaries=tuple(one for one in evaluation.summaries if one.case.model == model),
+        summaries=tuple(summary for summary in evaluation.summaries if summary.case.model == model),
         verdicts=(),
-        findings=tuple(one for one in evaluation.findings if one.where.partition("/r")[0] in ids),
+        findings=tuple(finding for finding in evaluation.findings if finding.where.partition("/r")[0] in ids),
     )
 
 

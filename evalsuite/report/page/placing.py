@@ -13,47 +13,47 @@ FIRST_AFTER = 9  # the number of the first chapter after the outline's eight
 Placed = tuple[str, Section]  # number, section
 
 
-def place(subject: Subject, found: Sequence[Section]) -> tuple[Placed, ...]:
+def place(subject: Subject, sections: Sequence[Section]) -> tuple[Placed, ...]:
     lab = subject.book.evaluation.document
     if lab is None:
-        return number(found)
+        return number(sections)
     if lab.outline == "free":
-        return number(_ordered(subject, lab, found), lab.order)
-    return tuple(_tianshu(subject, lab, found))
+        return number(_ordered(subject, lab, sections), lab.order)
+    return tuple(_tianshu(subject, lab, sections))
 
 
-def number(found: Iterable[Section], asked: Sequence[str] = (), first: int = 1) -> tuple[Placed, ...]:
+def number(given: Iterable[Section], asked: Sequence[str] = (), first: int = 1) -> tuple[Placed, ...]:
     """Chapters in numbers, then the annex, A1, A2, …, without what a lab has *asked* for by name."""
-    sections = tuple(found)
-    annex = [one for one in sections if one.id in outline.ANNEX and one.id not in asked]
-    chapters = [one for one in sections if one not in annex]
+    sections = tuple(given)
+    annex = [section for section in sections if section.id in outline.ANNEX and section.id not in asked]
+    chapters = [section for section in sections if section not in annex]
     return (
-        *((str(place), one) for place, one in enumerate(chapters, first)),
-        *((f"A{place}", one) for place, one in enumerate(annex, 1)),
+        *((str(place), section) for place, section in enumerate(chapters, first)),
+        *((f"A{place}", section) for place, section in enumerate(annex, 1)),
     )
 
 
-def _tianshu(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> Iterator[Placed]:
-    by_id = {section.id: section for section in found}
+def _tianshu(subject: Subject, lab: LabDocument, sections: Sequence[Section]) -> Iterator[Placed]:
+    by_id = {section.id: section for section in sections}
     yield "1", by_id.pop(outline.INTRODUCTION)
     yield "2", by_id.pop(outline.BACKGROUND)
     for chapter in outline.MODEL_CHAPTERS:
-        ours = [one for model in chapter.models if (one := by_id.pop(names.model_anchor(model), None))]
-        titles = [replace(one, title=author_sections.titled(subject, chapter, str(one.title))) for one in ours]
+        ours = [section for model in chapter.models if (section := by_id.pop(names.model_anchor(model), None))]
+        titles = [replace(part, title=author_sections.titled(subject, chapter, str(part.title))) for part in ours]
         if not ours:
             yield chapter.number, author_sections.untested(subject, chapter)
         elif len(ours) == 1:
             yield chapter.number, titles[0]
         else:
-            yield from ((f"{chapter.number}.{place}", one) for place, one in enumerate(titles, 1))
+            yield from ((f"{chapter.number}.{place}", section) for place, section in enumerate(titles, 1))
     yield "8", by_id.pop(outline.PROBLEMS)
-    after = [section for section in found if section.id in by_id]
+    after = [section for section in sections if section.id in by_id]
     yield from number(_ordered(subject, lab, after), lab.order, FIRST_AFTER)
 
 
-def _ordered(subject: Subject, lab: LabDocument, found: Sequence[Section]) -> tuple[Section, ...]:
+def _ordered(subject: Subject, lab: LabDocument, sections: Sequence[Section]) -> tuple[Section, ...]:
     order = [*lab.order, *(key for key in outline.ORDERED if key not in lab.order)]
-    return tuple(sorted(found, key=lambda section: order.index(_key(subject, section))))
+    return tuple(sorted(sections, key=lambda section: order.index(_key(subject, section))))
 
 
 def _key(subject: Subject, section: Section) -> str:

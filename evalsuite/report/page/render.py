@@ -104,13 +104,13 @@ def _sheets() -> tuple[str, str, str, str]:
 
 def _scripts(book: Book) -> dict[str, str]:
     used = (command.checkout for command in book.evaluation.commands.values() if command.checkout)
-    return {f"{one.repository}@{(one.commit or '')[:12]}": one.licence for one in used}
+    return {f"{checkout.repository}@{(checkout.commit or '')[:12]}": checkout.licence for checkout in used}
 
 
 def _cited(book: Book) -> dict[str, str]:
     files = sorted((paths.DATA / "reference").glob("*/source.toml"))
-    known = {one["repository"]: one["licence"] for one in map(paths.read_data, map(str, files))}
-    printed = {found for run in book.measurements if (found := provenance.repository(run))}
+    known = {row["repository"]: row["licence"] for row in map(paths.read_data, map(str, files))}
+    printed = {pair for run in book.measurements if (pair := provenance.repository(run))}
     return {f"{address}@{commit[:12]}": known.get(address, "") for address, commit in sorted(printed)}
 
 
@@ -129,16 +129,16 @@ def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:
 def choices(book: Book) -> Mapping[str, Sequence[object]]:
     cases = book.planned
     frameworks = sorted({names.framework(case.framework) for case in cases}, key=str.casefold)
-    found: dict[str, Sequence[object]] = {
+    facts: dict[str, Sequence[object]] = {
         "framework": frameworks,
         "model": [names.model(name) for name in book.models],
         "precision": sorted({names.precision(case.precision) for case in cases}),
         "xla": sorted({json.dumps(case.xla) for case in cases}),
         "batch": sorted({case.batch_per_device for case in cases}),
-        "origin": sorted({one.origin for one in book.valid}),
+        "origin": sorted({summary.origin for summary in book.valid}),
         "devices": sorted({case.total_devices for case in cases}),
     }
-    return {name: values for name, values in found.items() if len(values) > 1}
+    return {name: values for name, values in facts.items() if len(values) > 1}
 
 
 @functools.lru_cache(maxsize=4)
@@ -190,10 +190,10 @@ def _environment(words: Words) -> templates.Environment:
 
 
 def _term(words: Words) -> Callable[[str], Markup]:
-    found = {term.key: glossary_section.adapt_term(term, words) for term in glossary.terms()}
+    terms = {term.key: glossary_section.adapt_term(term, words) for term in glossary.terms()}
 
     def term(key: str) -> Markup:
-        pair = Pair(words=words, by_language=(("zh", found[key].zh), ("en", found[key].en)))
+        pair = Pair(words=words, by_language=(("zh", terms[key].zh), ("en", terms[key].en)))
         return Markup('<a class="term" href="#term-{}">{}</a>').format(key, pair)
 
     return term

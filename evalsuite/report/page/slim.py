@@ -16,7 +16,7 @@ MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 
 
 def shorten(html: str) -> str:
-    return MAIN.sub(lambda found: _short(found[0]), html)
+    return MAIN.sub(lambda match: _short(match[0]), html)
 
 
 def _short(main: str) -> str:

@@ -65,9 +65,9 @@ def environment(folders: Sequence[Path], shown: Callable[[Any], Any] = refuse_no
 
 @functools.cache
 def _drawings() -> Environment:
-    found = environment([paths.TEMPLATES / "drawings"])
-    found.filters |= {"px": lambda value: f"{value:.1f}", "text": lambda words: Markup(escape(names.visible(words)))}
-    return found
+    env = environment([paths.TEMPLATES / "drawings"])
+    env.filters |= {"px": lambda value: f"{value:.1f}", "text": lambda words: Markup(escape(names.visible(words)))}
+    return env
 
 
 def drawing(name: str, **facts: object) -> str:

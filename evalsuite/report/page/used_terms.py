@@ -33,7 +33,7 @@ def forms(term: Term) -> tuple[str, ...]:
 def _forms(name: str) -> Iterable[str]:
     whole = name.casefold()
     yield BRACKETS.sub(" ", whole).strip()
-    yield from (found for found in BRACKETS.findall(whole) if len(found) >= SHORTEST and not found.isdigit())
+    yield from (term for term in BRACKETS.findall(whole) if len(term) >= SHORTEST and not term.isdigit())
 
 
 def _stands_in(form: str, text: str) -> bool:

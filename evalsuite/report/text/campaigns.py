@@ -11,12 +11,12 @@ def disturbances(before: int, after: int, words: Words) -> Text | None:
     return words("compare.disturbed", before=numbers.count(before), after=numbers.count(after))
 
 
-def moved_together(found: Together, words: Words) -> Text:
-    key = f"compare.together_{found.outcome}"
-    return words(key, cases=numbers.count(found.cases), change=span(found))
+def moved_together(together: Together, words: Words) -> Text:
+    key = f"compare.together_{together.outcome}"
+    return words(key, cases=numbers.count(together.cases), change=span(together))
 
 
-def span(found: Together) -> str:
+def span(together: Together) -> str:
     """From the case that changed least to the one that changed most: "42–67%"."""
-    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (found.least, found.most))
+    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (together.least, together.most))
     return "–".join(ends) + "%"

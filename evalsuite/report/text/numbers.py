@@ -199,10 +199,10 @@ def span(low: float, high: float, form: Form) -> Number:
     return Number(text=f"{first}{RANGE}{last}", raw=low)
 
 
-def interval(found: Interval | None, form: Form) -> Number | None:
-    if found is None or found.low is None or found.high is None:
+def interval(interval: Interval | None, form: Form) -> Number | None:
+    if interval is None or interval.low is None or interval.high is None:
         return None
-    return span(found.low, found.high, form)
+    return span(interval.low, interval.high, form)
 
 
 def _number(value: float, decimals: int, suffix: str = "") -> Number:

@@ -29,15 +29,15 @@ def value_of(name: str, value: str, words: Words) -> Rendered:
     return words.same(value)
 
 
-def unbroken(found: Rendered, words: Words) -> Rendered:
+def unbroken(text: Rendered, words: Words) -> Rendered:
     """Each option stays on a line with its value, for a narrow column."""
-    if not isinstance(found, Listed):
-        return found
+    if not isinstance(text, Listed):
+        return text
     items = (
-        Spanned(words=words, inside=one, attribute="class", value="kept") if isinstance(one, Text) else one
-        for one in found.items
+        Spanned(words=words, inside=text, attribute="class", value="kept") if isinstance(text, Text) else text
+        for text in text.items
     )
-    return replace(found, items=tuple(items))
+    return replace(text, items=tuple(items))
 
 
 def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:

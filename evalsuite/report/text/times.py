@@ -48,19 +48,19 @@ def period(stamps: Iterable[str]) -> Period | None:
     return Period(first=moments[0], last=moments[-1].astimezone(moments[0].tzinfo)) if moments else None
 
 
-def text(found: Period, words: Words) -> Text:
-    return words("page.span", span=found.span, zone=found.zone)
+def text(period: Period, words: Words) -> Text:
+    return words("page.span", span=period.span, zone=period.zone)
 
 
 def stamp(written: str) -> str:
-    found = _moment(written)
-    if found is None:
+    time = _moment(written)
+    if time is None:
         return names.visible(written)
-    return f"{found:{DAY} %H:%M:%S} {Period(first=found, last=found).zone}"
+    return f"{time:{DAY} %H:%M:%S} {Period(first=time, last=time).zone}"
 
 
 def _moment(stamp: str) -> datetime | None:
-    found = instant(stamp)
-    if found is None or not EARLIEST <= found.year < LATEST:
+    time = instant(stamp)
+    if time is None or not EARLIEST <= time.year < LATEST:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

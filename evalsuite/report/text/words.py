@@ -120,7 +120,7 @@ class Rendered:
     def __html__(self) -> Markup:
         """All languages of the report side by side; the page shows one of them. What reads alike is written once."""
         said = [self.in_language(language) for language in self.words.languages]
-        if all(one == said[0] for one in said):
+        if all(markup == said[0] for markup in said):
             return said[0]
         spans = (
             Markup('<span lang="{}">{}</span>').format(HTML_LANG[language], text)
@@ -167,10 +167,10 @@ class Ordered(Rendered):
     told: tuple[bool, ...]  # of each but the first: from the one before it
 
     def in_language(self, language: str) -> Markup:
-        found = Markup("").join(_shown(item, language) for item in self.items[:1])
+        markup = Markup("").join(_shown(item, language) for item in self.items[:1])
         for item, told in zip(self.items[1:], self.told, strict=False):
-            found += Markup(GREATER if told else ALIKE) + _shown(item, language)
-        return found
+            markup += Markup(GREATER if told else ALIKE) + _shown(item, language)
+        return markup
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -278,13 +278,13 @@ def read_rule(language: str, code: str) -> Words:
 
 def rule_sentences(language: str, code: str = "*") -> dict[str, str]:
     """The texts of each rule: `findings.<name>` for its findings, `rules.<code>.<part>` for the rest."""
-    found = {}
+    texts = {}
     for file in sorted(RULES.glob(f"{code}.toml")):
         for key, sentence in _flat(_parsed(file)):
             part, _, of = key.rpartition(".")
             if of == language:
-                found[re.sub(r"^says\.", "findings.", part) if "." in part else f"rules.{file.stem}.{part}"] = sentence
-    return found
+                texts[re.sub(r"^says\.", "findings.", part) if "." in part else f"rules.{file.stem}.{part}"] = sentence
+    return texts
 
 
 @functools.cache

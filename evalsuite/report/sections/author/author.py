@@ -29,10 +29,10 @@ from evalsuite.results.rules import data_rules
 
 OF_A_CASE: Mapping[str, tuple[Callable[[Summary], float | None], Callable[[float], Number], int]] = {
     # name: (value of a summary, how it is printed, what the author's number is divided by)
-    "throughput": (lambda one: one.items_per_s.value, numbers.throughput, 1),
-    "speedup": (lambda one: one.speedup.value if one.speedup else None, numbers.speedup, 1),
-    "efficiency": (lambda one: one.efficiency.value if one.efficiency else None, numbers.percent, 100),
-    "n": (lambda one: one.n, lambda n: numbers.count(round(n)), 1),
+    "throughput": (lambda summary: summary.items_per_s.value, numbers.throughput, 1),
+    "speedup": (lambda summary: summary.speedup.value if summary.speedup else None, numbers.speedup, 1),
+    "efficiency": (lambda summary: summary.efficiency.value if summary.efficiency else None, numbers.percent, 100),
+    "n": (lambda summary: summary.n, lambda n: numbers.count(round(n)), 1),
 }
 
 
@@ -70,14 +70,14 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
             raise EvalsuiteError.of("report.author_no_model", where=note.source, name=note.model, names=known)
     texts = [(note.en, note.source) for note in written.notes]
     texts += [(text.en, written.source) for text in author_file.texts(written.document, written.problems)]
-    found = dict.fromkeys(finding for text, source in texts for finding in _wrong(book, text, source))
+    wrong = dict.fromkeys(finding for text, source in texts for finding in _wrong(book, text, source))
     written, contradicted = claims.marked(book, written)
     return replace(
         evaluation,
         author_notes=written.notes,
         document=written.document,
         kept_problems=written.problems,
-        findings=(*evaluation.findings, *found, *contradicted),
+        findings=(*evaluation.findings, *wrong, *contradicted),
     )
 
 

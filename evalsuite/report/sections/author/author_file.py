@@ -40,10 +40,10 @@ class _AuthorFile:
 
 def read(file: Path) -> Authored:
     """What *file* holds. Raises EvalsuiteError with all mistakes in it."""
-    found = read_toml(file, "docs/author-findings.md", SEE)
-    if secret := redaction.find_secret(found):
+    row = read_toml(file, "docs/author-findings.md", SEE)
+    if secret := redaction.find_secret(row):
         raise EvalsuiteError(message("secret_of_author", file=file, key=secret, see=message(SEE)))
-    written = decode(_AuthorFile, found, file, SEE, strict=True)
+    written = decode(_AuthorFile, row, file, SEE, strict=True)
     source = Path(file).name
     return Authored(
         source=source,

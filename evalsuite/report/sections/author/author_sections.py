@@ -21,16 +21,16 @@ class OwnText:
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    return (_chapter(subject, found) for found in _at(subject, OWN))
+    return (_chapter(subject, text) for text in _at(subject, OWN))
 
 
-def _chapter(subject: Subject, found: OwnText) -> Section:
+def _chapter(subject: Subject, text: OwnText) -> Section:
     return Section(
-        id=found.id,
-        title=found.title,
+        id=text.id,
+        title=text.title,
         template="author/own.html.j2",
-        facts=lambda: found,
-        markdown=lambda writer: markdown(found, writer, level=2),
+        facts=lambda: text,
+        markdown=lambda writer: markdown(text, writer, level=2),
     )
 
 
@@ -56,14 +56,14 @@ def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
 
 def _places(subject: Subject) -> dict[str, str]:
     document, models = subject.book.evaluation.document, [model.name for model in subject.models]
-    found = dict(FREE_PLACES)
+    places = dict(FREE_PLACES)
     for chapter in MODEL_CHAPTERS:
         tested = [names.model_anchor(model) for model in chapter.models if model in models]
         if tested:
-            found[chapter.key] = tested[-1]  # after all of its kind
+            places[chapter.key] = tested[-1]  # after all of its kind
         elif document and document.outline == "tianshu":
-            found[chapter.key] = untested_id(chapter)
-    return found
+            places[chapter.key] = untested_id(chapter)
+    return places
 
 
 def untested_id(chapter: ModelChapter) -> str:
@@ -71,8 +71,8 @@ def untested_id(chapter: ModelChapter) -> str:
 
 
 def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:
-    found = written.paragraphs if written else ()
-    return tuple(FilledText(subject.words, subject.book, one) for one in found)
+    languageses = written.paragraphs if written else ()
+    return tuple(FilledText(subject.words, subject.book, languages) for languages in languageses)
 
 
 def untested(subject: Subject, chapter: ModelChapter) -> Section:
@@ -96,5 +96,5 @@ def titled(subject: Subject, chapter: ModelChapter, title: str) -> Rendered | st
     return words("outline.which", kind=known, model=title)
 
 
-def markdown(found: OwnText, writer: MarkdownWriter, level: int = 3) -> Sequence[str]:
-    return [f"{'#' * level} {writer.render(found.title)}", *map(writer.render, found.paragraphs)]
+def markdown(text: OwnText, writer: MarkdownWriter, level: int = 3) -> Sequence[str]:
+    return [f"{'#' * level} {writer.render(text.title)}", *map(writer.render, text.paragraphs)]

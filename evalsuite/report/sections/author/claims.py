@@ -41,11 +41,11 @@ class _Numbers(NamedTuple):
     sentence: str
 
     def efficiencies(self) -> Iterator[float]:
-        return (100 * one.efficiency.value for one in self.book.valid if one.efficiency)
+        return (100 * summary.efficiency.value for summary in self.book.valid if summary.efficiency)
 
     def ratios(self) -> Iterator[float]:
         """Speed-ups, and of any two results of one model with as many devices."""
-        yield from (one.speedup.value for one in self.book.valid if one.speedup)
+        yield from (summary.speedup.value for summary in self.book.valid if summary.speedup)
         for a, b in itertools.permutations(self.book.valid, 2):
             if (a.case.model, a.case.total_devices) == (b.case.model, b.case.total_devices):
                 yield a.items_per_s.value / b.items_per_s.value
@@ -54,33 +54,35 @@ class _Numbers(NamedTuple):
         return (100 * abs(ratio - 1) for ratio in self.ratios())
 
     def rates(self) -> Iterator[float]:
-        for one in self.book.valid:
-            yield from (one.items_per_s.value, one.items_per_s.value / one.case.total_devices)
+        for summary in self.book.valid:
+            yield from (summary.items_per_s.value, summary.items_per_s.value / summary.case.total_devices)
 
 
-def _is_counted(found: re.Match[str], known: _Numbers) -> bool:
-    counted = COUNTS[_COUNTED[found["what"].lower()]](known.book)
-    return int(_COUNT.get(found["n"].lower(), found["n"])) <= counted
+def _is_counted(match: re.Match[str], known: _Numbers) -> bool:
+    counted = COUNTS[_COUNTED[match["what"].lower()]](known.book)
+    return int(_COUNT.get(match["n"].lower(), match["n"])) <= counted
 
 
-def _is_first(found: re.Match[str], known: _Numbers) -> bool:
+def _is_first(match: re.Match[str], known: _Numbers) -> bool:
     cells = verdicts.fastest(known.book.valid).cells
-    first = {dict(one.values)["first"] for one in cells if one.reason in ("faster", "faster_in_rounds")}
-    named = {one for one in known.book.frameworks if names.framework(one).lower() in known.sentence.lower()}
+    first = {dict(cell.values)["first"] for cell in cells if cell.reason in ("faster", "faster_in_rounds")}
+    named = {
+        framework for framework in known.book.frameworks if names.framework(framework).lower() in known.sentence.lower()
+    }
     return bool(first & (named or first))
 
 
-def _is_multiple(found: re.Match[str], known: _Numbers) -> bool:
-    multiple = _MULTIPLE[found["word"].lower()]
+def _is_multiple(match: re.Match[str], known: _Numbers) -> bool:
+    multiple = _MULTIPLE[match["word"].lower()]
     return any(abs(ratio / multiple - 1) <= _ROUGHLY for ratio in known.ratios())
 
 
 def _among(numbers: Callable[[_Numbers], Iterable[float]]) -> Callable[[re.Match[str], _Numbers], bool]:
-    def holds(found: re.Match[str], known: _Numbers) -> bool:
-        written = data_rules.written(found["n"])
+    def holds(match: re.Match[str], known: _Numbers) -> bool:
+        written = data_rules.written(match["n"])
         if written is None:
             return True
-        bound = found.groupdict().get("least")
+        bound = match.groupdict().get("least")
         return any(
             number >= float(written) if bound else data_rules.rounds_to(written, number) for number in numbers(known)
         )
@@ -104,9 +106,9 @@ def contradicted(book: Book, text: str) -> Iterator[str]:
         if _NO_CLAIM.search(sentence):
             continue
         for kind, pattern in _WORDS["claims"]:
-            for found in re.finditer(pattern, sentence, re.IGNORECASE):
-                if not HOLDS[kind](found, _Numbers(book, sentence)):
-                    yield found[0].strip()
+            for match in re.finditer(pattern, sentence, re.IGNORECASE):
+                if not HOLDS[kind](match, _Numbers(book, sentence)):
+                    yield match[0].strip()
 
 
 def marked(book: Book, written: Authored) -> tuple[Authored, tuple[AuthorContradicted, ...]]:
@@ -127,8 +129,8 @@ def marked(book: Book, written: Authored) -> tuple[Authored, tuple[AuthorContrad
             return tuple(map(within, value))
         if not dataclasses.is_dataclass(value) or isinstance(value, type):
             return value
-        parts: Mapping[str, Any] = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        parts: Mapping[str, Any] = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return replace(value, **{name: within(part) for name, part in parts.items() if name not in UNCLAIMED})
 
-    found: Authored = within(written)
-    return found, tuple(findings.values())
+    authored: Authored = within(written)
+    return authored, tuple(findings.values())

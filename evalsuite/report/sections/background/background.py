@@ -37,7 +37,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     return {
         "platform": platform.facts(subject),
         "frameworks": frameworks(subject),
-        "unstated": not any(map(is_stated, (one for model in subject.models for one in model.participants))),
+        "unstated": not any(map(is_stated, (member for model in subject.models for member in model.participants))),
         "models": subject.models,
         "data_sets": data_sets(subject),
         "machines": machines(subject.book),
@@ -56,43 +56,43 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str], bool]]:
     """(name, versions, images, whether its runs were made by evalsuite)."""
-    found: dict[str, list[Participant]] = {name: [] for name in subject.book.frameworks}
+    participants: dict[str, list[Participant]] = {name: [] for name in subject.book.frameworks}
     for model in subject.models:
-        for one in model.participants:
-            found[one.framework].append(one)
+        for participant in model.participants:
+            participants[participant.framework].append(participant)
     return [
         (
             names.framework(name),
-            sorted({names.visible(version) for one in ours for version in one.versions}),
-            sorted({names.visible(one.image) for one in ours if one.image}),
-            any(one.measured for one in ours),
+            sorted({names.visible(version) for participant in ours for version in participant.versions}),
+            sorted({names.visible(participant.image) for participant in ours if participant.image}),
+            any(participant.measured for participant in ours),
         )
-        for name, ours in found.items()
+        for name, ours in participants.items()
     ]
 
 
 def data_sets(subject: Subject) -> Mapping[str, Rendered]:
     words = subject.words
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for run in subject.book.measurements:
         said = facts.believed(run.facts).get("data")
-        found.setdefault(run.run.case.model, set()).add(said.value if said else "")
+        values.setdefault(run.run.case.model, set()).add(said.value if said else "")
     return {
         model: words.listed(
-            options.value_of("data", one, words) if one else words("background.partly_recorded")
-            for one in sorted(values, key=lambda value: (not value, value))
+            options.value_of("data", value, words) if value else words("background.partly_recorded")
+            for value in sorted(values, key=lambda value: (not value, value))
         )
-        for model, values in found.items()
+        for model, values in values.items()
         if any(values)
     }
 
 
 def methods(book: Book) -> list[Method]:
-    found: dict[tuple[str, str, int], list[Window | None]] = {}
+    windows: dict[tuple[str, str, int], list[Window | None]] = {}
     for run in book.measurements:
         if run.throughput is not None:
             key = (run.run.case.framework, run.throughput.method, run.run.case.protocol.warmup_steps)
-            found.setdefault(key, []).append(run.throughput.window)
+            windows.setdefault(key, []).append(run.throughput.window)
     return [
         (
             names.framework(framework),
@@ -101,5 +101,5 @@ def methods(book: Book) -> list[Method]:
             sorted({window.steps for window in windows if window is not None}),
             len(windows),
         )
-        for (framework, method, warmup), windows in sorted(found.items(), key=lambda item: str(item[0]).casefold())
+        for (framework, method, warmup), windows in sorted(windows.items(), key=lambda item: str(item[0]).casefold())
     ]

@@ -45,7 +45,7 @@ def machines(book: Book) -> Machines:
         labels=labels,
         hosts=tuple(names.visible(host.host) for _, host in known),
         facts={key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
-        topologies=tuple((label, found) for label, found in topologies if found),
+        topologies=tuple((label, topology) for label, topology in topologies if topology),
     )
 
 
@@ -60,9 +60,9 @@ def one_line(book: Book, words: Words) -> Listed | None:
 
 
 def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
-    for found in (_accelerator(host), _text(host.cpu_model)):
-        if found is not None:
-            yield found
+    for text in (_accelerator(host), _text(host.cpu_model)):
+        if text is not None:
+            yield text
     if host.cores is not None:
         yield words("background.cores", n=numbers.plain(host.cores))
     if (memory := _memory(host)) is not None:
@@ -74,12 +74,12 @@ def usable_cores(book: Book) -> float | None:
     return min(known) if known else None
 
 
-def _text(found: str | None) -> str | None:
-    return names.visible(found) if found else None
+def _text(text: str | None) -> str | None:
+    return names.visible(text) if text else None
 
 
-def _pairs(found: Mapping[str, object]) -> str | None:
-    return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(found.items())) or None
+def _pairs(row: Mapping[str, object]) -> str | None:
+    return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(row.items())) or None
 
 
 def _cores(host: HostEnvironment) -> str | None:
@@ -97,13 +97,13 @@ def _memory(host: HostEnvironment) -> str | None:
 
 
 def _accelerator(host: HostEnvironment) -> str | None:
-    found = [names.visible(gpu.name or "GPU") for gpu in host.gpus or ()]
-    return ", ".join(f"{found.count(name)} × {name}" for name in dict.fromkeys(found)) or None
+    gpus = [names.visible(gpu.name or "GPU") for gpu in host.gpus or ()]
+    return ", ".join(f"{gpus.count(name)} × {name}" for name in dict.fromkeys(gpus)) or None
 
 
 def _gpu_memory(host: HostEnvironment) -> str | None:
-    found = {gpu.memory_total_bytes for gpu in host.gpus or () if gpu.memory_total_bytes is not None}
-    return ", ".join(numbers.memory(total).text for total in sorted(found)) or None
+    sizes = {gpu.memory_total_bytes for gpu in host.gpus or () if gpu.memory_total_bytes is not None}
+    return ", ".join(numbers.memory(total).text for total in sorted(sizes)) or None
 
 
 def _named(host: HostEnvironment, interfaces: Iterable[str]) -> str | None:
@@ -111,9 +111,9 @@ def _named(host: HostEnvironment, interfaces: Iterable[str]) -> str | None:
     return _with_models(host, {name: f"{speed:,} Mbit/s" if (speed := speeds[name]) else "" for name in interfaces})
 
 
-def _with_models(host: HostEnvironment, found: Mapping[str, str]) -> str | None:
+def _with_models(host: HostEnvironment, details: Mapping[str, str]) -> str | None:
     models = host.models or {}
-    about = {name: ", ".join(filter(None, (models.get(name), more))) for name, more in found.items()}
+    about = {name: ", ".join(filter(None, (models.get(name), more))) for name, more in details.items()}
     shown = (f"{name} ({text})" if text else name for name, text in about.items())
     return ", ".join(map(names.visible, shown)) or None
 
@@ -121,13 +121,13 @@ def _with_models(host: HostEnvironment, found: Mapping[str, str]) -> str | None:
 def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | None:
     runs = (run.run.id for run in book.measurements if str(run.environment) == environment)
     recorded = (command.packages for run in runs if (command := book.evaluation.commands.get(run)))
-    found = {
+    libraries = {
         f"{names.visible(name)} {names.visible(version)}"
         for versions in recorded
         for name, version in (versions or {}).items()
         if name.startswith(packages)
     }
-    return ", ".join(sorted(found)) or None
+    return ", ".join(sorted(libraries)) or None
 
 
 def _container(host: HostEnvironment) -> str | None:
@@ -173,8 +173,8 @@ def topology(text: str | None) -> Topology | None:
     if header is None:
         return None
     devices = tuple(title.strip() for title in header.split("\t")[1:] if title.strip())
-    found = [line for line in lines if MATRIX_ROW.match(line)]
-    rows = tuple(_links(line, len(devices)) for line in found)
+    matrix = [line for line in lines if MATRIX_ROW.match(line)]
+    rows = tuple(_links(line, len(devices)) for line in matrix)
     return Topology(devices=devices, rows=rows, legend=tuple(_legend(lines)))
 
 

@@ -34,7 +34,7 @@ def _say(words: Words, scale: Scale) -> Text:
 
 
 def _limit(book: Book, words: Words, sizes: list[Scale]) -> Text | None:
-    planned = max(((case.nodes, case.total_devices) for case in book.planned), key=lambda one: one[1], default=None)
+    planned = max(((case.nodes, case.total_devices) for case in book.planned), key=lambda size: size[1], default=None)
     if not sizes or planned is None or planned[1] <= sizes[-1][1]:
         return None
     return words("background.size_exceeded", largest=_say(words, sizes[-1]), planned=_say(words, planned))

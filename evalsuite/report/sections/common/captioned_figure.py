@@ -65,8 +65,8 @@ def median(summary: Summary | None) -> float | None:
 
 
 def ends(summary: Summary | None) -> tuple[float, float] | None:
-    found = summary.items_per_s if summary else None
-    return (found.low, found.high) if found and found.low is not None and found.high is not None else None
+    span = summary.items_per_s if summary else None
+    return (span.low, span.high) if span and span.low is not None and span.high is not None else None
 
 
 def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, object]:

@@ -20,10 +20,10 @@ def of_throughput(block: Block, words: Words, plain: str) -> Text:
     if answer is None or len(answer.ranked) < 2:
         return words(f"figures.{plain}")
     at, devices = _at(block, answer, words), answer.devices if plain == "throughput" else 1
-    found = words("figures.title_setting", at_text=at, found_text=_order(answer, words, devices))
+    text = words("figures.title_setting", at_text=at, found_text=_order(answer, words, devices))
     if not answer.passed_over:
-        return found
-    return words("figures.title_passed", found_text=found, passed_text=leads.passed(answer, words, devices))
+        return text
+    return words("figures.title_passed", found_text=text, passed_text=leads.passed(answer, words, devices))
 
 
 def of_efficiency(block: Block, words: Words) -> Text:
@@ -31,7 +31,7 @@ def of_efficiency(block: Block, words: Words) -> Text:
     if len(row) < 2:
         return words("figures.efficiency")
     threshold = block.efficiency_threshold
-    known = [(_share(one, threshold), _name(block, one.summary)) for one in row]
+    known = [(_share(point, threshold), _name(block, point.summary)) for point in row]
     values = {"at_text": _scale(block, row[0].case.total_devices, words), **low_and_high(known)}
     if threshold is None:
         return _with_base(words("figures.title_efficiency", **values), row, words)
@@ -39,39 +39,39 @@ def of_efficiency(block: Block, words: Words) -> Text:
     return _with_base(words.pick(f"figures.title_efficiency_{share}", values | reached), row, words)
 
 
-def _with_base(found: Text, row: Sequence[Scaled], words: Words) -> Text:
-    bases = sorted({one.base.total_devices for one in row})
+def _with_base(text: Text, row: Sequence[Scaled], words: Words) -> Text:
+    bases = sorted({point.base.total_devices for point in row})
     if bases == [1]:
-        return found
-    counts = (numbers.count(one).about(names.case_anchor(row[0].summary.case)) for one in bases)
+        return text
+    counts = (numbers.count(base).about(names.case_anchor(row[0].summary.case)) for base in bases)
     base = words("headlines.base", devices=words.listed(counts))
-    return words("figures.title_base", found_text=found, base_text=base)
+    return words("figures.title_base", found_text=text, base_text=base)
 
 
 def _reached(row: Sequence[Scaled], threshold: float, ref: str) -> tuple[str, dict[str, object]]:
-    reached = sum(one.efficiency.value >= threshold for one in row)
+    reached = sum(point.efficiency.value >= threshold for point in row)
     counted = {"all": numbers.count(len(row)).about(ref), "reached": numbers.count(reached).about(ref)}
     share = "none" if not reached else "all" if reached == len(row) else "some"
     return share, {**counted, "threshold": numbers.limit(threshold).about("verdict")}
 
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
-    row = [(one, block) for block in blocks for one in _efficient(block)]
+    row = [(point, block) for block in blocks for point in _efficient(block)]
     if len(row) < 2:
         return words("overview.figure")
     several = len({block.model for block in blocks}) > 1
 
-    def called(one: Scaled, block: Block) -> Rendered:
+    def called(point: Scaled, block: Block) -> Rendered:
         model = words.same(names.model(block.model)).about(block.id)
-        return words.clauses([_called(block, one.summary, words), *[model] * several])
+        return words.clauses([_called(block, point.summary, words), *[model] * several])
 
-    threshold, scaled = blocks[0].book.efficiency_threshold, [one for one, _ in row]
-    values = low_and_high([(_share(one, threshold), called(one, block)) for one, block in row])
+    threshold, scaled = blocks[0].book.efficiency_threshold, [point for point, _ in row]
+    values = low_and_high([(_share(point, threshold), called(point, block)) for point, block in row])
     if threshold is None:
         return _with_base(words("overview.title_found", **values), scaled, words)
     share, reached = _reached(scaled, threshold, blocks[0].id)
-    found = words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
-    return _with_base(found, scaled, words)
+    text = words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
+    return _with_base(text, scaled, words)
 
 
 def shown_answer(block: Block) -> Answer | None:
@@ -79,7 +79,7 @@ def shown_answer(block: Block) -> Answer | None:
     return answers.headline(
         answer
         for answer in block.book.answers
-        if answer.ranked and all(one.summary.case.id in shown for one in answer.ranked)
+        if answer.ranked and all(entry.summary.case.id in shown for entry in answer.ranked)
     )
 
 
@@ -99,8 +99,8 @@ def _scale(block: Block, devices: int, words: Words) -> Text:
 
 
 def _order(answer: Answer, words: Words, devices: int) -> Text:
-    def named(one: Ranked) -> Rendered:
-        return candidates.in_sentence(answer.candidate(one.summary), answer.scope, words)
+    def named(entry: Ranked) -> Rendered:
+        return candidates.in_sentence(answer.candidate(entry.summary), answer.scope, words)
 
     first, last = answer.ranked[0], answer.ranked[-1]
     unit: Rendered | str = names.visible(first.summary.unit)
@@ -112,7 +112,7 @@ def _order(answer: Answer, words: Words, devices: int) -> Text:
         "unit": unit,
         "last": named(last),
         "lowest": leads.value(answer, last, words, devices),
-        "n": numbers.count(min(one.n for one in answer.compared)).about(names.case_anchor(first.summary.case)),
+        "n": numbers.count(min(summary.n for summary in answer.compared)).about(names.case_anchor(first.summary.case)),
     }
     if pair := answer.lead_pair:
         lead = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
@@ -124,11 +124,11 @@ def _order(answer: Answer, words: Words, devices: int) -> Text:
 
 def _efficient(block: Block) -> Sequence[Scaled]:
     sound = (each for each in block.valid if not suspicious(each))
-    scales = by_key((one.case.total_devices, one) for one in filter(None, map(above_base, sound)))
+    scales = by_key((point.case.total_devices, point) for point in filter(None, map(above_base, sound)))
     if not scales:
         return ()
     most = max(scales, key=lambda devices: (len(scales[devices]), devices))
-    return sorted(scales[most], key=lambda one: one.efficiency.value)
+    return sorted(scales[most], key=lambda point: point.efficiency.value)
 
 
 def _name(block: Block, summary: Summary) -> str:
@@ -143,5 +143,5 @@ def _called(block: Block, summary: Summary, words: Words) -> Rendered:
     return inside.about(names.case_anchor(summary.case))
 
 
-def _share(one: Scaled, threshold: float | None) -> Number:
-    return numbers.beside(threshold)(one.efficiency.value).about(names.case_anchor(one.summary.case))
+def _share(point: Scaled, threshold: float | None) -> Number:
+    return numbers.beside(threshold)(point.efficiency.value).about(names.case_anchor(point.summary.case))

@@ -7,16 +7,16 @@ from evalsuite.report.text.words import Text, Words
 from evalsuite.results.compare.answers import Answer, Apart, Ranked
 
 
-def value(answer: Answer, one: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
+def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
     """*devices*: of a throughput for each of them."""
     beside = answer.ranked[0].summary.items_per_s.value / devices
-    found = numbers.rounded(one.summary.items_per_s.value / devices, beside).to(names.case_anchor(one.summary.case))
-    return words("answers.flagged_value", value=found) if one.flags else found
+    number = numbers.rounded(item.summary.items_per_s.value / devices, beside).to(names.case_anchor(item.summary.case))
+    return words("answers.flagged_value", value=number) if item.flags else number
 
 
 def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
     first, *others = answer.passed_over
     name = candidates.name(answer.candidate(first.summary), answer.scope, words)
     why = why_not_comparable.brief(first.obstacles[0], words)
-    found = words("answers.passed", framework=name, value=value(answer, first, words, devices), why_text=why)
-    return words("answers.passed_more", passed_text=found, n=numbers.count(len(others))) if others else found
+    text = words("answers.passed", framework=name, value=value(answer, first, words, devices), why_text=why)
+    return words("answers.passed_more", passed_text=text, n=numbers.count(len(others))) if others else text

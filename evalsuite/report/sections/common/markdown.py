@@ -75,9 +75,9 @@ def emphasised(said: str) -> str:
 
 
 def _between(markup: str, inside_code: bool) -> str:
-    found = html.unescape(str(markup))
+    plain = html.unescape(str(markup))
     if inside_code:
-        return " ".join(names.visible(found).replace("`", "'").split())
-    before = " " if found[:1].isspace() else ""
-    after = " " if found[-1:].isspace() and found.strip() else ""
-    return f"{before}{text(found)}{after}"
+        return " ".join(names.visible(plain).replace("`", "'").split())
+    before = " " if plain[:1].isspace() else ""
+    after = " " if plain[-1:].isspace() and plain.strip() else ""
+    return f"{before}{text(plain)}{after}"

@@ -78,7 +78,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             facts=lambda: {
                 "tables": tables,
                 "figures": draw_tables(tables, subject.look, subject.words),
-                "guesses": {one.id: list(_guesses(one, subject.words)) for one in tables},
+                "guesses": {training.id: list(_guesses(training, subject.words)) for training in tables},
             },
             markdown=lambda writer: writer.fill("convergence/convergence.md.j2", tables=tables),
             finding=lambda facts: next(_findings(facts, subject.words)),
@@ -87,7 +87,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _findings(facts: Mapping[str, Any], words: Words) -> Iterator[Text]:
     for drawn in facts["figures"].values():
-        yield from (one.title for one in drawn)
+        yield from (figure.title for figure in drawn)
     yield from (said for of_table in facts["guesses"].values() for said in of_table)
     table = facts["tables"][0]
     ours = [row for row in table.rows if row.column is table.rows[0].column]
@@ -97,33 +97,33 @@ def _findings(facts: Mapping[str, Any], words: Words) -> Iterator[Text]:
 def trained(
     models: Sequence[Model], targets: Sequence[Target], words: Words, price: TrainingPrice | None = None
 ) -> tuple[Trained, ...]:
-    found = (_of_block(block, targets, words, price) for model in models for block in model.blocks)
-    return tuple(one for one in found if one is not None)
+    trainings = (_of_block(block, targets, words, price) for model in models for block in model.blocks)
+    return tuple(training for training in trainings if training is not None)
 
 
 def _of_block(block: Block, targets: Sequence[Target], words: Words, price: TrainingPrice | None) -> Trained | None:
-    runs = [(one, run) for one in block.summaries if (run := room.run_of(one)) is not None]
+    runs = [(summary, run) for summary in block.summaries if (run := room.run_of(summary)) is not None]
     if not runs:
         return None
     present = {(score.split, score.metric) for _, run in runs for score in run.scores}
     metrics = tuple((split, metric) for metric in METRICS for split in SPLITS if (split, metric) in present)
     rows = tuple(_row(block, summary, run, metrics, runs, targets, words, price) for summary, run in runs)
-    target = next((found[0] for one, run in runs if (found := room.target_of(one.case, run, targets))), None)
+    target = next((reached[0] for row, run in runs if (reached := room.target_of(row.case, run, targets))), None)
     return Trained(block=block, metrics=metrics, rows=rows, target=target)
 
 
 def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
     """The figures of each table by its id: curves by epoch as long as there is room, and time to solution."""
-    found: dict[str, tuple[CaptionedFigure, ...]] = {}
+    figures: dict[str, tuple[CaptionedFigure, ...]] = {}
     left = MOST_FIGURES
-    for one in tables:
-        drawings = (_curves(one, column, words) for column in one.block.columns[:left])
+    for training in tables:
+        drawings = (_curves(training, column, words) for column in training.block.columns[:left])
         curves = [each for each in drawings if each is not None]
         left -= len(curves)
-        times = _times(one.block, one.rows, look, words) if one.target else None
-        losses = trainings.draw_losses(one.block, words)
-        found[one.id] = (*([losses] if losses else []), *curves, *([times] if times else []))
-    return found
+        times = _times(training.block, training.rows, look, words) if training.target else None
+        losses = trainings.draw_losses(training.block, words)
+        figures[training.id] = (*([losses] if losses else []), *curves, *([times] if times else []))
+    return figures
 
 
 def _row(
@@ -138,8 +138,8 @@ def _row(
 ) -> TrainedRow:
     column = next(column for column in block.columns if column.series == summary.case.series)
     finals = [room.final(run, split, metric) for split, metric in metrics]
-    found = room.target_of(summary.case, run, targets)
-    solved = room.solution(run, found[0]) if found else None
+    reached = room.target_of(summary.case, run, targets)
+    solved = room.solution(run, reached[0]) if reached else None
     last = max(run.scores, key=lambda score: score.epoch)
     return TrainedRow(
         column=column,
@@ -150,9 +150,9 @@ def _row(
         time=None if last.at_s is None else numbers.seconds(last.at_s),
         solution=_solution(solved) if solved else None,
         scaled=bool(solved and solved.scaled),
-        missed=bool(solved and found and found[1].value < found[0].value),
-        judgement=_judgement(summary, found, solved, runs, targets, words),
-        arrival=tuple(trainings.cells(summary, block, found[0], price, words)) if found else (),
+        missed=bool(solved and reached and reached[1].value < reached[0].value),
+        judgement=_judgement(summary, reached, solved, runs, targets, words),
+        arrival=tuple(trainings.cells(summary, block, reached[0], price, words)) if reached else (),
     )
 
 
@@ -170,15 +170,15 @@ def number(score: Score) -> Number:
 
 def _judgement(
     summary: Row,
-    found: tuple[Target, Score] | None,
+    reached: tuple[Target, Score] | None,
     solved: Solution | None,
     runs: Sequence[Trial],
     targets: Sequence[Target],
     words: Words,
 ) -> Text | None:
-    if found is None:
+    if reached is None:
         return None
-    target, score = found
+    target, score = reached
     if solved is None:
         return words("convergence.too_short", epochs=numbers.count(target.epochs))
     if score.value < target.value:
@@ -196,10 +196,10 @@ def _plain(target: Target) -> Number:
 
 
 def _base(summary: Row, runs: Sequence[Trial], targets: Sequence[Target]) -> Score | None:
-    series = [(one, run) for one, run in runs if one.case.series == summary.case.series]
+    series = [(result, run) for result, run in runs if result.case.series == summary.case.series]
     smallest, run = min(series, key=lambda pair: (pair[0].case.global_batch, pair[0].case.nodes))
-    found = room.target_of(smallest.case, run, targets)
-    return None if smallest is summary or found is None else found[1]
+    reached = room.target_of(smallest.case, run, targets)
+    return None if smallest is summary or reached is None else reached[1]
 
 
 def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | None:
@@ -225,13 +225,13 @@ def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | N
     look = figures.look(keys)
     figure = figures.convergence(tuple(panels), look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}")
     said = [words(f"scores.{split}_{metric}") for split, metric in table.metrics]
-    names_of = {figures.plain(label(one)): one for one in said}
+    names_of = {figures.plain(label(text)): text for text in said}
     return CaptionedFigure(
         figure=figure,
         labels=tuple(names_of[str(row[0])] for row in figure.table.rows),
         title=_title(table, column, ours, keys, words),
         help=words("convergence.see"),
-        reading=(setting(block, words), *[words("convergence.see_target")] * any(one.target for one in panels)),
+        reading=(setting(block, words), *[words("convergence.see_target")] * any(panel.target for panel in panels)),
     )
 
 
@@ -254,11 +254,11 @@ def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Seq
 
 
 def _guesses(table: Trained, words: Words) -> Iterable[Text]:
-    found: dict[int, dict[str, None]] = {}
+    labels: dict[int, dict[str, None]] = {}
     for row in table.rows:
         if classes := room.at_chance(row.run):
-            found.setdefault(classes, {})[row.column.label] = None
-    for classes, names_of in found.items():
+            labels.setdefault(classes, {})[row.column.label] = None
+    for classes, names_of in labels.items():
         share = numbers.percent(1 / classes)
         yield words(
             "convergence.chance",

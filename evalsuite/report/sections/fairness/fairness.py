@@ -71,74 +71,74 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     if subject.in_parts:
-        return {"matrices": (), "elsewhere": [one.name for one in subject.models]}
+        return {"matrices": (), "elsewhere": [model.name for model in subject.models]}
     return {"matrices": _matrices(subject, subject.words), "elsewhere": (), "printed": printed}
 
 
 def _finding(matrices: Sequence[Matrix], words: Words) -> Text:
-    ranked = sum(one.found.standing == "ranked" for one in matrices)
+    ranked = sum(matrix.found.standing == "ranked" for matrix in matrices)
     return words("fairness.found", n=numbers.count(ranked), all=numbers.count(len(matrices)))
 
 
 def comparisons(book: Book) -> tuple[Comparison, ...]:
     blocks = (block for model in models(book) for block in model.blocks)
-    return tuple(found for block in blocks if (found := of_block(block)))
+    return tuple(comparison for block in blocks if (comparison := of_block(block)))
 
 
 def of_block(block: Block) -> Comparison | None:
-    rows = [[one for one in block.valid if (one.case.nodes, one.case.devices_per_node) == s] for s in block.scales]
+    rows = [[row for row in block.valid if (row.case.nodes, row.case.devices_per_node) == s] for s in block.scales]
     row = max(rows, key=lambda row: (_frameworks(row), row[0].case.total_devices if row else 0), default=[])
     return comparison(row) if _frameworks(row) > 1 else None
 
 
 def _frameworks(row: Sequence[Summary]) -> int:
-    return len({one.case.framework for one in row})
+    return len({summary.case.framework for summary in row})
 
 
 def _matrices(subject: Subject, words: Words) -> tuple[Matrix, ...]:
-    return tuple(_matrix(block, found, words) for block in subject.blocks if (found := of_block(block)))
+    return tuple(_matrix(block, comparison, words) for block in subject.blocks if (comparison := of_block(block)))
 
 
-def _matrix(block: Block, found: Comparison, words: Words) -> Matrix:
+def _matrix(block: Block, comparison: Comparison, words: Words) -> Matrix:
     labels = {column.series: column.label for column in block.columns}
     evaluation = block.book.evaluation
-    pairs = case_pairs(found.members, evaluation.commands, evaluation.receipts)
-    unstated = [row for row in found.rows if not any(row.values)]
+    pairs = case_pairs(comparison.members, evaluation.commands, evaluation.receipts)
+    unstated = [row for row in comparison.rows if not any(row.values)]
     return Matrix(
         block=block,
         title=words("fairness.block", model=names.model(block.model), block_text=heading.heading(block, words)),
-        found=found,
-        columns=tuple(labels[one.case.series] for one in found.members),
-        standing=_standing(found, labels, words),
-        shown=tuple(row for row in found.rows if row.likeness != "same" and any(row.values)),
-        same=tuple(row for row in found.rows if row.likeness == "same"),
+        found=comparison,
+        columns=tuple(labels[summary.case.series] for summary in comparison.members),
+        standing=_standing(comparison, labels, words),
+        shown=tuple(row for row in comparison.rows if row.likeness != "same" and any(row.values)),
+        same=tuple(row for row in comparison.rows if row.likeness == "same"),
         nobody=words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
-        computation=tuple(_computation(one, labels) for one in pairs),
-        first=tuple(_first(one, labels) for one in first_prints(found.members, evaluation.commands)),
+        computation=tuple(_computation(pair, labels) for pair in pairs),
+        first=tuple(_first(member, labels) for member in first_prints(comparison.members, evaluation.commands)),
         computed=_computed(pairs, words),
     )
 
 
-def _computation(found: CasePair, labels: Mapping[str, str]) -> ComputationRow:
-    measured = found.measured
+def _computation(pair: CasePair, labels: Mapping[str, str]) -> ComputationRow:
+    measured = pair.measured
     return ComputationRow(
-        pair=f"{labels[found.first.case.series]} – {labels[found.second.case.series]}",
-        shown=found.shown,
-        causes=tuple(one.cause for one in measured.differences) if measured else (),
+        pair=f"{labels[pair.first.case.series]} – {labels[pair.second.case.series]}",
+        shown=pair.shown,
+        causes=tuple(difference.cause for difference in measured.differences) if measured else (),
         loss=_relative(max(measured.losses, default=None) if measured else None),
         gradient_norm=_relative(measured.gradient_norm if measured else None),
         float32=_relative(measured.float32 if measured else None),
     )
 
 
-def _first(found: FirstPrint, labels: Mapping[str, str]) -> FirstRow:
-    case = found.summary.case
-    parameters = whole(found.parameters or "")
+def _first(first: FirstPrint, labels: Mapping[str, str]) -> FirstRow:
+    case = first.summary.case
+    parameters = whole(first.parameters or "")
     return FirstRow(
         name=labels[case.series],
         ref=names.case_anchor(case),
         parameters=numbers.count(parameters) if parameters else None,
-        losses=", ".join(f"{step}: {loss:.5g}" for step, loss in found.losses),
+        losses=", ".join(f"{step}: {loss:.5g}" for step, loss in first.losses),
     )
 
 
@@ -149,32 +149,32 @@ def _relative(value: float | None) -> Number | None:
 def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
     if not pairs:
         return None
-    proven = [one for one in pairs if one.shown == "proven"]
-    days = sorted({one.day for one in proven if one.day})
+    proven = [pair for pair in pairs if pair.shown == "proven"]
+    days = sorted({pair.day for pair in proven if pair.day})
     if days:
         of = {"proven": numbers.count(len(proven)), "n": numbers.count(len(pairs)), "day": days[-1]}
         said = words("fairness.computed", **of)
     else:
         said = words("fairness.computed_none", n=numbers.count(len(pairs)))
     further = {
-        "fairness.computed_by_lab": sum(one.by_lab for one in proven),
-        "fairness.computed_limited": sum(one.shown == "limited" for one in pairs),
+        "fairness.computed_by_lab": sum(pair.by_lab for pair in proven),
+        "fairness.computed_limited": sum(pair.shown == "limited" for pair in pairs),
     }
     for key, count in further.items():
         said = words(key, computed_text=said, n=numbers.count(count)) if count else said
     return said
 
 
-def _standing(found: Comparison, labels: dict[str, str], words: Words) -> Text:
-    if found.standing == "ranked":
+def _standing(comparison: Comparison, labels: dict[str, str], words: Words) -> Text:
+    if comparison.standing == "ranked":
         return words("fairness.ranked")
-    if found.standing == "indicative":
-        return words("fairness.indicative", facts=_named(found.untold, words))
-    parts = (words.listed(labels[one.case.series] for one in part) for part in found.ranked)
+    if comparison.standing == "indicative":
+        return words("fairness.indicative", facts=_named(comparison.untold, words))
+    parts = (words.listed(labels[summary.case.series] for summary in part) for part in comparison.ranked)
     together = words.listed(words("fairness.part", frameworks=part) for part in parts)
-    if not found.apart:  # a value is in doubt, or one alone is timed by a clock of ours
+    if not comparison.apart:  # a value is in doubt, or one alone is timed by a clock of ours
         return words("fairness.only", parts=together)
-    return words("fairness.apart", facts=_named(found.apart, words), parts=together)
+    return words("fairness.apart", facts=_named(comparison.apart, words), parts=together)
 
 
 def _named(rows: Iterable[FactRow], words: Words) -> Listed:

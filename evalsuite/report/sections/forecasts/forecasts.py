@@ -57,42 +57,42 @@ class Forecasts:
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    found = forecasts(subject.book, subject.models, subject.words)
-    if found is not None:
+    outlooks = forecasts(subject.book, subject.models, subject.words)
+    if outlooks is not None:
         yield Section(
             id="forecasts",
             title=subject.words("forecasts.title"),
             template="forecasts/forecasts.html.j2",
             facts=lambda: {
-                "found": found,
-                "figures": [_draw(*place, subject.look, subject.words) for place in found.offered[:MOST_FIGURES]],
+                "found": outlooks,
+                "figures": [_draw(*place, subject.look, subject.words) for place in outlooks.offered[:MOST_FIGURES]],
                 "sources": extrapolation.sources(),  # of the published series that the model was checked against
             },
-            markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=found),
+            markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=outlooks),
             finding=lambda facts: facts["figures"][0].title if facts["figures"] else None,
         )
 
 
 def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
-    outlook_of = {one.largest.case.series: one for one in extrapolation.outlooks(book.valid, book.planned)}
-    found = [
+    outlook_of = {outlook.largest.case.series: outlook for outlook in extrapolation.outlooks(book.valid, book.planned)}
+    places = [
         (block, column, outlook_of[column.series])
         for model in models
         for block in model.blocks
         for column in block.columns
         if column.series in outlook_of
     ]
-    if not found:
+    if not places:
         return None
-    rows = tuple(_row(*place, forecast) for place in found for forecast in place[2].forecasts)
+    rows = tuple(_row(*place, forecast) for place in places for forecast in place[2].forecasts)
     return Forecasts(
         rows=rows,
         refusals=tuple(
-            RefusalRow(block, column, outlook, one, words(f"forecasts.{one.reason}", **dict(one.values)))
-            for block, column, outlook in found
-            for one in outlook.refusals
+            RefusalRow(block, column, outlook, refusal, words(f"forecasts.{refusal.reason}", **dict(refusal.values)))
+            for block, column, outlook in places
+            for refusal in outlook.refusals
         ),
-        offered=tuple(place for place in found if place[2].forecasts),
+        offered=tuple(place for place in places if place[2].forecasts),
         validations=tuple(dict.fromkeys(sorted((r.forecast.validation for r in rows), key=lambda v: v.doublings))),
     )
 
@@ -112,8 +112,8 @@ def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> 
 
 def about(value: float, form: Form) -> Number:
     """A value that was not measured, with the sign that says so."""
-    found = form(value)
-    return replace(found, text=f"{APPROXIMATELY}{found.text}")
+    number = form(value)
+    return replace(number, text=f"{APPROXIMATELY}{number.text}")
 
 
 def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Words) -> CaptionedFigure:
@@ -156,10 +156,10 @@ def _draw(block: Block, column: Column, outlook: Outlook, look: Look, words: Wor
 def _curve(outlook: Outlook) -> tuple[figures.ExpectedPoint, ...]:
     last, target = outlook.largest.case.total_devices, outlook.forecasts[-1].case.total_devices
     doubled = {last * 2**k for k in range(1, 64) if last * 2**k < target}
-    planned = {one.case.total_devices for one in outlook.forecasts}
+    planned = {forecast.case.total_devices for forecast in outlook.forecasts}
     return tuple(_point(devices, outlook.expected(devices)) for devices in sorted(doubled | planned))
 
 
-def _point(devices: int, found: Expected) -> figures.ExpectedPoint:
-    share = found.efficiency
-    return figures.ExpectedPoint(devices=devices, value=share, low=share / found.reach, high=share * found.reach)
+def _point(devices: int, expected: Expected) -> figures.ExpectedPoint:
+    share = expected.efficiency
+    return figures.ExpectedPoint(devices=devices, value=share, low=share / expected.reach, high=share * expected.reach)

@@ -37,7 +37,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def _scripts(models: Iterable[Model]) -> str | None:
-    kinds = {one.kind for model in models for one in model.participants if one.kind}
+    kinds = {participant.kind for model in models for participant in model.participants if participant.kind}
     if not kinds <= {"reference", "official"}:
         return "intro.elsewhere"
     only = "intro.reference_only" if "reference" in kinds else "intro.official_only"
@@ -45,12 +45,14 @@ def _scripts(models: Iterable[Model]) -> str | None:
 
 
 def _variants_of(book: Book) -> str | None:
-    alone = len(book.frameworks) == 1 and all(one.among == "variants" for one in book.ranking_scopes.values())
+    alone = len(book.frameworks) == 1 and all(scope.among == "variants" for scope in book.ranking_scopes.values())
     return names.framework(book.frameworks[0]) if alone else None
 
 
 def _expected(subject: Subject) -> tuple[Rendered, ...]:
     written = subject.book.evaluation.document
     return tuple(
-        found for text in (written.expected if written else ()) for found in author_sections.prose(text, subject)
+        paragraph
+        for text in (written.expected if written else ())
+        for paragraph in author_sections.prose(text, subject)
     )

@@ -15,7 +15,7 @@ MOST_CASES_DRAWN_TWICE = 180  # of a report: below the 1,000 runs (200 cases) th
 
 
 def of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedFigure, ...]:
-    if len({one.case.series for one in block.valid}) < 2 or block.book.huge:
+    if len({summary.case.series for summary in block.valid}) < 2 or block.book.huge:
         return ()
     scaling = (_efficiency(block, look, words),) if block.has_scaling else ()
     twice = len(block.book.planned) <= MOST_CASES_DRAWN_TWICE
@@ -23,7 +23,7 @@ def of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedFigure, .
 
 
 def _throughput(block: Block, look: Look, words: Words) -> CaptionedFigure:
-    one_scale = len({one.case.total_devices for one in block.valid}) < 2
+    one_scale = len({summary.case.total_devices for summary in block.valid}) < 2
     series = series_of_block(block, "items_per_s" if one_scale else "per_device")
     draw = figures.throughput if one_scale else figures.per_device
     figure = draw(series, look, id=f"f-{block.id}-t", unit=names.visible(block.unit))

@@ -20,23 +20,23 @@ class LatencyRow:
 
 
 def rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
-    valid = [one for block in model.blocks for one in block.valid]
-    notes = distinctions(one.case for one in valid)
-    found = [row for one in valid if (row := _row(one, notes[one.case.id]))]
+    valid = [summary for block in model.blocks for summary in block.valid]
+    notes = distinctions(summary.case for summary in valid)
+    rows = [row for summary in valid if (row := _row(summary, notes[summary.case.id]))]
     if not book.large:
-        return tuple(found)
-    largest = {row.summary.case.series: row for row in sorted(found, key=lambda row: row.summary.case.total_devices)}
-    return tuple(row for row in found if largest[row.summary.case.series] is row)
+        return tuple(rows)
+    largest = {row.summary.case.series: row for row in sorted(rows, key=lambda row: row.summary.case.total_devices)}
+    return tuple(row for row in rows if largest[row.summary.case.series] is row)
 
 
 def _row(summary: Summary, notes: Distinction) -> LatencyRow | None:
-    found = of_case(summary)
-    if found is None:
+    latency = of_case(summary)
+    if latency is None:
         return None
     return LatencyRow(
         summary=summary,
         notes=notes,
-        percentiles=tuple(None if value is None else numbers.milliseconds(value) for value in found.percentiles_s),
-        reports=found.reports,
-        steps_per_report=found.steps_per_report,
+        percentiles=tuple(None if value is None else numbers.milliseconds(value) for value in latency.percentiles_s),
+        reports=latency.reports,
+        steps_per_report=latency.steps_per_report,
     )

@@ -47,10 +47,10 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     option, by_option = ("", ()) if subject.in_parts else sweeps.of_option(book, model)
     measured = network.of_model(book, model)
     scaling = scaling_blocks((model,))
-    options = [option for option in effects.OPTIONS if any(one.option == option for one in pairs)]
+    options = [option for option in effects.OPTIONS if any(effect.option == option for effect in pairs)]
     return {
         "model": model,
-        "kinds": len({one.kind for each in subject.models for one in each.participants}) > 1,
+        "kinds": len({participant.kind for each in subject.models for participant in each.participants}) > 1,
         "stated": any(map(is_stated, model.participants)),
         "policies": policies(model.blocks),
         "why": () if subject.in_parts else why.cards(book, model, words),
@@ -86,4 +86,4 @@ def opened(
     scales = {(case.nodes, case.devices_per_node) for case in most.cases}
     curves = first and len(scales) >= FEWEST_OPEN
     shown = drawn.get(most.id, ())[:1] if curves or len(most.columns) >= FEWEST_OPEN else ()
-    return shown, tuple(one for found in drawn.values() for one in found if one not in shown)
+    return shown, tuple(figure for figures in drawn.values() for figure in figures if figure not in shown)

@@ -40,13 +40,13 @@ class NetworkRow:
 
     @property
     def library(self) -> str | None:
-        found = self.measurement.backend
-        return names.visible(COLLECTIVES.get(found, found)) if found else None
+        name = self.measurement.backend
+        return names.visible(COLLECTIVES.get(name, name)) if name else None
 
     @property
     def error(self) -> str | None:
-        found = self.measurement.error
-        return names.visible(found) if found else None
+        error = self.measurement.error
+        return names.visible(error) if error else None
 
     @property
     def with_what(self) -> str:
@@ -61,8 +61,8 @@ class NetworkTable:
 
     @property
     def with_what(self) -> str | None:
-        found = {row.with_what for row in self.rows}
-        return found.pop() or None if len(found) == 1 and not any(row.error for row in self.rows) else None
+        values = {row.with_what for row in self.rows}
+        return values.pop() or None if len(values) == 1 and not any(row.error for row in self.rows) else None
 
     @property
     def links(self) -> bool:
@@ -72,20 +72,20 @@ class NetworkTable:
 def of_model(book: Book, model: Model) -> NetworkTable | None:
     planned = [case for case in book.planned if case.model == model.name]
     cases = {(case.nodes, case.devices_per_node, case.device) for case in planned}
-    found = [one for one in book.evaluation.networks if (one.nodes, one.devices_per_node, one.device) in cases]
-    if not found:
+    networks = [link for link in book.evaluation.networks if (link.nodes, link.devices_per_node, link.device) in cases]
+    if not networks:
         return None
-    sizes = sorted({size for one in found for size in network.times_s(one)})
-    libraries = by_key((one.scale, one.backend) for one in found)
-    rows = tuple(_row(one, sizes, len({*libraries[one.scale]}) > 1) for one in found)
+    sizes = sorted({size for measured in networks for size in network.times_s(measured)})
+    libraries = by_key((network.scale, network.backend) for network in networks)
+    rows = tuple(_row(network, sizes, len({*libraries[network.scale]}) > 1) for network in networks)
     round_sizes = (Number(text=numbers.memory(size).text.replace(".0", ""), raw=size) for size in sizes)
     return NetworkTable(sizes=tuple(round_sizes), rows=rows)
 
 
-def _row(one: NetworkMeasurement, sizes: Iterable[int], among_libraries: bool) -> NetworkRow:
-    times, bandwidth, storage = network.times_s(one), network.bus_bytes_per_s(one), network.read_bytes_per_s(one)
+def _row(link: NetworkMeasurement, sizes: Iterable[int], among_libraries: bool) -> NetworkRow:
+    times, bandwidth, storage = network.times_s(link), network.bus_bytes_per_s(link), network.read_bytes_per_s(link)
     return NetworkRow(
-        measurement=one,
+        measurement=link,
         times=tuple(_time(times[size]) if size in times else None for size in sizes),
         bandwidth=None if bandwidth is None else numbers.rate(bandwidth),
         storage=None if storage is None else numbers.rate(storage),
@@ -99,8 +99,8 @@ def _time(seconds: float) -> Number:
     return Number(text=numbers.quantity(round(seconds * 1e6), "µs").text, raw=seconds)
 
 
-def draw_network(model: Model, found: NetworkTable | None, words: Words) -> CaptionedFigure | None:
-    shown = [(row, curve) for row in (found.rows if found else ()) if (curve := network.bus_curve(row.measurement))]
+def draw_network(model: Model, table: NetworkTable | None, words: Words) -> CaptionedFigure | None:
+    shown = [(row, curve) for row in (table.rows if table else ()) if (curve := network.bus_curve(row.measurement))]
     lines = tuple(
         figures.BandwidthLine(name=label(row.name(words)), key=f"network{place}", points=tuple(sorted(curve.items())))
         for place, (row, curve) in enumerate(shown)

@@ -33,7 +33,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
-    shown = ([block for block in blocks if len({one.case.series for one in block.valid}) > 1] or blocks)[:MOST_PANELS]
+    shown = ([block for block in blocks if len({row.case.series for row in block.valid}) > 1] or blocks)[:MOST_PANELS]
     return {
         "figure": draw_blocks(shown, subject.look, subject.words),
         "left_out": len(blocks) - len(shown),
@@ -42,8 +42,8 @@ def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
 
 
 def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
-    found = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
-    return tuple(sorted(found, key=lambda block: (names.model_order(block.model), block.batch)))
+    blocks = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
+    return tuple(sorted(blocks, key=lambda block: (names.model_order(block.model), block.batch)))
 
 
 def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedFigure:

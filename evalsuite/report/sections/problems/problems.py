@@ -36,10 +36,10 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
-    found = kept_problems(subject)
-    counted: Counter[str] = Counter(one.kept.status for one in found)
+    questions = kept_problems(subject)
+    counted: Counter[str] = Counter(question.kept.status for question in questions)
     return {
-        "kept": found,
+        "kept": questions,
         "by_status": [(status, counted[status]) for status in STATUSES if counted[status]],
         "kinds": kinds(book),
         "notes": author.notes(book, words),
@@ -49,14 +49,14 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 def kept_problems(subject: Subject) -> tuple[Question, ...]:
     return tuple(
         Question(
-            kept=one,
-            question=author_sections.prose(one.question, subject),
-            answer=author_sections.prose(one.answer, subject),
+            kept=problem,
+            question=author_sections.prose(problem.question, subject),
+            answer=author_sections.prose(problem.answer, subject),
         )
-        for one in subject.book.evaluation.kept_problems
+        for problem in subject.book.evaluation.kept_problems
     )
 
 
 def kinds(book: Book) -> int:
-    rules = {one.code for one in book.findings if one.severity != "note"}
+    rules = {finding.code for finding in book.findings if finding.severity != "note"}
     return len(rules) + any(run_state(run) != "value" for run in book.measurements) + bool(book.skips)

@@ -58,23 +58,23 @@ class BrokenRule:
 
     @functools.cached_property
     def alike(self) -> bool:
-        return len({tuple(findings.values(one.finding).values()) for one in self.breaches}) == 1
+        return len({tuple(findings.values(breach.finding).values()) for breach in self.breaches}) == 1
 
     @functools.cached_property
     def ends(self) -> tuple[Number, Number] | None:
-        sizes = sorted((one.size.printed for one in self.breaches if one.size), key=lambda number: number.raw)
+        sizes = sorted((breach.size.printed for breach in self.breaches if breach.size), key=lambda number: number.raw)
         return (sizes[0], sizes[-1]) if sizes and sizes[0].text != sizes[-1].text else None
 
 
 def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
-    found: dict[str, list[Breach]] = {}
+    breaches: dict[str, list[Breach]] = {}
     for finding in book.findings:
         where = place(book, finding.where) if finding.where else None
         breach = Breach(finding=finding, place=where, others=len(finding.also), size=_size(finding))
-        found.setdefault(finding.name, []).append(breach)
-    for same in found.values():
-        same.sort(key=lambda one: (-one.size.beyond if one.size else 0.0, one.finding.where))
-    rules = (BrokenRule(breaches=tuple(same)) for same in found.values())
+        breaches.setdefault(finding.name, []).append(breach)
+    for same in breaches.values():
+        same.sort(key=lambda breach: (-breach.size.beyond if breach.size else 0.0, breach.finding.where))
+    rules = (BrokenRule(breaches=tuple(same)) for same in breaches.values())
     return tuple(sorted(rules, key=_rule_order))
 
 
@@ -93,5 +93,5 @@ def _rule_order(rule: BrokenRule) -> tuple[int, int, str]:
 
 
 def _size(finding: Finding) -> Size | None:
-    found = severity.size(finding)
-    return Size(printed=told.FORMS[found.kind](found.value), beyond=found.beyond) if found else None
+    excess = severity.size(finding)
+    return Size(printed=told.FORMS[excess.kind](excess.value), beyond=excess.beyond) if excess else None

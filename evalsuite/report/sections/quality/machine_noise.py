@@ -49,14 +49,14 @@ def draw_noise(book: Book, look: Look, words: Words) -> CaptionedFigure | None:
 def others_seen(book: Book) -> bool:
     """Whether the other programs than the runs could be seen. Under a container's quota its own processor time alone is
     read, whatever its neighbours on the same cores take."""
-    return not any(one.container and one.container.cpus for one in book.evaluation.environments.values())
+    return not any(host.container and host.container.cpus for host in book.evaluation.environments.values())
 
 
 def _moment(run: Measurement) -> datetime | None:
     if run.duration_s is None:
         return None
-    found = instant(run.started_at)
-    return found if found and found.tzinfo else None
+    time = instant(run.started_at)
+    return time if time and time.tzinfo else None
 
 
 def _span(run: Measurement, begin_s: float, keys: Sequence[str]) -> figures.RunSpan:
@@ -76,8 +76,8 @@ def _reading(run: Measurement, key: str) -> float | None:
     if key == PROBE:
         return run.probe_s
     if key != OTHERS:
-        found = [used.mean for used in run.utilisation if used.resource == key]
-        return statistics.fmean(found) if found else None
+        means = [used.mean for used in run.utilisation if used.resource == key]
+        return statistics.fmean(means) if means else None
     shares = {used.resource: used.mean for used in run.utilisation if used.device is None}
     if "cpu" not in shares or "job_cpu" not in shares:
         return None

@@ -39,13 +39,15 @@ def facts(book: Book, words: Words) -> Mapping[str, object]:
 
 def recipes(book: Book) -> list[tuple[str, str, Mapping[str, str]]]:
     used = dict.fromkeys((case.framework, case.recipe) for case in book.planned)
-    return [(*one, _known().get("/".join(one), {})) for one in used]
+    return [(*pair, _known().get("/".join(pair), {})) for pair in used]
 
 
 @functools.cache
 def _known() -> Mapping[str, Mapping[str, str]]:
     entries = paths.read_data("recipe_method.toml")["method"]
-    return {name: {key: one[key] for key in RECIPE_FACTS if key in one} for one in entries for name in one["recipes"]}
+    return {
+        name: {key: item[key] for key in RECIPE_FACTS if key in item} for item in entries for name in item["recipes"]
+    }
 
 
 def _rule(name: str, counted: Counted | None, words: Words) -> Rule:
@@ -57,13 +59,13 @@ def _rule(name: str, counted: Counted | None, words: Words) -> Rule:
     return Rule(text=words(f"method.{name}"), status=status, reason=reason)
 
 
-def _count(found: Sequence[bool]) -> Counted:
-    return sum(found), len(found)
+def _count(answers: Sequence[bool]) -> Counted:
+    return sum(answers), len(answers)
 
 
 def _bases(book: Book) -> Counted:
     known = {(framework, recipe) for framework, recipe, facts in recipes(book) if "at_one_device" in facts}
-    bases = [one.base for one in book.valid if one.speedup and one.base]
+    bases = [summary.base for summary in book.valid if summary.speedup and summary.base]
     return _count([base.total_devices == 1 and (base.framework, base.recipe) in known for base in bases])
 
 
@@ -73,7 +75,7 @@ def _shown(book: Book) -> Counted:
 
 
 def _tests(book: Book) -> list[bool]:
-    return [one.evidence in TESTED for one in book.decisions if one.evidence != "apart"]
+    return [decision.evidence in TESTED for decision in book.decisions if decision.evidence != "apart"]
 
 
 def _runs(fits: Callable[[Book, Measurement], object]) -> Callable[[Book], Counted]:
@@ -87,7 +89,7 @@ def _assumed(book: Book) -> Counted:
 
 
 def _intervals(book: Book) -> Counted:
-    return _count([one.items_per_s.coverage is not None for one in book.valid])
+    return _count([summary.items_per_s.coverage is not None for summary in book.valid])
 
 
 def _pinned(book: Book, run: Measurement) -> bool:
@@ -99,14 +101,14 @@ RULES: Mapping[str, Callable[[Book], Counted]] = {
     "rule1": _bases,
     "rule2": _shown,
     "rule3": _runs(lambda book, run: run.throughput and run.throughput.method not in WITHOUT_TIME),
-    "rule4": lambda book: _count([True for one in book.valid if one.speedup]),  # always of medians, never averaged
+    "rule4": lambda book: _count([True for row in book.valid if row.speedup]),  # always of medians, never averaged
     "rule5": _intervals,
     "rule6": _assumed,
     "rule7": lambda book: _count(_tests(book)),
-    "rule8": lambda book: _count([latency.of_case(one) is not None for one in book.valid]),
+    "rule8": lambda book: _count([latency.of_case(summary) is not None for summary in book.valid]),
     "rule9": _runs(lambda book, run: run.environment and run.run.id in book.evaluation.commands and run.records),
     "rule10": lambda book: _count(["clock" in facts and "printed_by" in facts for *_, facts in recipes(book)]),
-    "rule11": lambda book: _count([bool((c := flops_and_energy.compute(one)) and c.mfu) for one in book.valid]),
+    "rule11": lambda book: _count([bool((c := flops_and_energy.compute(summary)) and c.mfu) for summary in book.valid]),
     "rule12": lambda book: (
         min(len(book.valid), MOST_REPEATS_DRAWN if book.large else len(book.valid)),
         len(book.valid),

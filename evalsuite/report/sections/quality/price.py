@@ -45,35 +45,35 @@ def device_hours(value: float) -> Number:
     return numbers.significant(value, 2 if value < 1 else 3)
 
 
-def steps(found: Iterable[NextRepeats], words: Words) -> list[tuple[Text, str]]:
-    return [(_sentence(one, words), shlex.join(one.command)) for one in found]
+def steps(repeats: Iterable[NextRepeats], words: Words) -> list[tuple[Text, str]]:
+    return [(_sentence(repeats, words), shlex.join(repeats.command)) for repeats in repeats]
 
 
-def _sentence(one: NextRepeats, words: Words) -> Text:
-    ref = names.case_anchor(one.cases[0])
-    named = [candidates.in_sentence(each, one.scope, words).about(ref) for each in one.candidates[:MOST_NAMED]]
-    shown: list[object] = [*named, *(["…"] if len(one.candidates) > MOST_NAMED else [])]
-    values = {"frameworks": words.listed(shown), "about": words.same(_about(one)).about(ref)}
-    if one.criterion is None:
-        needs = [(answers.scale(each), answers.deciding(each, words)) for each in one.answers]
-        parts = [words("price.at_scale", scale=scale, needs_text=found) for scale, found in needs if found]
+def _sentence(repeats: NextRepeats, words: Words) -> Text:
+    ref = names.case_anchor(repeats.cases[0])
+    named = [candidates.in_sentence(each, repeats.scope, words).about(ref) for each in repeats.candidates[:MOST_NAMED]]
+    shown: list[object] = [*named, *(["…"] if len(repeats.candidates) > MOST_NAMED else [])]
+    values = {"frameworks": words.listed(shown), "about": words.same(_about(repeats)).about(ref)}
+    if repeats.criterion is None:
+        needs = [(answers.scale(each), answers.deciding(each, words)) for each in repeats.answers]
+        parts = [words("price.at_scale", scale=scale, needs_text=text) for scale, text in needs if text]
         return words("price.order", needs_text=words.sentences(parts), **values)
     time: Rendered = words("price.no_time")
-    if one.seconds is not None:
-        time = words("price.time", time=answers.roughly(one.seconds, words).about(ref))
-    counts = {"runs": numbers.count(one.runs).about(ref), "cases": numbers.count(len(one.cases)).about(ref)}
-    return words("price.criterion", criterion=names.visible(one.criterion), time=time, **counts, **values)
+    if repeats.seconds is not None:
+        time = words("price.time", time=answers.roughly(repeats.seconds, words).about(ref))
+    counts = {"runs": numbers.count(repeats.runs).about(ref), "cases": numbers.count(len(repeats.cases)).about(ref)}
+    return words("price.criterion", criterion=names.visible(repeats.criterion), time=time, **counts, **values)
 
 
-def _about(one: NextRepeats) -> str:
-    case = one.cases[0]
-    scales = [] if one.answers else [", ".join(dict.fromkeys(map(names.scale, one.cases)))]
+def _about(repeats: NextRepeats) -> str:
+    case = repeats.cases[0]
+    scales = [] if repeats.answers else [", ".join(dict.fromkeys(map(names.scale, repeats.cases)))]
     batch = names.bsz(case.series_batch, strong=case.strong_batch is not None)
     return dotted(names.model(case.model), *scales, names.precision(case.precision), batch)
 
 
-def line(found: Sequence[Spent], words: Words) -> Text:
-    every = total(found)
+def line(spents: Sequence[Spent], words: Words) -> Text:
+    every = total(spents)
     values = {
         "runs": numbers.count(every.runs),
         "time": words.duration(every.seconds),

@@ -55,9 +55,11 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "state_of": states.how,
         "failures": [run for run in book.measurements if not run.counts and run.value is None],
         "excluded": [run for run in book.measurements if run.value is not None and not run.counts],
-        "noisy": [one for one in book.valid if one.cv is not None and one.cv > NoisyRepeats.limit],
+        "noisy": [summary for summary in book.valid if summary.cv is not None and summary.cv > NoisyRepeats.limit],
         "noisy_limit": numbers.limit(NoisyRepeats.limit),
-        "skips": by_key(((names.framework(one.case.framework), one.kind, one.reason), one.case) for one in book.skips),
+        "skips": by_key(
+            ((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips
+        ),
         "campaigns": book.evaluation.campaigns,
         "superseded": book.evaluation.superseded,
         "repeats": repeats.draw_repeats(book, subject.blocks, subject.look, words),
@@ -68,9 +70,9 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def _finding(found: Sequence[BrokenRule], words: Words) -> Text | None:
-    broken = [one for one in found if one.worst.finding.severity != "note"]
-    places = numbers.count(sum(len(one.breaches) for one in broken))
+def _finding(rules: Sequence[BrokenRule], words: Words) -> Text | None:
+    broken = [rule for rule in rules if rule.worst.finding.severity != "note"]
+    places = numbers.count(sum(len(rule.breaches) for rule in broken))
     return words("quality.found", n=numbers.count(len(broken)), places=places) if broken else None
 
 
@@ -80,7 +82,7 @@ def _empty_parts(book: Book) -> list[str]:
         "attempts": book.evaluation.campaigns or book.evaluation.superseded,
         "skips": book.skips,
     }
-    return [part for part, found in shown.items() if not found]
+    return [part for part, skips in shown.items() if not skips]
 
 
 def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
@@ -93,15 +95,15 @@ def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:
     labels = answers.settings(book, words)
     return [
         {
-            "model": names.model(one.every.setting.model),
-            "setting": options.apart([labels[one.every.setting], answers.scale(one.every)], words),
-            "disturbed": one.disturbed_runs,
-            "runs": one.runs,
-            "every": answers.sentence(one.every, words),
-            "undisturbed": _without_links(answers.sentence(one.undisturbed, words)),
-            "changes": one.changes,
+            "model": names.model(pair.every.setting.model),
+            "setting": options.apart([labels[pair.every.setting], answers.scale(pair.every)], words),
+            "disturbed": pair.disturbed_runs,
+            "runs": pair.runs,
+            "every": answers.sentence(pair.every, words),
+            "undisturbed": _without_links(answers.sentence(pair.undisturbed, words)),
+            "changes": pair.changes,
         }
-        for one in with_and_without(answers.headlines(book), book.summaries, book.planned, book.skips)
+        for pair in with_and_without(answers.headlines(book), book.summaries, book.planned, book.skips)
     ]
 
 

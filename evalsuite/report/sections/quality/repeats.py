@@ -58,14 +58,14 @@ def _rows(block: Block, *, named: bool) -> list[figures.Repeats]:
     behind = f" · {panel_name(block)}" * named
     return [
         figures.Repeats(
-            label=(f"{column.label} {names.scale(one.case)}{behind}"),
-            framework=one.case.framework,
-            values=tuple(run.value for run in one.measurements if run.value is not None and run.counts),
-            excluded=tuple(run.value for run in one.measurements if run.value is not None and not run.counts),
-            unit=names.visible(one.unit),
-            ref=names.case_anchor(one.case),
+            label=(f"{column.label} {names.scale(summary.case)}{behind}"),
+            framework=summary.case.framework,
+            values=tuple(run.value for run in summary.measurements if run.value is not None and run.counts),
+            excluded=tuple(run.value for run in summary.measurements if run.value is not None and not run.counts),
+            unit=names.visible(summary.unit),
+            ref=names.case_anchor(summary.case),
         )
         for column in block.columns
-        for one in block.valid
-        if one.case.series == column.series and sum(run.value is not None for run in one.measurements) > 1
+        for summary in block.valid
+        if summary.case.series == column.series and sum(run.value is not None for run in summary.measurements) > 1
     ]

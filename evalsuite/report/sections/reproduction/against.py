@@ -13,20 +13,20 @@ def sentences(book: Book, words: Words) -> list[Text]:
     title = titles(book)
     return [
         words(
-            "against.differing" if one.differs else "against.alike",
-            case=title[one.case],
-            value=numbers.rounded(one.items_per_s).to(names.case_anchor(one.case)),
-            unit=names.visible(one.unit),
-            share=numbers.percent(one.share).to(names.case_anchor(one.case)),
-            reference=numbers.rounded(one.reference).about("reproduction"),
-            n=numbers.count(one.figures).about("reproduction"),
-            source=names.visible(one.source),
-            **_differing(one, words),
+            "against.differing" if comparison.differs else "against.alike",
+            case=title[comparison.case],
+            value=numbers.rounded(comparison.items_per_s).to(names.case_anchor(comparison.case)),
+            unit=names.visible(comparison.unit),
+            share=numbers.percent(comparison.share).to(names.case_anchor(comparison.case)),
+            reference=numbers.rounded(comparison.reference).about("reproduction"),
+            n=numbers.count(comparison.figures).about("reproduction"),
+            source=names.visible(comparison.source),
+            **_differing(comparison, words),
         )
-        for one in book.evaluation.against
+        for comparison in book.evaluation.against
     ]
 
 
-def _differing(one: ReferenceComparison, words: Words) -> dict[str, Listed]:
-    named = [words(f"against.{name}", value=SHOWN.get(name, names.visible)(value)) for name, value in one.differs]
+def _differing(pair: ReferenceComparison, words: Words) -> dict[str, Listed]:
+    named = [words(f"against.{name}", value=SHOWN.get(name, names.visible)(value)) for name, value in pair.differs]
     return {"differs": words.listed(named)} if named else {}

@@ -24,8 +24,8 @@ PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commi
 
 
 def repository(run: Measurement) -> tuple[str, str] | None:
-    found = PERMALINK.fullmatch(run.log or "")
-    return (found["repository"], found["commit"]) if found else None
+    match = PERMALINK.fullmatch(run.log or "")
+    return (match["repository"], match["commit"]) if match else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class CaseProvenance:
 
     @property
     def cited(self) -> tuple[RunProvenance, ...]:
-        return tuple(one for one in self.runs if one.run.origin in PUBLISHED)
+        return tuple(provenance for provenance in self.runs if provenance.run.origin in PUBLISHED)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -99,10 +99,10 @@ class SeriesProvenance:
 
 
 def series(book: Book) -> list[SeriesProvenance]:
-    found = by_key((case.series, _of_case(book, case)) for case in book.planned)
+    origins = by_key((case.series, _of_case(book, case)) for case in book.planned)
     return [
         SeriesProvenance(cases=tuple(cases), again=_again(book, cases), command=_shared(cases) if book.large else None)
-        for cases in found.values()
+        for cases in origins.values()
     ]
 
 
@@ -110,16 +110,16 @@ MOST_PLACES = 9
 
 
 def _shared(cases: Sequence[CaseProvenance]) -> SharedCommand | None:
-    lines = [[word.replace(names.visible(one.case.id), CASE) for word in one.words] for one in cases if one.words]
-    shells = [one.shell for one in cases if one.shell]
-    if len(lines) < 2 or len({len(line) for line in lines}) > 1 or len({one.above for one in shells}) > 1:
+    lines = [[word.replace(names.visible(row.case.id), CASE) for word in row.words] for row in cases if row.words]
+    shells = [origin.shell for origin in cases if origin.shell]
+    if len(lines) < 2 or len({len(line) for line in lines}) > 1 or len({shell.above for shell in shells}) > 1:
         return None
     columns = list(zip(*lines, strict=True))
     differing = dict.fromkeys(column for column in columns if len(set(column)) > 1)
     if len(differing) > MOST_PLACES:
         return None
     marks = {column: f"‹{place}›" for place, column in enumerate(differing, 1)}
-    ids = [one.case.id for one in cases if one.words]
+    ids = [origin.case.id for origin in cases if origin.words]
     words = tuple(marks.get(column, column[0]) for column in columns)
     return SharedCommand(
         script=Shell(above=shells[0].above, words=words).script,
@@ -146,16 +146,16 @@ def _of_case(book: Book, case: Case) -> CaseProvenance:
 
 def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> RunProvenance:
     figure = command.figure if command else None
-    found = run.throughput
-    window = found.window if found else None
+    speed = run.throughput
+    window = speed.window if speed else None
     return RunProvenance(
         run=run,
         state=states.run_state(run),
         value=numbers.throughput(run.value) if run.value is not None else None,
-        clock=numbers.throughput(found.clock_items_per_s) if found and found.clock_items_per_s else None,
-        same_source=found is not None and found.is_clock,
+        clock=numbers.throughput(speed.clock_items_per_s) if speed and speed.clock_items_per_s else None,
+        same_source=speed is not None and speed.is_clock,
         total=recount.total(run) if run.counts else None,
-        lines=_lines(found) if found else None,
+        lines=_lines(speed) if speed else None,
         traced=recount.traced(run) if detailed else {},
         steps=f"{window.first_step}–{window.last_step}" if window else None,
         citations=tuple(
@@ -165,28 +165,28 @@ def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> Run
     )
 
 
-def _lines(found: Throughput) -> str | None:
-    ends = dict.fromkeys(one for one in (found.line_first, found.line_last) if one)
+def _lines(speed: Throughput) -> str | None:
+    ends = dict.fromkeys(line for line in (speed.line_first, speed.line_last) if line)
     return "–".join(map(str, ends)) or None
 
 
 def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
     asked = book.evaluation
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
-    ran = [asked.commands[run.run.run.id] for one in cases for run in one.runs if run.run.run.id in asked.commands]
+    ran = [asked.commands[run.run.run.id] for row in cases for run in row.runs if run.run.run.id in asked.commands]
     titles = rerun_command.titles(ran)
-    words = rerun_command.words("compare", [one.case for one in cases], repeats=repeats, participants=titles)
+    words = rerun_command.words("compare", [origin.case for origin in cases], repeats=repeats, participants=titles)
     return names.visible(shlex.join(words))
 
 
 def software(book: Book) -> list[Mapping[str, Any]]:
     """What each framework's runs were made with; runs made with the same are listed once."""
-    found: dict[tuple[object, ...], Mapping[str, Any]] = {}
+    rows: dict[tuple[object, ...], Mapping[str, Any]] = {}
     for run in book.measurements:
-        one = _software(run, book.evaluation.commands.get(run.run.id))
-        key = (names.framework(one["framework"]).casefold(), one["recipe"], one["version"] or "")
-        found.setdefault((*key, one["commit"], one["packages"]), one)
-    return [found[key] for key in sorted(found)]
+        row = _software(run, book.evaluation.commands.get(run.run.id))
+        key = (names.framework(row["framework"]).casefold(), row["recipe"], row["version"] or "")
+        rows.setdefault((*key, row["commit"], row["packages"]), row)
+    return [rows[key] for key in sorted(rows)]
 
 
 def _software(run: Measurement, command: RunCommand | None) -> Mapping[str, Any]:

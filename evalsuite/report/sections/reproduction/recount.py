@@ -46,18 +46,18 @@ def proof(summary: Summary) -> Proof | None:
 
 def total(run: Measurement) -> str | None:
     """ "items/seconds", whose quotient the value of *run* is; None: there is nothing to count."""
-    found = run.throughput.counted if run.throughput else None
-    if found is None or run.value is None:
+    counted = run.throughput.counted if run.throughput else None
+    if counted is None or run.value is None:
         return None
-    return f"{sum(found.items):.12g}/{sum(found.seconds):.12g}"
+    return f"{sum(counted.items):.12g}/{sum(counted.seconds):.12g}"
 
 
 def traced(run: Measurement) -> dict[str, str]:
     """By the name of each line: "12.5:0.81 13.3:0.79"."""
     lines = {"step": run.trace.step_s, run.trace.busy_of: run.trace.busy, "loss": run.trace.loss}
-    found = {name: " ".join(f"{at:.4g}:{value:.4g}" for at, value in line) for name, line in lines.items() if line}
+    texts = {name: " ".join(f"{at:.4g}:{value:.4g}" for at, value in line) for name, line in lines.items() if line}
     window = run.trace.window
-    return found | ({"window": f"{window[0]:.4g}:{window[1]:.4g}"} if found and window else {})
+    return texts | ({"window": f"{window[0]:.4g}:{window[1]:.4g}"} if texts and window else {})
 
 
 def _pieces(line: LogLine) -> Iterator[tuple[str, bool]]:
@@ -74,13 +74,13 @@ def _shown(text: str) -> str:
     return "\n".join(names.visible(part).replace("\\t", "\t") for part in text.split("\n"))
 
 
-def _timing(found: Throughput) -> Timing | None:
-    counted = found.counted
+def _timing(speed: Throughput) -> Timing | None:
+    counted = speed.counted
     if counted is None or len(counted.seconds) > MOST_REPORTS:
         return None
-    items = [f"{one:.15g}" for one in counted.items]
+    items = [f"{item:.15g}" for item in counted.items]
     return Timing(
         items=" ".join(items if len(set(items)) > 1 else items[:1]),
         passed=" ".join(f"{seconds:.12g}" for seconds in accumulate(counted.seconds)),
-        steps=found.window.steps if found.window else len(items),
+        steps=speed.window.steps if speed.window else len(items),
     )

@@ -13,13 +13,13 @@ MOST_RUNS = 1_500
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    words, found = subject.words, against.sentences(subject.book, subject.words)
+    words, texts = subject.words, against.sentences(subject.book, subject.words)
     yield Section(
         id="reproduction",
         title=words("reproduction.title"),
         template="reproduction/reproduction.html.j2",
-        facts=lambda: {**_facts(subject.book), "against": found},
-        markdown=lambda writer: writer.fill("reproduction/reproduction.md.j2", against=found),
+        facts=lambda: {**_facts(subject.book), "against": texts},
+        markdown=lambda writer: writer.fill("reproduction/reproduction.md.j2", against=texts),
         parts=parts(words, "reproduction", ("software", "cases")),
         finding=lambda facts: words("reproduction.all_series", n=numbers.count(len(facts["series"]))),
     )
@@ -29,7 +29,7 @@ def _facts(book: Book) -> Mapping[str, object]:
     tables, software = embedded(book), provenance.software(book)
     return {
         "series": provenance.series(book),
-        "software": software if any(one["version"] or one["source"] or one["packages"] for one in software) else (),
+        "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
         "embedded": tables,
         "again": _again(book.evaluation.profile),
         "short_hashes": "runs" not in tables,

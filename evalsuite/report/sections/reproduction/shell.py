@@ -68,4 +68,4 @@ def _quoted(word: str) -> str:
     if not _PLACE.search(word):
         return names.visible(shlex.quote(word))
     escaped = _IN_QUOTES.sub(r"\\\1", word)
-    return names.visible('"' + _PLACE.sub(lambda found: f"${{{found[1].upper()}}}", escaped) + '"')
+    return names.visible('"' + _PLACE.sub(lambda match: f"${{{match[1].upper()}}}", escaped) + '"')

@@ -80,7 +80,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             template="steptime/steptime.html.j2",
             facts=lambda: {
                 "tables": tables,
-                "figures": {one.id: draw_steps(one, subject.look, subject.words) for one in tables},
+                "figures": {times.id: draw_steps(times, subject.look, subject.words) for times in tables},
             },
             markdown=lambda writer: writer.fill("steptime/steptime.md.j2", tables=tables),
             finding=lambda facts: next(iter(facts["figures"].values())).title,
@@ -88,66 +88,66 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
-    return tuple(one for model in models for block in model.blocks for one in _of_block(book, block))
+    return tuple(times for model in models for block in model.blocks for times in _of_block(book, block))
 
 
 def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
-    timed = [(one, one.breakdown) for one in block.valid if one.breakdown]
+    timed = [(summary, summary.breakdown) for summary in block.valid if summary.breakdown]
     for of in ("step", "task"):
-        ours = [(one, found) for one, found in timed if found.of == of]
+        ours = [(summary, breakdown) for summary, breakdown in timed if breakdown.of == of]
         if ours:
-            phases = _phases([found for _, found in ours])
-            form = _form([found for _, found in ours])
-            rows, shared = cells.lift_shared(_row(book, one, found, phases, form) for one, found in ours)
+            phases = _phases([breakdown for _, breakdown in ours])
+            form = _form([breakdown for _, breakdown in ours])
+            rows, shared = cells.lift_shared(_row(book, row, breakdown, phases, form) for row, breakdown in ours)
             yield StepTimes(
                 block=block,
                 of=of,
                 phases=phases,
                 rows=rows,
                 of_all=shared,
-                untimed=_untimed(block, [one for one, _ in timed]),
+                untimed=_untimed(block, [summary for summary, _ in timed]),
             )
 
 
 def _untimed(block: Block, timed: Sequence[Summary]) -> tuple[str, ...]:
-    speak = {one.case.framework for one in timed}
-    silent = (one.case.framework for one in block.valid if one.case.framework not in speak)
+    speak = {summary.case.framework for summary in timed}
+    silent = (summary.case.framework for summary in block.valid if summary.case.framework not in speak)
     return tuple(dict.fromkeys(names.framework(name) for name in silent))
 
 
-def _phases(found: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:
-    parents = {phase.name: phase.parent for one in found for phase in one.phases}
+def _phases(breakdowns: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:
+    parents = {phase.name: phase.parent for breakdown in breakdowns for phase in breakdown.phases}
     order = {name: place for place, name in enumerate((*PHASES, *(name for name in parents if name not in PHASES)))}
     outer = sorted((name for name in parents if parents[name] not in parents), key=order.__getitem__)
     inner = {name: sorted((n for n in parents if parents[n] == name), key=order.__getitem__) for name in outer}
-    return tuple((name, parents[name]) for one in outer for name in (one, *inner[one]))
+    return tuple((name, parents[name]) for phase in outer for name in (phase, *inner[phase]))
 
 
-def _form(found: Sequence[Breakdown]) -> Form:
-    return numbers.seconds if max(one.seconds for one in found) >= SECONDS_FROM else numbers.milliseconds
+def _form(breakdowns: Sequence[Breakdown]) -> Form:
+    return numbers.seconds if max(spent.seconds for spent in breakdowns) >= SECONDS_FROM else numbers.milliseconds
 
 
 def _row(
-    book: Book, summary: Summary, found: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form
+    book: Book, summary: Summary, spent: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form
 ) -> StepRow:
     case = summary.case
-    waited = breakdown.communication(found)
+    waited = breakdown.communication(spent)
     return StepRow(
         summary=summary,
-        breakdown=found,
-        whole=form(found.seconds),
-        parts=tuple(_part(found, found.seconds_of(name), form) for name, _ in phases),
-        rest=_part(found, breakdown.rest(found), form),
-        communication=None if waited is None else numbers.percent(waited / found.seconds),
-        ratio=None if not waited else ratio(found.seconds, waited),
-        overlaps=any(True for _ in breakdown.findings(found)),
+        breakdown=spent,
+        whole=form(spent.seconds),
+        parts=tuple(_part(spent, spent.seconds_of(name), form) for name, _ in phases),
+        rest=_part(spent, breakdown.rest(spent), form),
+        communication=None if waited is None else numbers.percent(waited / spent.seconds),
+        ratio=None if not waited else ratio(spent.seconds, waited),
+        overlaps=any(True for _ in breakdown.findings(spent)),
         throughput=cells.throughput_cell(book, case),
         speedup=cells.speedup_cell(book, case),
     )
 
 
-def _part(found: Breakdown, seconds: float | None, form: Form) -> PhaseShare | None:
-    return None if seconds is None else PhaseShare(time=form(seconds), share=numbers.percent(seconds / found.seconds))
+def _part(spent: Breakdown, seconds: float | None, form: Form) -> PhaseShare | None:
+    return None if seconds is None else PhaseShare(time=form(seconds), share=numbers.percent(seconds / spent.seconds))
 
 
 def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
@@ -162,40 +162,40 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
     return f"10 : {shown}", numbers.significant(exact, 3)
 
 
-def draw_steps(found: StepTimes, look: Look, words: Words) -> CaptionedFigure:
-    rows = found.rows[:MOST_BARS]
+def draw_steps(times: StepTimes, look: Look, words: Words) -> CaptionedFigure:
+    rows = times.rows[:MOST_BARS]
     scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
-    steps = tuple(_step(found, row, scale) for row in rows)
-    id = f"f-{found.id}"
-    absolute = _view(found, figures.phases(steps, look, id=id, unit=unit), "see", words)
-    share = _view(found, figures.phases(steps, look, id=f"{id}s", unit=unit, share=True), "see_share", words)
+    steps = tuple(_step(times, row, scale) for row in rows)
+    id = f"f-{times.id}"
+    absolute = _view(times, figures.phases(steps, look, id=id, unit=unit), "see", words)
+    share = _view(times, figures.phases(steps, look, id=f"{id}s", unit=unit, share=True), "see_share", words)
     return replace(absolute, view="absolute", other=replace(share, view="share"))
 
 
-def _view(found: StepTimes, figure: figures.Figure, see: str, words: Words) -> CaptionedFigure:
-    reading = [setting(found.block, words), words(f"steptime.{see}")]
-    if found.nested:
+def _view(times: StepTimes, figure: figures.Figure, see: str, words: Words) -> CaptionedFigure:
+    reading = [setting(times.block, words), words(f"steptime.{see}")]
+    if times.nested:
         reading.append(words("steptime.see_nested"))
-    if any(row.communication for row in found.rows):
+    if any(row.communication for row in times.rows):
         reading.append(words("steptime.see_communication"))
-    if len(found.rows) > MOST_BARS:
-        reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(found.rows))))
+    if len(times.rows) > MOST_BARS:
+        reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(times.rows))))
     return CaptionedFigure(
         figure=figure,
-        title=_title(found, words),
+        title=_title(times, words),
         reading=tuple(reading),
-        tables=((found.id, words(f"steptime.table_{found.of}")),),
+        tables=((times.id, words(f"steptime.table_{times.of}")),),
     )
 
 
-def _title(found: StepTimes, words: Words) -> Text:
-    shares = {"communication": [(row.communication, row) for row in found.rows if row.communication]}
-    for place, (phase, parent) in enumerate(found.phases):
+def _title(times: StepTimes, words: Words) -> Text:
+    shares = {"communication": [(row.communication, row) for row in times.rows if row.communication]}
+    for place, (phase, parent) in enumerate(times.phases):
         if parent is None:
-            shares[phase] = [(held.share, row) for row in found.rows if (held := row.parts[place])]
+            shares[phase] = [(held.share, row) for row in times.rows if (held := row.parts[place])]
     known = {name: each for name, each in shares.items() if len(each) > 1}
     if not known:
-        return words(f"steptime.figure_{found.of}")
+        return words(f"steptime.figure_{times.of}")
     most = max(known, key=lambda name: min(share.raw for share, _ in known[name]))
     name = "communication" if "communication" in known else most
     part = words("steptime.communication") if name == "communication" else _phase(name, words)
@@ -205,7 +205,7 @@ def _title(found: StepTimes, words: Words) -> Text:
             for share, row in known[name]
         ]
     )
-    return words(f"steptime.title_{found.of}", part_text=part, **ends)
+    return words(f"steptime.title_{times.of}", part_text=part, **ends)
 
 
 def _phase(name: str, words: Words) -> Text | str:
@@ -213,9 +213,9 @@ def _phase(name: str, words: Words) -> Text | str:
     return words(key) if key in words else names.visible(name)
 
 
-def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
+def _step(times: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
     case, held = row.summary.case, row.breakdown
-    label = next(column.label for column in found.block.columns if column.series == case.series)
+    label = next(column.label for column in times.block.columns if column.series == case.series)
     waited = breakdown.communication(held)
     of_name = {phase.name: phase for phase in held.phases}
     return figures.StepBar(
@@ -227,7 +227,7 @@ def _step(found: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
                 value=phase.seconds * scale if (phase := of_name.get(name)) else None,
                 parent=parent,
             )
-            for name, parent in found.phases
+            for name, parent in times.phases
         ),
         communication=None if waited is None else waited / held.seconds,
         ref=row.ref,

@@ -9,10 +9,10 @@ ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage
 
 
 def combine_means(used: Sequence[Utilisation]) -> float:
-    means = [one.mean for one in used]
+    means = [usage.mean for usage in used]
     return sum(means) if used[0].unit in ADDED_UP else statistics.fmean(means)
 
 
 def combine_spreads(used: Sequence[Utilisation]) -> tuple[float, float]:
-    low, high = [one.p5 for one in used], [one.p95 for one in used]
+    low, high = [usage.p5 for usage in used], [usage.p95 for usage in used]
     return (sum(low), sum(high)) if used[0].unit in ADDED_UP else (min(low), max(high))

@@ -41,8 +41,8 @@ class _Run:
     def reading(self, resource: str) -> float | None:
         if resource == "step_time":
             return fmean(value for _, value in self.samples(resource) if value) if self.samples(resource) else None
-        found = [one for one in self.used if one.resource == resource]
-        return combine_means(found) if found else None
+        usages = [usage for usage in self.used if usage.resource == resource]
+        return combine_means(usages) if usages else None
 
     def samples(self, resource: str) -> tuple[tuple[float, float | None], ...]:
         if resource in OF_LOG:
@@ -52,17 +52,17 @@ class _Run:
 
 
 def _step_times(run: Measurement) -> Iterator[tuple[float, float]]:
-    found = run.throughput
-    if found and found.counted and found.window and found.window.begin_s is not None:
-        steps = found.window.steps / len(found.counted.seconds)
-        for passed, seconds in zip(accumulate(found.counted.seconds), found.counted.seconds, strict=True):
-            yield found.window.begin_s + passed, seconds / steps
+    speed = run.throughput
+    if speed and speed.counted and speed.window and speed.window.begin_s is not None:
+        steps = speed.window.steps / len(speed.counted.seconds)
+        for passed, seconds in zip(accumulate(speed.counted.seconds), speed.counted.seconds, strict=True):
+            yield speed.window.begin_s + passed, seconds / steps
 
 
 def _losses(run: Measurement) -> Iterator[tuple[float, float]]:
-    for one in run.scores:
-        if one.metric == "loss" and one.split == "train" and one.at_s is not None:
-            yield one.at_s, one.value
+    for score in run.scores:
+        if score.metric == "loss" and score.split == "train" and score.at_s is not None:
+            yield score.at_s, score.value
 
 
 def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> CaptionedFigure | None:
@@ -95,13 +95,13 @@ def _words_of(label: figures.Label, words: Words) -> Rendered:
 
 def _runs(shown: Sequence[Shown], block: Block) -> list[_Run]:
     short = [_short(summary) for summary, *_ in shown]
-    found = []
+    runs = []
     for summary, run_id, line in shown:
         series = next(column.label for column in block.columns if column.series == summary.case.series)
-        measured = next(one for one in summary.measurements if one.run.id == run_id)
+        measured = next(measurement for measurement in summary.measurements if measurement.run.id == run_id)
         name = _short(summary) if short.count(_short(summary)) == 1 else f"{series} {names.scale(summary.case)}"
-        found.append(_Run(summary=summary, id=run_id, line=line, name=name, measured=measured))
-    return found
+        runs.append(_Run(summary=summary, id=run_id, line=line, name=name, measured=measured))
+    return runs
 
 
 def _short(summary: Summary) -> str:
@@ -141,9 +141,9 @@ def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figur
 def _capacity(resource: str, runs: Sequence[_Run]) -> float:
     stated = []
     for run in runs:
-        found = [one.capacity for one in run.used if one.resource == resource]
-        known = [one for one in found if one is not None]
-        if known and len(known) == len(found):
+        values = [usage.capacity for usage in run.used if usage.resource == resource]
+        known = [value for value in values if value is not None]
+        if known and len(known) == len(values):
             stated.append(sum(known) if run.line.units.get(resource, "") in ADDED_UP else max(known))
     highest = max((value for run in runs for _, value in run.samples(resource) if value is not None), default=0.0)
     return max(stated, default=0.0) or highest or 1.0

@@ -20,19 +20,21 @@ class Totals:
     rows: tuple[tuple[Summary, Distinction, Values], ...]
 
     def mfu(self, values: Values) -> Number | None:
-        return next((one.number(values) for one in self.columns if one.name == "mfu"), None)
+        return next((column.number(values) for column in self.columns if column.name == "mfu"), None)
 
 
 def totals(book: Book, models: Sequence[Model]) -> list[Totals]:
     left = (model for model in models if model_figures.of_model(book, model) is None)
-    return [found for model in left for block in model.blocks if (found := _of_block(block))]
+    return [totals for model in left for block in model.blocks if (totals := _of_block(block))]
 
 
 def _of_block(block: Block) -> Totals | None:
     shown = [column for column in columns.shown(block.book.evaluation) if column.in_totals]
     every = (*columns.OF_CASE, *shown)
-    values = [(one, {column.name: column.value(one) for column in every}) for one in block.valid]
-    notes = distinctions(one.case for one, _ in values)
-    rows = [(one, notes[one.case.id], found) for one, found in values if any(each.number(found) for each in shown)]
-    used = tuple(column for column in shown if any(column.number(found) for _, _, found in rows))
+    values = [(summary, {column.name: column.value(summary) for column in every}) for summary in block.valid]
+    notes = distinctions(summary.case for summary, _ in values)
+    rows = [
+        (summary, notes[summary.case.id], row) for summary, row in values if any(each.number(row) for each in shown)
+    ]
+    used = tuple(column for column in shown if any(column.number(row) for _, _, row in rows))
     return Totals(block=block, columns=used, rows=tuple(rows)) if used else None

@@ -54,7 +54,9 @@ class Usage:
     @property
     def silent(self) -> tuple[str, ...]:
         columns = ((name, [row.readings[place] for row in self.rows]) for place, name in enumerate(self.resources))
-        return tuple(name for name, found in columns if all(one is not None and one.nothing for one in found))
+        return tuple(
+            name for name, readings in columns if all(reading is not None and reading.nothing for reading in readings)
+        )
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -80,25 +82,25 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     if subject.in_parts:
-        return {"usages": (), "totals": (), "elsewhere": [one.name for one in subject.models]}
-    found = usages(subject.book, subject.models)
+        return {"usages": (), "totals": (), "elsewhere": [model.name for model in subject.models]}
+    tables = usages(subject.book, subject.models)
     return {
-        "usages": found,
+        "usages": tables,
         "timelines": {
-            one.block.id: timelines.draw_timelines(one.shown, one.block, subject.look, subject.words) for one in found
+            use.block.id: timelines.draw_timelines(use.shown, use.block, subject.look, subject.words) for use in tables
         },
         "totals": totals.totals(subject.book, subject.models),
         "elsewhere": (),
     }
 
 
-def finding(found: Sequence[Usage], of_case: Sequence[totals.Totals], words: Words) -> Rendered | None:
-    read = [(row.readings[0].mean, row.case) for one in found for row in one.rows if row.readings[0]]
-    shares = [(share, one.case) for each in of_case for one, _, values in each.rows if (share := each.mfu(values))]
-    if len({one.resources[0] for one in found}) > 1 or not (read or shares):
+def finding(usages: Sequence[Usage], of_case: Sequence[totals.Totals], words: Words) -> Rendered | None:
+    read = [(row.readings[0].mean, row.case) for usage in usages for row in usage.rows if row.readings[0]]
+    shares = [(share, row.case) for each in of_case for row, _, values in each.rows if (share := each.mfu(values))]
+    if len({usage.resources[0] for usage in usages}) > 1 or not (read or shares):
         return None
-    (low, least), (high, most) = (choose(read or shares, key=lambda one: one[0].raw) for choose in (min, max))
-    name = words(f"resources.{found[0].resources[0]}" if read else "totals.mfu")
+    (low, least), (high, most) = (choose(read or shares, key=lambda pair: pair[0].raw) for choose in (min, max))
+    name = words(f"resources.{usages[0].resources[0]}" if read else "totals.mfu")
     values = {"resource_text": name, "low": low.about(names.case_anchor(least))}
     if low.text == high.text:
         return words("usage.found_one", **values)
@@ -111,8 +113,8 @@ def _short(case: Case, words: Words) -> Rendered:
 
 
 def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
-    found = (_usage(book, block) for model in models for block in model.blocks)
-    present = [usage for usage in found if usage is not None]
+    usages = (_usage(book, block) for model in models for block in model.blocks)
+    present = [usage for usage in usages if usage is not None]
     room = MOST_TIMELINES
     for place, usage in enumerate(present):
         present[place] = replace(usage, shown=usage.shown[:room])
@@ -126,16 +128,16 @@ def _usage(book: Book, block: Block) -> Usage | None:
     if not present:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
-    notes = distinctions(one.case for one in summaries)
+    notes = distinctions(summary.case for summary in summaries)
     rows = tuple(
         UsageRow(
-            case=one.case,
-            notes=notes[one.case.id],
-            readings=tuple(_reading([used for used in one.utilisation if used.resource == name]) for name in resources),
-            samples=max(used.samples for used in one.utilisation),
-            coverage=min(used.coverage for used in one.utilisation),
+            case=row.case,
+            notes=notes[row.case.id],
+            readings=tuple(_reading([used for used in row.utilisation if used.resource == name]) for name in resources),
+            samples=max(used.samples for used in row.utilisation),
+            coverage=min(used.coverage for used in row.utilisation),
         )
-        for one in summaries
+        for row in summaries
     )
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
@@ -148,16 +150,16 @@ def _reading(used: Sequence[Utilisation]) -> UsageReading | None:
         mean=form(combine_means(used)),
         spread=numbers.span(*combine_spreads(used), form),
         devices=len(used),
-        nothing=all(one.mean == one.p5 == one.p95 == 0 for one in used),
+        nothing=all(usage.mean == usage.p5 == usage.p95 == 0 for usage in used),
     )
 
 
 def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
     for column in block.columns:
-        ours = [one for one in block.valid if one.case.series == column.series]
-        for summary in sorted(ours, key=lambda one: -one.case.total_devices):
+        ours = [summary for summary in block.valid if summary.case.series == column.series]
+        for summary in sorted(ours, key=lambda summary: -summary.case.total_devices):
             lines = ((run.run.id, book.evaluation.timelines.get(run.run.id)) for run in summary.measurements)
-            found = next(((run_id, line) for run_id, line in lines if line is not None), None)
-            if found:
-                yield summary, *found
+            first = next(((run_id, line) for run_id, line in lines if line is not None), None)
+            if first:
+                yield summary, *first
                 break

@@ -79,7 +79,7 @@ class Effect:
 def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
     a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
     purpose = setting(CONDITION.get(option, f"options.{option}"))
-    found = obstacles(a, b, purpose) if a and b else ()
+    barred = obstacles(a, b, purpose) if a and b else ()
     return Effect(
         option=option,
         before=before,
@@ -88,43 +88,43 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
         after_cell=cells.throughput_cell(book, after),
         before_summary=a,
         after_summary=b,
-        obstacles=found,
-        found=relative(b, a, purpose) if a and b and not found else None,
+        obstacles=barred,
+        found=relative(b, a, purpose) if a and b and not barred else None,
     )
 
 
-def judged_alike(found: Iterable[Effect]) -> str | None:
-    found = tuple(found)
-    judged = [one.judged for one in found if one.ratio]
-    if len(judged) < 2 or len(set(judged)) > 1 or any(one.obstacles for one in found):
+def judged_alike(effects: Iterable[Effect]) -> str | None:
+    effects = tuple(effects)
+    judged = [effect.judged for effect in effects if effect.ratio]
+    if len(judged) < 2 or len(set(judged)) > 1 or any(effect.obstacles for effect in effects):
         return None
     return judged[0]
 
 
-def why(one: Effect, words: Words) -> Listed:
-    return words.listed(why_not_comparable.sentence(each, words) for each in one.obstacles)
+def why(effect: Effect, words: Words) -> Listed:
+    return words.listed(why_not_comparable.sentence(each, words) for each in effect.obstacles)
 
 
 def effects(book: Book, model: Model) -> tuple[Effect, ...]:
     planned = {case.id: case for block in model.blocks for case in block.cases}
-    found = []
+    effects = []
     for case in planned.values():
         for option, on in (("xla", replace(case, xla=True)), ("amp", replace(case, precision="amp"))):
             if on != case and on.id in planned:
-                found.append(effect(book, option, case, on))
-    return tuple(sorted(found, key=lambda one: (OPTIONS.index(one.option), names.case_order(one.before))))
+                effects.append(effect(book, option, case, on))
+    return tuple(sorted(effects, key=lambda effect: (OPTIONS.index(effect.option), names.case_order(effect.before))))
 
 
 def draw_options(
-    model: Model, found: Sequence[Effect], options: Iterable[str], look: Look, words: Words
+    model: Model, effects: Sequence[Effect], options: Iterable[str], look: Look, words: Words
 ) -> dict[str, CaptionedFigure]:
     figures_of = {}
     for option in options:
-        ours = [one for one in found if one.option == option and not one.obstacles]
-        if len({one.before.framework for one in ours if one.ratio}) > 1:
+        ours = [effect for effect in effects if effect.option == option and not effect.obstacles]
+        if len({effect.before.framework for effect in ours if effect.ratio}) > 1:
             drawn = draw_changes(
                 ours,
-                lambda one: replace(pair(one, label(_name(one, words))), devices=one.before.total_devices),
+                lambda effect: replace(pair(effect, label(_name(effect, words))), devices=effect.before.total_devices),
                 look,
                 words,
                 id=names.anchor(f"f-o{option}", model.name),
@@ -139,7 +139,7 @@ def draw_options(
 
 
 def draw_changes(
-    found: Sequence[Effect],
+    effects: Sequence[Effect],
     pair_of: Callable[[Effect], figures.Dumbbell],
     look: Look,
     words: Words,
@@ -153,27 +153,27 @@ def draw_changes(
     reading: tuple[Text, ...] = (),
 ) -> CaptionedFigure | None:
     """Dumbbells of those that change most, in their order; None where nothing can be drawn."""
-    shown = found
-    if len(found) > MOST_PAIRS_DRAWN:
-        sizes = {place: abs(math.log(one.ratio.value)) for place, one in enumerate(found) if one.ratio}
+    shown = effects
+    if len(effects) > MOST_PAIRS_DRAWN:
+        sizes = {place: abs(math.log(effect.ratio.value)) for place, effect in enumerate(effects) if effect.ratio}
         most = sorted(sizes, key=lambda place: -sizes[place])[:MOST_PAIRS_DRAWN]
-        shown = [found[place] for place in sorted(most)]
+        shown = [effects[place] for place in sorted(most)]
     figure = figures.dumbbell(tuple(map(pair_of, shown)), look, id=id, unit=unit, ends=sides)
     if figure.svg is None:
         return None
-    if len(shown) < len(found):
-        reading += (words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(found))),)
+    if len(shown) < len(effects):
+        reading += (words("effects.most", shown=numbers.count(len(shown)), all=numbers.count(len(effects))),)
     return CaptionedFigure(figure=figure, title=title, reading=reading, help=help, tables=(table,))
 
 
-def title(found: Sequence[Effect], option: Text, words: Words, *, framework: bool = True) -> Text:
-    changes = low_and_high(_changes(found, framework=framework))
+def title(effects: Sequence[Effect], option: Text, words: Words, *, framework: bool = True) -> Text:
+    changes = low_and_high(_changes(effects, framework=framework))
     return words("effects.title_found", option_text=option, **changes) if changes else option
 
 
-def describe_alone(found: Sequence[Effect], option: str, words: Words) -> Text | None:
-    ours = [one for one in found if one.option == option and not one.obstacles and one.ratio]
-    if not ours or len({one.before.framework for one in ours}) > 1:
+def describe_alone(effects: Sequence[Effect], option: str, words: Words) -> Text | None:
+    ours = [effect for effect in effects if effect.option == option and not effect.obstacles and effect.ratio]
+    if not ours or len({effect.before.framework for effect in ours}) > 1:
         return None
     about = {"option_text": words(f"effects.{option}"), "framework": ours[0].title}
     changes = _changes(ours, framework=False)
@@ -182,33 +182,33 @@ def describe_alone(found: Sequence[Effect], option: str, words: Words) -> Text |
     return words("effects.alone_once", **about, low=changes[0][0], low_name=changes[0][1])
 
 
-def _changes(found: Iterable[Effect], *, framework: bool) -> list[tuple[Number, str]]:
+def _changes(effects: Iterable[Effect], *, framework: bool) -> list[tuple[Number, str]]:
     return [
         (
-            numbers.change(one.ratio.value - 1).about(names.case_anchor(one.after)),
-            f"{one.title} " * framework + f"{names.scale(one.after)} bsz {one.after.batch_per_device}",
+            numbers.change(effect.ratio.value - 1).about(names.case_anchor(effect.after)),
+            f"{effect.title} " * framework + f"{names.scale(effect.after)} bsz {effect.after.batch_per_device}",
         )
-        for one in found
-        if one.ratio
+        for effect in effects
+        if effect.ratio
     ]
 
 
-def _name(one: Effect, words: Words) -> Rendered:
-    parts: list[Rendered | str] = [one.title, f"b{one.before.batch_per_device}"]
-    parts += [options.option(*given, words) for given in one.before.options if given[0] != "image_size"]
-    parts += [names.precision(one.before.precision)] if one.option == "xla" else ["XLA"] * bool(one.before.xla)
+def _name(effect: Effect, words: Words) -> Rendered:
+    parts: list[Rendered | str] = [effect.title, f"b{effect.before.batch_per_device}"]
+    parts += [options.option(*given, words) for given in effect.before.options if given[0] != "image_size"]
+    parts += [names.precision(effect.before.precision)] if effect.option == "xla" else ["XLA"] * bool(effect.before.xla)
     return options.side_by_side(parts, words)
 
 
-def pair(one: Effect, label: figures.Label) -> figures.Dumbbell:
-    ratio = one.ratio
+def pair(effect: Effect, label: figures.Label) -> figures.Dumbbell:
+    ratio = effect.ratio
     return figures.Dumbbell(
         label=label,
-        framework=one.before.framework,
-        off=median(one.before_summary),
-        on=median(one.after_summary),
+        framework=effect.before.framework,
+        off=median(effect.before_summary),
+        on=median(effect.after_summary),
         ratio_interval=(ratio.low, ratio.high) if ratio and ratio.low is not None and ratio.high is not None else None,
-        status=next((cell.glyph for cell in (one.before_cell, one.after_cell) if cell.state != "value"), ""),
-        off_ref=names.case_anchor(one.before),
-        on_ref=names.case_anchor(one.after),
+        status=next((cell.glyph for cell in (effect.before_cell, effect.after_cell) if cell.state != "value"), ""),
+        off_ref=names.case_anchor(effect.before),
+        on_ref=names.case_anchor(effect.after),
     )

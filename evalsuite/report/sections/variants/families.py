@@ -71,16 +71,16 @@ class Family:
 
     @property
     def bases(self) -> tuple[int, ...]:
-        return tuple(sorted({one.base.total_devices for level in self.levels for one in level.scaled}))
+        return tuple(sorted({point.base.total_devices for level in self.levels for point in level.scaled}))
 
     @property
     def coverages(self) -> tuple[float, ...]:
-        found = {one.efficiency.coverage for level in self.levels for one in level.scaled}
-        return tuple(sorted(share for share in found if share is not None))
+        values = {point.efficiency.coverage for level in self.levels for point in level.scaled}
+        return tuple(sorted(share for share in values if share is not None))
 
     @property
     def has_ranges(self) -> bool:
-        return any(one.efficiency.is_range for level in self.levels for one in level.scaled)
+        return any(point.efficiency.is_range for level in self.levels for point in level.scaled)
 
     @property
     def legend(self) -> tuple[str, ...]:
@@ -94,9 +94,9 @@ class Family:
 
     def of(self, setting: Setting, batch: int) -> tuple[Summary, ...]:
         return tuple(
-            one
-            for one in self.summaries
-            if one.case.series_batch == batch and one.unit == self.unit and self.setting_of(one.case) == setting
+            row
+            for row in self.summaries
+            if row.case.series_batch == batch and row.unit == self.unit and self.setting_of(row.case) == setting
         )
 
 
@@ -105,8 +105,8 @@ def families(book: Book) -> tuple[Family, ...]:
     for case in book.planned:
         if (key := _conditions(case)) in groups:
             groups[key].append(case)
-    found = (_family(book, key, cases, groups) for key, cases in groups.items())
-    return tuple(one for one in found if one is not None)
+    families = (_family(book, key, cases, groups) for key, cases in groups.items())
+    return tuple(family for family in families if family is not None)
 
 
 def _conditions(case: Case) -> Case:
@@ -122,10 +122,11 @@ def _family(book: Book, key: Case, planned: Sequence[Case], groups: Iterable[Cas
     if not changes:
         return None
     settings = sorted(
-        {_setting(case, varying) for case in planned}, key=lambda one: [_value_order(value) for _, value in one.values]
+        {_setting(case, varying) for case in planned},
+        key=lambda setting: [_value_order(value) for _, value in setting.values],
     )
     summaries = tuple(book.valid_of[case.id] for case in planned if case.id in book.valid_of)
-    units = Counter(one.unit for one in summaries)
+    units = Counter(summary.unit for summary in summaries)
     levels, of_levels = cells.lift_shared(_levels(book, planned, settings, varying))
     protocols = [each for each in groups if replace(each, protocol=Protocol()) == replace(key, protocol=Protocol())]
     return Family(
@@ -160,12 +161,12 @@ def _changes(book: Book, planned: Sequence[Case], varying: Sequence[str]) -> Ite
             alike.setdefault(replace(case, options=rest), []).append(case)
         for group in alike.values():
             base, *others = sorted(group, key=lambda case: _value_order(case.option(option)))
-            yield from (replace(effect(book, option, base, one), cost=_cost(book, base, one)) for one in others)
+            yield from (replace(effect(book, option, base, case), cost=_cost(book, base, case)) for case in others)
 
 
 def _cost(book: Book, before: Case, after: Case) -> Cost | None:
     known = (book.summary_of.get(case.id) for case in (before, after))
-    first, second = (room.run_of(one) if one else None for one in known)
+    first, second = (room.run_of(summary) if summary else None for summary in known)
     if first is None or second is None:
         return None
     for metric in METRICS:
@@ -180,8 +181,8 @@ def _levels(
 ) -> Iterable[Level]:
     for batch in sorted({case.series_batch for case in planned}):
         ours = [case for case in planned if case.series_batch == batch]
-        known = [one for case in ours if (one := _scaled(book, case)) is not None]
-        reach = Counter((one.case.total_devices, one.case.nodes) for one in known)
+        known = [point for case in ours if (point := _scaled(book, case)) is not None]
+        reach = Counter((point.case.total_devices, point.case.nodes) for point in known)
         common = max((scale for scale, variants in reach.items() if variants > 1), default=None)
         if common is not None:
             there = [case for case in ours if (case.total_devices, case.nodes) == common]
@@ -191,21 +192,21 @@ def _levels(
                 nodes=common[1],
                 devices=common[0],
                 cells=tuple(_efficiency(book, at.get(each)) for each in settings),
-                scaled=tuple(one for one in known if one.case in there),
+                scaled=tuple(point for point in known if point.case in there),
             )
 
 
 def _scaled(book: Book, case: Case) -> Scaled | None:
-    found = book.valid_of.get(case.id)
-    return above_base(found) if found else None
+    summary = book.valid_of.get(case.id)
+    return above_base(summary) if summary else None
 
 
 def _efficiency(book: Book, case: Case | None) -> Cell:
     if case is None:
         return Cell(state="not_planned")
-    found = cells.efficiency_cell(book, case)
-    alone = found.state == "value" and _scaled(book, case) is None  # the base itself: 100 % would say nothing
-    return Cell(state="no_base", ref=found.ref) if alone else found
+    cell = cells.efficiency_cell(book, case)
+    alone = cell.state == "value" and _scaled(book, case) is None  # the base itself: 100 % would say nothing
+    return Cell(state="no_base", ref=cell.ref) if alone else cell
 
 
 def heading(family: Family, words: Words) -> Text:
@@ -225,9 +226,9 @@ def heading(family: Family, words: Words) -> Text:
     )
 
 
-def finding(found: Sequence[Family], words: Words) -> Text:
-    ours = [change for family in found for change in family.changes if not change.obstacles]
-    return title(ours, words("variants.one_changed"), words, framework=len(found) > 1)
+def finding(families: Sequence[Family], words: Words) -> Text:
+    ours = [change for family in families for change in family.changes if not change.obstacles]
+    return title(ours, words("variants.one_changed"), words, framework=len(families) > 1)
 
 
 def value(option: str, given: str | None, words: Words) -> Rendered:

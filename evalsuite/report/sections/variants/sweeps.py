@@ -66,17 +66,17 @@ def of_option(book: Book, model: Model) -> tuple[str, tuple[Sweep, ...]]:
         stated = [case for case in cases if _value(option, case)]
         own = _sweeps(book, stated, partial(_value, option), partial(_without, option), fewest=FEWEST_VALUES)
         if own:
-            most = max(own, key=lambda one: (len(one.points), one.example.total_devices)).example
+            most = max(own, key=lambda sweep: (len(sweep.points), sweep.example.total_devices)).example
             setting = partial(_without, option, framework="", recipe="")
-            alike = [one for one in own if setting(one.example) == setting(most)]
-            notes = distinctions(one.example for one in alike)
-            return option, tuple(replace(one, notes=notes[one.example.id]) for one in alike)
+            alike = [sweep for sweep in own if setting(sweep.example) == setting(most)]
+            notes = distinctions(sweep.example for sweep in alike)
+            return option, tuple(replace(sweep, notes=notes[sweep.example.id]) for sweep in alike)
     return "", ()
 
 
 def _value(option: str, case: Case) -> int:
-    found = case.option(option) or ""
-    return int(found) if found.isdecimal() else 0
+    text = case.option(option) or ""
+    return int(text) if text.isdecimal() else 0
 
 
 def _without(option: str, case: Case, **alike: Any) -> Case:
@@ -105,35 +105,35 @@ class SweepTable:
         return cells.legend(cell for row in self.rows for cell in row.cells)
 
 
-def at_one_scale(found: Sequence[Sweep]) -> tuple[Sweep, ...]:
-    smallest = min(((one.example.total_devices, one.example.nodes) for one in found), default=None)
-    return tuple(one for one in found if (one.example.total_devices, one.example.nodes) == smallest)
+def at_one_scale(sweeps: Sequence[Sweep]) -> tuple[Sweep, ...]:
+    smallest = min(((sweep.example.total_devices, sweep.example.nodes) for sweep in sweeps), default=None)
+    return tuple(sweep for sweep in sweeps if (sweep.example.total_devices, sweep.example.nodes) == smallest)
 
 
-def table(found: Sequence[Sweep]) -> SweepTable:
-    shown = at_one_scale(found)
-    sizes = sorted({case.batch_per_device for one in shown for case, *_ in one.points})
-    precisions = list(dict.fromkeys(one.example.precision for one in shown))
-    in_order = sorted(shown, key=lambda one: precisions.index(one.example.precision))
-    rows, shared = cells.lift_shared(SweepRow(sweep=one, cells=_cells(one, sizes)) for one in in_order)
+def table(sweeps: Sequence[Sweep]) -> SweepTable:
+    shown = at_one_scale(sweeps)
+    sizes = sorted({case.batch_per_device for sweep in shown for case, *_ in sweep.points})
+    precisions = list(dict.fromkeys(sweep.example.precision for sweep in shown))
+    in_order = sorted(shown, key=lambda sweep: precisions.index(sweep.example.precision))
+    rows, shared = cells.lift_shared(SweepRow(sweep=sweep, cells=_cells(sweep, sizes)) for sweep in in_order)
     return SweepTable(scale=names.scale(shown[0].example), sizes=tuple(sizes), rows=rows, of_all=shared)
 
 
-def _cells(one: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
-    given = {case.batch_per_device: cell for case, cell, _ in one.points}
+def _cells(sweep: Sweep, sizes: Sequence[int]) -> tuple[Cell, ...]:
+    given = {case.batch_per_device: cell for case, cell, _ in sweep.points}
     return tuple(given.get(size, Cell(state="not_planned")) for size in sizes)
 
 
-def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
-    shown = at_one_scale(found)
-    lines = tuple(_line(one, BATCH, names.precision(one.example.precision), words) for one in shown)
+def draw_sweeps(model: Model, sweeps: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
+    shown = at_one_scale(sweeps)
+    lines = tuple(_line(sweep, BATCH, names.precision(sweep.example.precision), words) for sweep in shown)
     figure = figures.size_sweep(lines, look, id=names.anchor("f-b", model.name), unit=", ".join(model.units))
     if figure.svg is None:
         return None
-    named = {figures.row_name(line): one for line, one in zip(lines, shown, strict=True)}
+    named = {figures.row_name(line): sweep for line, sweep in zip(lines, shown, strict=True)}
     labels = tuple(
-        options.apart([one.name(words), names.precision(one.example.precision)], words)  # those of all precisions
-        for one in (named[str(row[0])] for row in figure.table.rows)
+        options.apart([sweep.name(words), names.precision(sweep.example.precision)], words)  # those of all precisions
+        for sweep in (named[str(row[0])] for row in figure.table.rows)
     )
     return CaptionedFigure(
         figure=figure,
@@ -144,52 +144,56 @@ def draw_sweeps(model: Model, found: Sequence[Sweep], look: Look, words: Words) 
     )
 
 
-def draw_option(model: Model, option: str, found: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
-    lines = tuple(_line(one, partial(_value, option), "", words) for one in found)
+def draw_option(model: Model, option: str, sweeps: Sequence[Sweep], look: Look, words: Words) -> CaptionedFigure | None:
+    lines = tuple(_line(sweep, partial(_value, option), "", words) for sweep in sweeps)
     figure = figures.size_sweep(
         lines, look, id=names.anchor("f-o", model.name), unit=", ".join(model.units), key=option
     )
     if figure.svg is None:
         return None
-    shown, example = {case.id for one in found for case, *_ in one.points}, _without(option, found[0].example)
+    shown, example = {case.id for sweep in sweeps for case, *_ in sweep.points}, _without(option, sweeps[0].example)
     tables = [
-        one.id for one in policies(model.blocks) if shown & {case.id for each in one.blocks for case in each.cases}
+        policy.id
+        for policy in policies(model.blocks)
+        if shown & {case.id for each in policy.blocks for case in each.cases}
     ]
     setting = [options.option(name, value, words) for name, value in example.options]
     size = names.bsz(example.batch_per_device, strong=False)
     about = options.apart([names.scale(example), names.precision(example.precision), size, *setting], words)
     return CaptionedFigure(
         figure=figure,
-        title=_title(found, words, options.title(option, words)),
+        title=_title(sweeps, words, options.title(option, words)),
         reading=(words("sweep.see_option", setting_text=about),),
         labels=tuple(words.same(str(row[0])) for row in figure.table.rows),
         tables=tuple((f"{id}-t", words("tables.throughput")) for id in tables),
     )
 
 
-def _line(one: Sweep, size: Callable[[Case], int], panel: str, words: Words) -> figures.SweepLine:
+def _line(sweep: Sweep, size: Callable[[Case], int], panel: str, words: Words) -> figures.SweepLine:
     return figures.SweepLine(
-        name=label(one.name(words)),
-        framework=one.example.framework,
-        points=tuple(_sweep_point(size(case), case, cell, summary) for case, cell, summary in one.points),
+        name=label(sweep.name(words)),
+        framework=sweep.example.framework,
+        points=tuple(_sweep_point(size(case), case, cell, summary) for case, cell, summary in sweep.points),
         panel=panel,
     )
 
 
 def _title(shown: Sequence[Sweep], words: Words, option: Rendered | None = None) -> Text:
     gains = []
-    for one in shown:
-        ran = [summary for *_, summary in one.points if summary is not None]
+    for sweep in shown:
+        ran = [summary for *_, summary in sweep.points if summary is not None]
         if len(ran) > 1:
             gain = numbers.change(ran[-1].items_per_s.value / ran[0].items_per_s.value - 1)
             name = (
-                one.name(words) if option else words.listed([one.name(words), names.precision(one.example.precision)])
+                sweep.name(words)
+                if option
+                else words.listed([sweep.name(words), names.precision(sweep.example.precision)])
             )
             gains.append((gain.about(names.case_anchor(ran[-1].case)), name))
     ends = low_and_high(gains)
     if option:
-        found = words("sweep.title_found_option", **ends, option_text=option) if ends else None
-        return found or words("sweep.title_option", option_text=option)
+        text = words("sweep.title_found_option", **ends, option_text=option) if ends else None
+        return text or words("sweep.title_option", option_text=option)
     return words("sweep.title_found", **ends) if ends else words("sweep.title")
 
 

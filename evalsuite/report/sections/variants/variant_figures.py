@@ -21,15 +21,15 @@ UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 Members = Sequence[tuple[Setting, Sequence[Summary]]]
 
 
-def draw_families(found: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
+def draw_families(families: Sequence[Family], look: Look, words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
     drawn: dict[str, tuple[CaptionedFigure, ...]] = {}
     left = MOST_FIGURES
-    for family in found:
+    for family in families:
         own = figures.look([_key(each) for each in family.settings])
         lines = list(_lines(family, own, words))[:left]
         left -= len(lines)
         others = (_changes(family, look, words), _accuracy(family, own, words))
-        drawn[family.id] = (*lines, *(one for one in others if one))
+        drawn[family.id] = (*lines, *(figure for figure in others if figure))
     return drawn
 
 
@@ -38,16 +38,16 @@ def _key(setting: Setting) -> str:
 
 
 def _lines(family: Family, own: Look, words: Words) -> Iterable[CaptionedFigure]:
-    for batch in sorted({one.case.series_batch for one in family.summaries}):
+    for batch in sorted({summary.case.series_batch for summary in family.summaries}):
         members = [(each, family.of(each, batch)) for each in family.settings]
-        members = [(each, found) for each, found in members if found]
-        scales = {one.case.total_devices for _, found in members for one in found}
+        members = [(each, summaries) for each, summaries in members if summaries]
+        scales = {summary.case.total_devices for _, summaries in members for summary in summaries}
         if len(members) > 1 and len(scales) > 1:
             yield _throughput(family, batch, members, own, words)
 
 
 def _throughput(family: Family, batch: int, members: Members, own: Look, words: Words) -> CaptionedFigure:
-    series = tuple(_series(setting, found, words) for setting, found in members)
+    series = tuple(_series(setting, summaries, words) for setting, summaries in members)
     figure = figures.throughput(series, own, id=f"f-{family.id}-b{batch}", unit=names.visible(family.unit))
     printed = {
         figures.plain(each.name): setting.name(words) for each, (setting, _) in zip(series, members, strict=True)
@@ -62,23 +62,23 @@ def _throughput(family: Family, batch: int, members: Members, own: Look, words: 
     )
 
 
-def _series(setting: Setting, found: Sequence[Summary], words: Words) -> figures.ScaleSeries:
-    (series,) = figures.series_of(found, "items_per_s")
+def _series(setting: Setting, summaries: Sequence[Summary], words: Words) -> figures.ScaleSeries:
+    (series,) = figures.series_of(summaries, "items_per_s")
     return anchored(replace(series, name=label(setting.name(words)), framework=_key(setting)))
 
 
 def _changes(family: Family, look: Look, words: Words) -> CaptionedFigure | None:
     alike = [
-        one
-        for one in family.changes
-        if not one.obstacles
-        and all(side is None or side.unit == family.unit for side in (one.before_summary, one.after_summary))
+        effect
+        for effect in family.changes
+        if not effect.obstacles
+        and all(side is None or side.unit == family.unit for side in (effect.before_summary, effect.after_summary))
     ]
-    bases = {family.setting_of(one.before) for one in alike}
+    bases = {family.setting_of(effect.before) for effect in alike}
     heading = words("variants.figure_changes", framework=family.framework)
     return effects.draw_changes(
         alike,
-        lambda one: effects.pair(one, _row(family, one, words)),
+        lambda effect: effects.pair(effect, _row(family, effect, words)),
         look,
         words,
         id=f"f-{family.id}-d",
@@ -91,51 +91,51 @@ def _changes(family: Family, look: Look, words: Words) -> CaptionedFigure | None
     )
 
 
-def _row(family: Family, one: Effect, words: Words) -> figures.Label:
-    where = f"{names.scale(one.after)} b{one.after.batch_per_device}"
-    given = one.values[1]
-    after = families.value(one.option, given, words)
+def _row(family: Family, effect: Effect, words: Words) -> figures.Label:
+    where = f"{names.scale(effect.after)} b{effect.after.batch_per_device}"
+    given = effect.values[1]
+    after = families.value(effect.option, given, words)
     if len(family.settings[0].values) > 1:
-        after = words("models.option", name_text=options.title(one.option, words), value=after)
+        after = words("models.option", name_text=options.title(effect.option, words), value=after)
     elif given:
-        after = candidates.option_in_name(one.option, given, False, words)
+        after = candidates.option_in_name(effect.option, given, False, words)
     return label(options.side_by_side([where, after], words))
 
 
 def _accuracy(family: Family, own: Look, words: Words) -> CaptionedFigure | None:
     known = ((metric, _fullest(family, metric)) for metric in families.METRICS)
-    return next((_curves(family, metric, found, own, words) for metric, found in known if len(found) > 1), None)
+    return next((_curves(family, metric, rows, own, words) for metric, rows in known if len(rows) > 1), None)
 
 
 def _fullest(family: Family, metric: str) -> Sequence[Summary]:
     groups = by_key(
-        ((one.case.total_devices, one.case.nodes, one.case.batch_per_device), one)
-        for one in family.summaries
-        if len(_timed(one, metric)) > 1
+        ((summary.case.total_devices, summary.case.nodes, summary.case.batch_per_device), summary)
+        for summary in family.summaries
+        if len(_timed(summary, metric)) > 1
     )
     most = max(groups.items(), key=lambda pair: (len(pair[1]), pair[0]), default=((), ()))[1]
-    return sorted(most, key=lambda one: family.settings.index(family.setting_of(one.case)))
+    return sorted(most, key=lambda summary: family.settings.index(family.setting_of(summary.case)))
 
 
-def _timed(one: Summary, metric: str) -> tuple[tuple[float, float], ...]:
-    run = room.run_of(one)
-    found = room.curve(run, "validation", metric) if run else ()
-    return tuple((score.at_s, score.value) for score in found if score.at_s is not None)
+def _timed(summary: Summary, metric: str) -> tuple[tuple[float, float], ...]:
+    run = room.run_of(summary)
+    scores = room.curve(run, "validation", metric) if run else ()
+    return tuple((score.at_s, score.value) for score in scores if score.at_s is not None)
 
 
-def _curves(family: Family, metric: str, found: Sequence[Summary], own: Look, words: Words) -> CaptionedFigure:
-    longest = max(at_s for one in found for at_s, _ in _timed(one, metric))
+def _curves(family: Family, metric: str, summaries: Sequence[Summary], own: Look, words: Words) -> CaptionedFigure:
+    longest = max(at_s for summary in summaries for at_s, _ in _timed(summary, metric))
     factor, unit = next(((f, u) for f, u in UNITS if longest / f >= LEAST_LENGTH), UNITS[-1])
     curves = tuple(
         figures.Curve(
-            name=label(family.setting_of(one.case).name(words)),
-            key=_key(family.setting_of(one.case)),
-            points=tuple((at_s / factor, value) for at_s, value in _timed(one, metric)),
-            ref=names.case_anchor(one.case),
+            name=label(family.setting_of(summary.case).name(words)),
+            key=_key(family.setting_of(summary.case)),
+            points=tuple((at_s / factor, value) for at_s, value in _timed(summary, metric)),
+            ref=names.case_anchor(summary.case),
         )
-        for one in found
+        for summary in summaries
     )
-    said, case = words(f"scores.validation_{metric}"), found[0].case
+    said, case = words(f"scores.validation_{metric}"), summaries[0].case
     panel = figures.CurvePanel(label=label(said), curves=curves, unit="%")
     figure = figures.convergence((panel,), own, id=f"f-{family.id}-a", x_key="time", x_unit=unit)
     return CaptionedFigure(

@@ -9,27 +9,27 @@ from evalsuite.report.text import numbers
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    if found := () if subject.in_parts else families.families(subject.book):
+    if groups := () if subject.in_parts else families.families(subject.book):
         yield Section(
             id="variants",
             title=subject.words("variants.title"),
             template="variants/variants.html.j2",
             facts=lambda: {
-                "families": found,
-                "headings": {family.id: families.heading(family, subject.words) for family in found},
-                "findings": {family.id: families.finding([family], subject.words) for family in found},
-                "figures": variant_figures.draw_families(found, subject.look, subject.words),
+                "families": groups,
+                "headings": {family.id: families.heading(family, subject.words) for family in groups},
+                "findings": {family.id: families.finding([family], subject.words) for family in groups},
+                "figures": variant_figures.draw_families(groups, subject.look, subject.words),
                 "score": convergence.number,
                 "points": numbers.points,
             },
             markdown=lambda writer: writer.fill(
                 "variants/variants.md.j2",
-                families=found,
+                families=groups,
                 heading=families.heading,
                 value=families.value,
                 why=effects.why,
                 score=convergence.number,
                 points=numbers.points,
             ),
-            finding=lambda _: families.finding(found, subject.words),
+            finding=lambda _: families.finding(groups, subject.words),
         )

@@ -26,8 +26,8 @@ def is_left_out(card: Card) -> bool:
     return card.verdict.criterion != INFORMATION and not applies(card.verdict)
 
 
-def not_here(found: Sequence[Card], words: Words) -> Rendered | None:
-    left = [card for card in found if is_left_out(card)]
+def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
+    left = [card for card in cards if is_left_out(card)]
     if not left:
         return None
     by_reason = by_key((card.verdict.reason, card) for card in left)
@@ -91,7 +91,7 @@ def matrix(cards: Sequence[Card]) -> AcceptanceMatrix | None:
 
     return AcceptanceMatrix(
         criteria=tuple(dict.fromkeys(card.verdict.criterion for card, _ in judged)),
-        models=tuple((names.model(model), len(list(same))) for model, same in groupby(columns, key=lambda one: one[0])),
+        models=tuple((names.model(model), len(list(same))) for model, same in groupby(columns, key=lambda col: col[0])),
         precisions=tuple(names.precision(precision) for _, precision in columns),
         rows=tuple(
             (names.framework(name), tuple(tuple(judgements(name, column)) for column in columns)) for name in frameworks

@@ -79,65 +79,68 @@ class AnsweredQuestion:
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
-    known = {one.setting for one in book.answers if one.ranked}
-    first = {id(one) for model in book.models if (one := headline(_of_model(book.answers, model)))}
+    known = {answer.setting for answer in book.answers if answer.ranked}
+    first = {id(answer) for model in book.models if (answer := headline(_of_model(book.answers, model)))}
     labels = settings(book, words)
     return tuple(
         replace(
-            _question(one, labels[one.setting], id(one) in first, words), unproven=_without_receipt(one, book, words)
+            _question(answer, labels[answer.setting], id(answer) in first, words),
+            unproven=_without_receipt(answer, book, words),
         )
-        for one in book.answers
-        if one.setting in known
+        for answer in book.answers
+        if answer.setting in known
     )
 
 
 def _without_receipt(answer: Answer, book: Book, words: Words) -> Text | None:
     known, ranked = book.evaluation, () if answer.said in OF_OTHERS else answer.ranked
-    without = [one.summary for one in ranked if not has_receipt(one.summary, known.commands, known.receipts)]
-    named = [_named(answer, one, words) for one in without]
+    without = [entry.summary for entry in ranked if not has_receipt(entry.summary, known.commands, known.receipts)]
+    named = [_named(answer, summary, words) for summary in without]
     return words("answers.no_receipt", frameworks=words.listed(named)) if named else None
 
 
 def headlines(book: Answered) -> tuple[Answer, ...]:
-    return tuple(found for model in book.models if (found := headline(_of_model(book.answers, model))))
+    return tuple(answer for model in book.models if (answer := headline(_of_model(book.answers, model))))
 
 
-def _of_model(found: Iterable[Answer], model: str) -> list[Answer]:
-    return [one for one in found if one.setting.model == model]
+def _of_model(answers: Iterable[Answer], model: str) -> list[Answer]:
+    return [answer for answer in answers if answer.setting.model == model]
 
 
 def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
-    found: dict[Conditions, Rendered] = {}
+    texts: dict[Conditions, Rendered] = {}
     for model in book.models:
         answers = _of_model(book.answers, model)
-        own = list(dict.fromkeys(one.setting for one in answers))
-        of = next((framework for one in answers for framework in one.of_variants), None)
+        own = list(dict.fromkeys(answer.setting for answer in answers))
+        of = next((framework for answer in answers for framework in answer.of_variants), None)
         common = set.intersection(*(set(each.options) for each in own)) if own else set()
         for each in own:
             alike = [other for other in own if _without_protocol(other) == _without_protocol(each)]
-            several = {"protocol": len(alike) > 1, "device": len({one.device for one in own}) > 1}
-            found[each] = _name(each, common, words, of=of, **several)
-    return found
+            several = {"protocol": len(alike) > 1, "device": len({conditions.device for conditions in own}) > 1}
+            texts[each] = _name(each, common, words, of=of, **several)
+    return texts
 
 
-def _without_protocol(one: Conditions) -> tuple[object, ...]:
-    return (one.device, one.precision, one.xla, _bsz(one), one.options)
+def _without_protocol(conditions: Conditions) -> tuple[object, ...]:
+    return (conditions.device, conditions.precision, conditions.xla, _bsz(conditions), conditions.options)
 
 
 def _name(
-    one: Conditions, common: set[tuple[str, str]], words: Words, *, of: str | None, protocol: bool, device: bool
+    conditions: Conditions, common: set[tuple[str, str]], words: Words, *, of: str | None, protocol: bool, device: bool
 ) -> Rendered:
     parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
-    parts += [names.precision(one.precision), _bsz(one)]
-    parts += [words(names.KINDS[one.device])] * device + ["XLA"] * bool(one.xla)
-    parts += [options.option(*pair, words) for pair in one.options if pair not in common]
+    parts += [names.precision(conditions.precision), _bsz(conditions)]
+    parts += [words(names.KINDS[conditions.device])] * device + ["XLA"] * bool(conditions.xla)
+    parts += [options.option(*pair, words) for pair in conditions.options if pair not in common]
     if protocol:
-        parts.append(f"{one.protocol.warmup_steps}+{one.protocol.measured_steps}")
+        parts.append(f"{conditions.protocol.warmup_steps}+{conditions.protocol.measured_steps}")
     return options.apart(parts, words)
 
 
-def _bsz(one: Conditions) -> str:
-    return names.bsz(one.batch_per_device or one.strong_batch or 0, strong=one.strong_batch is not None)
+def _bsz(conditions: Conditions) -> str:
+    return names.bsz(
+        conditions.batch_per_device or conditions.strong_batch or 0, strong=conditions.strong_batch is not None
+    )
 
 
 def anchor(answer: Answer) -> str:
@@ -156,7 +159,7 @@ def workers(answer: Answer, words: Words) -> Text:
 
 
 def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
-    runs = [value for one in answer.ranked for value in values(one.summary)]
+    runs = [value for entry in answer.ranked for value in values(entry.summary)]
     high = max(runs, default=1.0)
     unit = answer.ranked[0].summary.unit if answer.ranked else ""
     return AnsweredQuestion(
@@ -172,14 +175,14 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         idle=words("answers.idle") if answer.idle else None,
         unit=names.visible(unit),
         high=numbers.rounded(high).text if runs else "",
-        places=tuple(_place(answer, one, high, words) for one in answer.ranked),
+        places=tuple(_place(answer, entry, high, words) for entry in answer.ranked),
         reasons=tuple(_reasons(answer, words)),
         head=words("answers.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
     )
 
 
-def _place(answer: Answer, one: Ranked, high: float, words: Words) -> RankedPlace:
-    summary = one.summary
+def _place(answer: Answer, entry: Ranked, high: float, words: Words) -> RankedPlace:
+    summary = entry.summary
 
     def at(value: float) -> str:
         return f"{EDGE + (DOTS_WIDTH - 2 * EDGE) * value / high:.3g}"
@@ -189,9 +192,9 @@ def _place(answer: Answer, one: Ranked, high: float, words: Words) -> RankedPlac
     return RankedPlace(
         name=name(answer, summary, words),
         loader=options.value_of("loader", own, words) if len(loaders) > 1 and own else None,
-        ratio=f"{one.ratio:.3f}",
+        ratio=f"{entry.ratio:.3f}",
         ahead=summary.case.id in answer.ahead,
-        flagged=bool(one.flags),
+        flagged=bool(entry.flags),
         value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
         interval=interval.text if interval else "",
         n=summary.n,
@@ -208,14 +211,14 @@ def sentence(answer: Answer, words: Words) -> Text:
     if not answer.ranked:
         return words("answers.none")
     first = answer.ranked[0].summary
-    fewest = min(answer.compared, key=lambda one: one.n)
+    fewest = min(answer.compared, key=lambda summary: summary.n)
     values: dict[str, object] = {
         "first": _named(answer, first, words),
         "value": leads.value(answer, answer.ranked[0], words),
         "unit": names.visible(first.unit),
         "n": numbers.count(fewest.n).about(names.case_anchor(fewest.case)),
-        "frameworks": words.listed(_named(answer, one.summary, words) for one in answer.leaders),
-        "values": words.listed(leads.value(answer, one, words) for one in answer.leaders),
+        "frameworks": words.listed(_named(answer, entry.summary, words) for entry in answer.leaders),
+        "values": words.listed(leads.value(answer, entry, words) for entry in answer.leaders),
         "order": _order(answer, words),
     }
     if pair := answer.lead_pair:
@@ -235,10 +238,10 @@ def sentence(answer: Answer, words: Words) -> Text:
 
 
 def unstated(answer: Answer) -> list[Obstacle]:
-    found = {each.key: each for one in answer.apart for each in one.obstacles}
-    if answer.said != "alone" or not all(map(why_not_comparable.is_unstated, found.values())):
+    obstacles = {each.key: each for entry in answer.apart for each in entry.obstacles}
+    if answer.said != "alone" or not all(map(why_not_comparable.is_unstated, obstacles.values())):
         return []
-    return list(found.values())
+    return list(obstacles.values())
 
 
 def _key(answer: Answer) -> str:
@@ -249,15 +252,17 @@ def _key(answer: Answer) -> str:
     if answer.said != "untold":
         return answer.wording
     if answer.fewest < 2:
-        return "untold_single" if all(one.summary.n < 2 for one in answer.ranked) else "untold_some_single"
+        return "untold_single" if all(entry.summary.n < 2 for entry in answer.ranked) else "untold_some_single"
     return "untold_apart" if answer.in_steps else "untold_alike" if answer.all_alike else "untold_overlap"
 
 
 def _order(answer: Answer, words: Words) -> Rendered:
     shown = answer.ranked[:MOST_IN_ORDER]
     items: list[object] = [
-        words("answers.with_value", framework=_named(answer, one.summary, words), value=leads.value(answer, one, words))
-        for one in shown
+        words(
+            "answers.with_value", framework=_named(answer, item.summary, words), value=leads.value(answer, item, words)
+        )
+        for item in shown
     ]
     if len(shown) < len(answer.ranked):
         items.append("…")
@@ -277,83 +282,83 @@ def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
-    found = answer.deciding
-    if found is None:
+    repeats = answer.deciding
+    if repeats is None:
         return None
     own = anchor(answer)
-    if found.needed == "facts":
-        return words("answers.needs_facts", facts=words.listed(words(f"values.fact.{each}") for each in found.facts))
-    if found.needed == "base":
+    if repeats.needed == "facts":
+        return words("answers.needs_facts", facts=words.listed(words(f"values.fact.{each}") for each in repeats.facts))
+    if repeats.needed == "base":
         return words("answers.needs_base")
-    if found.needed == "campaign":
+    if repeats.needed == "campaign":
         return words("answers.needs_campaign")
-    key = f"answers.needs_{found.needed}"
-    values: dict[str, object] = {"runs": numbers.count(found.runs).about(own)}
-    if found.seconds is not None:
-        key, values["time"] = f"{key}_time", roughly(found.seconds, words).about(own)
-    if found.chance is not None:
-        key, values["chance"] = f"{key}_chance", numbers.chance(found.chance).about(own)
+    key = f"answers.needs_{repeats.needed}"
+    values: dict[str, object] = {"runs": numbers.count(repeats.runs).about(own)}
+    if repeats.seconds is not None:
+        key, values["time"] = f"{key}_time", roughly(repeats.seconds, words).about(own)
+    if repeats.chance is not None:
+        key, values["chance"] = f"{key}_chance", numbers.chance(repeats.chance).about(own)
     return words.pick(key, values)
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     """What would decide, and what else a reader of the sentence must know."""
-    ranked = {answer.candidate(one.summary) for one in answer.ranked}
+    ranked = {answer.candidate(entry.summary) for entry in answer.ranked}
     apart = answer.apart if answer.said == "alone" else ()
-    others = [(answer.candidate(one.summary), _apart(answer, one, words)) for one in apart if one.obstacles]
+    others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
     if answer.said == "alone":
-        others += [(one.candidate, missing(one, words)) for one in answer.missing if one.why == "no_valid_run"]
+        others += [(gap.candidate, missing(gap, words)) for gap in answer.missing if gap.why == "no_valid_run"]
     unranked = (_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked)
     reasons = [words("answers.closed", said_text=each) for each in unranked]
     if unstated(answer):
         return words("answers.state_facts").about(anchor(answer))
-    marked = [one for one in answer.leaders if one.flags]
-    reasons += [_flagged(answer, one, words) for one in marked]
-    reasons += [_few(answer, one, words) for one in answer.few]
-    failed = ((one.summary, why) for one in answer.ranked for why in left_over(one.summary))
-    said = ((answer.candidate(one), why_not_comparable.sentence(why, words)) for one, why in failed)
+    marked = [entry for entry in answer.leaders if entry.flags]
+    reasons += [_flagged(answer, entry, words) for entry in marked]
+    reasons += [_few(answer, entry, words) for entry in answer.few]
+    failed = ((entry.summary, why) for entry in answer.ranked for why in left_over(entry.summary))
+    said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
     reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
     needed = deciding(answer, words) if answer.said != "alone" else None
     reasons += _outside(answer, words)
-    found: list[Rendered] = [*_news(answer, words), *reasons[:MOST_BESIDE], *([needed] if needed else [])]
-    return words.sentences(found).about(anchor(answer)) if found else None
+    texts: list[Rendered] = [*_news(answer, words), *reasons[:MOST_BESIDE], *([needed] if needed else [])]
+    return words.sentences(texts).about(anchor(answer)) if texts else None
 
 
 def _news(answer: Answer, words: Words) -> Iterator[Text]:
-    slower = [(one, own.value) for one in answer.ranked if (own := one.summary.speedup) and own.value < 1]
+    slower = [(entry, own.value) for entry in answer.ranked if (own := entry.summary.speedup) and own.value < 1]
     named = [
         words(
             "answers.with_value",
-            framework=_named(answer, one.summary, words),
-            value=numbers.speedup(value).to(names.case_anchor(one.summary.case)),
+            framework=_named(answer, entry.summary, words),
+            value=numbers.speedup(value).to(names.case_anchor(entry.summary.case)),
         )
-        for one, value in slower
+        for entry, value in slower
     ]
     if named:
-        n, all_ = (numbers.count(len(found)).about(anchor(answer)) for found in (named, answer.ranked))
+        n, all_ = (numbers.count(len(texts)).about(anchor(answer)) for texts in (named, answer.ranked))
         yield words("answers.slower_than_base", n=n, all=all_, frameworks=words.listed(named))
 
 
-def _flagged(answer: Answer, one: Ranked, words: Words) -> Text:
-    rules = words.listed(findings.rule(code, words) for code in one.flags[:MOST_BESIDE])
-    return words("answers.flagged", framework=_named(answer, one.summary, words), rules=rules)
+def _flagged(answer: Answer, entry: Ranked, words: Words) -> Text:
+    rules = words.listed(findings.rule(code, words) for code in entry.flags[:MOST_BESIDE])
+    return words("answers.flagged", framework=_named(answer, entry.summary, words), rules=rules)
 
 
 def _outside(answer: Answer, words: Words) -> Iterator[Text]:
-    for one in answer.leaders if answer.ahead or answer.said in ("group", "consistent") else ():
-        run = median_run(one.summary)
+    for entry in answer.leaders if answer.ahead or answer.said in ("group", "consistent") else ():
+        run = median_run(entry.summary)
         for each in run.findings:
             if isinstance(each, MostlyOutside):
                 took = {"window": each.window_s, "outside": each.before_s + each.after_s}
                 values = {name: numbers.seconds(s).about(names.case_anchor(run.run.case)) for name, s in took.items()}
-                yield words("answers.mostly_outside", first=_named(answer, one.summary, words), **values)
+                yield words("answers.mostly_outside", first=_named(answer, entry.summary, words), **values)
 
 
-def _few(answer: Answer, one: Ranked, words: Words) -> Text:
-    known = words(f"evidence.{one.evidence}")
-    n = numbers.count(one.summary.n).about(names.case_anchor(one.summary.case))
-    named = _named(answer, one.summary, words)
-    return words("answers.few", framework=named, value=leads.value(answer, one, words), n=n, evidence_text=known)
+def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
+    known = words(f"evidence.{entry.evidence}")
+    n = numbers.count(entry.summary.n).about(names.case_anchor(entry.summary.case))
+    named = _named(answer, entry.summary, words)
+    return words("answers.few", framework=named, value=leads.value(answer, entry, words), n=n, evidence_text=known)
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:
@@ -385,9 +390,9 @@ def roughly(seconds: float, words: Words) -> Text:
 
 
 def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
-    found = [(answer.candidate(one.summary), _apart(answer, one, words)) for one in answer.apart]
-    found += [(each.candidate, missing(each, words)) for each in answer.missing]
-    return [_reason(answer, candidate, why, words) for candidate, why in found]
+    beside = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in answer.apart]
+    beside += [(each.candidate, missing(each, words)) for each in answer.missing]
+    return [_reason(answer, candidate, why, words) for candidate, why in beside]
 
 
 def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:
@@ -395,20 +400,20 @@ def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Te
     return words("answers.of_framework", framework=name, why_text=why)
 
 
-def _apart(answer: Answer, one: Apart, words: Words) -> Text:
-    if not one.obstacles:
+def _apart(answer: Answer, entry: Apart, words: Words) -> Text:
+    if not entry.obstacles:
         return words(
             "answers.slower_script",
-            recipe=names.visible(one.summary.case.recipe),
-            value=leads.value(answer, one, words),
+            recipe=names.visible(entry.summary.case.recipe),
+            value=leads.value(answer, entry, words),
         )
-    why = words.listed(why_not_comparable.sentence(each, words) for each in one.obstacles[:2])
-    return words("answers.apart", value=leads.value(answer, one, words), why=why)
+    why = words.listed(why_not_comparable.sentence(each, words) for each in entry.obstacles[:2])
+    return words("answers.apart", value=leads.value(answer, entry, words), why=why)
 
 
-def missing(one: Missing, words: Words) -> Text:
-    if one.why == "elsewhere":
-        batches = [numbers.count(case.batch_per_device).to(names.case_anchor(case)) for case in one.others]
+def missing(absence: Missing, words: Words) -> Text:
+    if absence.why == "elsewhere":
+        batches = [numbers.count(case.batch_per_device).to(names.case_anchor(case)) for case in absence.others]
         return words("answers.elsewhere", batches=words.listed(batches))
-    reason = Phrase(words=words, text=one.reason, longest=LONGEST_REASON)
-    return words(f"answers.{one.why}_because", reason=reason) if reason else words(f"answers.{one.why}")
+    reason = Phrase(words=words, text=absence.reason, longest=LONGEST_REASON)
+    return words(f"answers.{absence.why}_because", reason=reason) if reason else words(f"answers.{absence.why}")

@@ -51,18 +51,18 @@ def _card(verdict: Verdict, words: Words) -> Card:
     share = numbers.beside(verdict.threshold) if verdict.criterion in SHARES else numbers.speedup
     form = numbers.plain if verdict.holds else share
     ref = names.case_anchor(verdict.case) if verdict.case else None
-    found, threshold = verdict.measured, verdict.threshold
+    reached, threshold = verdict.measured, verdict.threshold
     own = names.anchor(CARD, verdict.criterion)
-    reason, interval = _reason(verdict, words), numbers.interval(found, form)
+    reason, interval = _reason(verdict, words), numbers.interval(reached, form)
     return Card(
         verdict=verdict,
         statement=_statement(verdict, form, words).about(own),
         reason=reason.about(ref or own) if reason else None,
-        value=form(found.value).to(ref) if found else None,
+        value=form(reached.value).to(ref) if reached else None,
         interval=interval.about(ref or own) if interval else None,
-        coverage=numbers.percent(found.coverage) if found and found.coverage else None,
+        coverage=numbers.percent(reached.coverage) if reached and reached.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
-        margin=_margin(found.value - threshold, words) if found and threshold and not verdict.holds else None,
+        margin=_margin(reached.value - threshold, words) if reached and threshold and not verdict.holds else None,
         cells=_cells(verdict, form, words),
     )
 

@@ -31,12 +31,12 @@ def draw(
     *block_of*: id of a case → id of the block of the page whose tables hold its numbers.
     """
     asked_of = () if book.huge else questions
-    by_setting = by_key((one.answer.setting, one) for one in asked_of if one.answer.scope.among == "frameworks")
-    found = {}
+    by_setting = by_key((asked.answer.setting, asked) for asked in asked_of if asked.answer.scope.among == "frameworks")
+    figures = {}
     for asked in by_setting.values():
-        if len({one.answer.devices for one in asked}) > 1 and (drawn := _draw(asked, block_of or {}, look, words)):
-            found.update(dict.fromkeys((one.id for one in asked), drawn))
-    return found
+        if len({asked.answer.devices for asked in asked}) > 1 and (drawn := _draw(asked, block_of or {}, look, words)):
+            figures.update(dict.fromkeys((question.id for question in asked), drawn))
+    return figures
 
 
 def _draw(
@@ -45,22 +45,22 @@ def _draw(
     unit = asked[0].unit
     named: dict[str, Rendered] = {}
     summaries = []
-    for answer in (one.answer for one in asked):
-        ranked, others = [one.summary for one in answer.ranked], [one for one in answer.apart if one.obstacles]
-        for summary in (*ranked, *(one.summary for one in answer.apart)):
+    for answer in (question.answer for question in asked):
+        ranked, others = [item.summary for item in answer.ranked], [item for item in answer.apart if item.obstacles]
+        for summary in (*ranked, *(entry.summary for entry in answer.apart)):
             if names.visible(summary.unit) == unit:
                 name = answers.name(answer, summary, words)
-                apart = any(one.summary is summary for one in others)
+                apart = any(entry.summary is summary for entry in others)
                 named[summary.case.series] = words("figures.not_ranked", name_text=name) if apart else name
                 summaries.append(summary)
     if len(named) < 2:
         return None
-    summaries.sort(key=lambda one: names.case_order(one.case))
-    labels = _told_apart({one.case.series: one.case.recipe for one in summaries}, named)
+    summaries.sort(key=lambda summary: names.case_order(summary.case))
+    labels = _told_apart({summary.case.series: summary.case.recipe for summary in summaries}, named)
 
     def series(metric: Metric) -> list[figures.ScaleSeries]:
-        found = figures.series_of(summaries, metric, {key: key for key in named})
-        return [captioned_figure.anchored(replace(each, name=labels[str(each.name)])) for each in found]
+        series = figures.series_of(summaries, metric, {key: key for key in named})
+        return [captioned_figure.anchored(replace(each, name=labels[str(each.name)])) for each in series]
 
     block = block_of.get(summaries[0].case.id)
     figure = figures.curves(series("items_per_s"), series("speedup"), look, id=f"f-{asked[0].id}", unit=unit)

@@ -69,7 +69,9 @@ class Standings:
 
     @property
     def models(self) -> list[tuple[str, int]]:
-        return [(names.model(model), n) for model, n in Counter(one.setting.model for one in self.answers).items()]
+        return [
+            (names.model(model), n) for model, n in Counter(answer.setting.model for answer in self.answers).items()
+        ]
 
     @property
     def views(self) -> list[str]:
@@ -98,44 +100,46 @@ class WinnerMatrix:
 
 def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> WinnerMatrix | None:
     by_setting: dict[Conditions, dict[str, Answer]] = {}
-    for one in questions:
-        by_setting.setdefault(one.answer.setting, {})[one.scale] = one.answer
-    labels = {one.answer.setting: one.setting for one in questions}
-    compared = {key: found for key, found in by_setting.items() if any(len(one.ranked) > 1 for one in found.values())}
+    for question in questions:
+        by_setting.setdefault(question.answer.setting, {})[question.scale] = question.answer
+    labels = {question.answer.setting: question.setting for question in questions}
+    compared = {
+        key: group for key, group in by_setting.items() if any(len(answer.ranked) > 1 for answer in group.values())
+    }
     if not compared:
         return None
-    shown = [one for found in compared.values() for one in found.values()]
-    scales = sorted({(one.devices, one.nodes, answers.scale(one)) for one in shown})
+    shown = [answer for answers in compared.values() for answer in answers.values()]
+    scales = sorted({(answer.devices, answer.nodes, answers.scale(answer)) for answer in shown})
     shown_scales = [name for _, _, name in scales]
     rows = [
         WinnerRow(
             model=names.model(key.model),
             span=1,
             setting=unbroken(labels[key], words),
-            cells=tuple(_winner(found.get(scale), words) for scale in shown_scales),
+            cells=tuple(_winner(answers.get(scale), words) for scale in shown_scales),
         )
-        for key, found in compared.items()
+        for key, answers in compared.items()
     ]
     needed = _needed_by_all(rows, words)
     return WinnerMatrix(
         scales=tuple(shown_scales),
         title=words(_title(shown)),
-        long_names=any(one.scope.among == "variants" for one in shown),
+        long_names=any(answer.scope.among == "variants" for answer in shown),
         rows=_spanned(rows),
         left_out=len(by_setting) - len(compared),
         needed=needed,
-        published=all(one.said == "published" for one in shown if len(one.ranked) > 1),
+        published=all(answer.said == "published" for answer in shown if len(answer.ranked) > 1),
     )
 
 
 def _needed_by_all(rows: Sequence[WinnerRow], words: Words) -> Rendered | None:
-    found = [cell.note for row in rows for cell in row.cells if cell.tone == "open" and cell.note]
-    alike = len({one.plain(words.languages[0]) for one in found}) == 1
-    return found[0] if alike and len(found) >= FEWEST_ALIKE else None
+    texts = [cell.note for row in rows for cell in row.cells if cell.tone == "open" and cell.note]
+    alike = len({text.plain(words.languages[0]) for text in texts}) == 1
+    return texts[0] if alike and len(texts) >= FEWEST_ALIKE else None
 
 
 def _title(shown: Sequence[Answer]) -> str:
-    among = {one.scope.among for one in shown}
+    among = {answer.scope.among for answer in shown}
     return "matrix.winners_mixed" if len(among) > 1 else f"matrix.winners_{among.pop()}"
 
 
@@ -154,13 +158,13 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
     if answer.said == "alone":
         note = words("evidence.unknown" if answers.unstated(answer) else "matrix.alone")
         return WinnerCell(tone="none", ref=ref, winner=first, note=note)
-    pair, flagged = answer.lead_pair, any(one.flags for one in answer.leaders)
+    pair, flagged = answer.lead_pair, any(entry.flags for entry in answer.leaders)
     return WinnerCell(
         tone="open" if flagged and answer.said == "published" else TONES.get(answer.said, "open"),
         ref=ref,
         winner=_level(answer, words) if answer.level else first,
         lead=f"+{numbers.gain(pair.lead).text}" if pair else "",
-        pair=" ".join(names.case_anchor(one.case) for one in (pair.first, pair.second)) if pair else "",
+        pair=" ".join(names.case_anchor(summary.case) for summary in (pair.first, pair.second)) if pair else "",
         evidence=pair.evidence if pair else "",
         flagged=flagged,
         note=_needs(answer, words),
@@ -168,15 +172,15 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
 
 
 def _level(answer: Answer, words: Words) -> Rendered:
-    leading = [answers.name(answer, one.summary, words) for one in answer.leaders]
+    leading = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
     more = len(leading) - MOST_NAMED
-    found = words.listed([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])])
-    return replace(found, separators=LEVEL[answer.said])
+    listed = words.listed([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])])
+    return replace(listed, separators=LEVEL[answer.said])
 
 
 def _needs(answer: Answer, words: Words) -> Rendered | None:
-    found = [one for one in (_open(answer, words), _of_ranked(answer, words)) if one]
-    return replace(words.listed(found), separators=NOTES) if found else None
+    texts = [text for text in (_open(answer, words), _of_ranked(answer, words)) if text]
+    return replace(words.listed(texts), separators=NOTES) if texts else None
 
 
 def _of_ranked(answer: Answer, words: Words) -> Rendered | None:
@@ -200,35 +204,37 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
     """A table for each scale, or one for all where there is a single column: of each model and precision the setting
     that compares most. Those of a single framework are not here."""
     asked: dict[str, dict[tuple[str, str], list[Answer]]] = {}
-    for one in sorted(book.answers, key=lambda one: (one.devices, one.nodes)):
-        if one.scope.among == "frameworks":
-            key = (one.setting.model, one.setting.precision)
-            asked.setdefault(answers.scale(one), {}).setdefault(key, []).append(one)
+    for answer in sorted(book.answers, key=lambda answer: (answer.devices, answer.nodes)):
+        if answer.scope.among == "frameworks":
+            key = (answer.setting.model, answer.setting.precision)
+            asked.setdefault(answers.scale(answer), {}).setdefault(key, []).append(answer)
     columns = {
         scale: sorted(filter(None, map(headline, by.values())), key=_order)
         for scale, by in asked.items()
-        if any(one.ranked for found in by.values() for one in found)
+        if any(answer.ranked for answers in by.values() for answer in answers)
     }
-    if len({_order(one) for found in columns.values() for one in found}) == 1:
-        columns = {"": [one for found in columns.values() for one in found]}
+    if len({_order(answer) for answers in columns.values() for answer in answers}) == 1:
+        columns = {"": [answer for answers in columns.values() for answer in answers]}
     if not columns or len(book.frameworks) < 2:
         return ()
-    first = max(columns, key=lambda scale: (sum(len(one.ranked) for one in columns[scale]), columns[scale][0].devices))
+    first = max(
+        columns, key=lambda scale: (sum(len(answer.ranked) for answer in columns[scale]), columns[scale][0].devices)
+    )
     cells = {
-        scale: {of: [_standing(book, one, of, words) for one in found] for of in book.frameworks}
-        for scale, found in columns.items()
+        scale: {of: [_standing(book, answer, of, words) for answer in answers] for of in book.frameworks}
+        for scale, answers in columns.items()
     }
     order = sorted(book.frameworks, key=lambda of: -sum(c.share.raw for c in cells[first][of] if c.share and not c.why))
     return tuple(
         Standings(
             id=names.anchor("at", scale),
             scale=scale,
-            answers=tuple(found),
-            settings=tuple(_column(one, "" if scale else answers.scale(one), words) for one in found),
+            answers=tuple(group),
+            settings=tuple(_column(answer, "" if scale else answers.scale(answer), words) for answer in group),
             rows=tuple((names.framework(of), tuple(cells[scale][of])) for of in order),
             chosen=scale == first,
         )
-        for scale, found in columns.items()
+        for scale, group in columns.items()
     )
 
 
@@ -245,10 +251,10 @@ def _column(answer: Answer, scale: str, words: Words) -> Rendered:
 
 
 def _standing(book: answers.Answered, answer: Answer, framework: str, words: Words) -> Standing:
-    ranked = next((one for one in answer.ranked if one.summary.case.framework == framework), None)
+    ranked = next((entry for entry in answer.ranked if entry.summary.case.framework == framework), None)
     if ranked:
         known = ranked.evidence or OF_SAID.get(answer.said)
-        pair = " ".join(names.case_anchor(one.summary.case) for one in (answer.ranked[0], ranked))
+        pair = " ".join(names.case_anchor(entry.summary.case) for entry in (answer.ranked[0], ranked))
         return replace(
             _valued(book, answer, ranked.summary),
             why=words("evidence.unknown") if answers.unstated(answer) else None,
@@ -257,19 +263,19 @@ def _standing(book: answers.Answered, answer: Answer, framework: str, words: Wor
             pair=pair if ranked.evidence else "",
             evidence=known or "",
         )
-    beside = [one for one in (*answer.apart, *answer.passed_over) if one.summary.case.framework == framework]
+    beside = [entry for entry in (*answer.apart, *answer.passed_over) if entry.summary.case.framework == framework]
     if beside:
-        best = max(beside, key=lambda one: one.summary.items_per_s.value)
+        best = max(beside, key=lambda entry: entry.summary.items_per_s.value)
         why = why_not_comparable.brief(best.obstacles[0], words) if best.obstacles else words("evidence.apart")
         return replace(_valued(book, answer, best.summary), why=why, flagged=bool(best.flags))
-    absent = next((one for one in answer.missing if one.framework == framework), None)
+    absent = next((absence for absence in answer.missing if absence.framework == framework), None)
     return _absent(book, answer, absent, words)
 
 
 def _absent(book: answers.Answered, answer: Answer, absent: Missing | None, words: Words) -> Standing:
     elsewhere = [book.valid_of[case.id] for case in (absent.others if absent else ()) if case.id in book.valid_of]
     if elsewhere:
-        best = max(elsewhere, key=lambda one: one.items_per_s.value)
+        best = max(elsewhere, key=lambda summary: summary.items_per_s.value)
         batch, own = best.case.batch_per_device, answer.setting.batch_per_device
         why = words("standings.other_options") if batch == own else words.same(names.bsz(batch, strong=False))
         return replace(_valued(book, answer, best), why=why)
@@ -278,45 +284,45 @@ def _absent(book: answers.Answered, answer: Answer, absent: Missing | None, word
     return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else never}"))
 
 
-def _valued(book: answers.Answered, answer: Answer, one: Summary) -> Standing:
+def _valued(book: answers.Answered, answer: Answer, row: Summary) -> Standing:
     highest, ref = answer.ranked[0].summary, answers.anchor(answer)
-    if one.unit != highest.unit:
+    if row.unit != highest.unit:
         return Standing(ref=ref)
-    share, own = one.items_per_s.value / highest.items_per_s.value, one.efficiency if one.base != one.case else None
+    share, own = row.items_per_s.value / highest.items_per_s.value, row.efficiency if row.base != row.case else None
     strong = answer.setting.strong_batch is not None and not book.judges_strong
-    judges = not strong and one.base is not None and one.base.total_devices == 1
+    judges = not strong and row.base is not None and row.base.total_devices == 1
     return Standing(
         ref=ref,
         share=numbers.percent(share),
         tint=sum(share >= least for least in TINTS),
-        views={view: number for view in VIEWS if (number := _view(view, one, own, book.efficiency_threshold))},
+        views={view: number for view in VIEWS if (number := _view(view, row, own, book.efficiency_threshold))},
         judged=_judged(own, book.efficiency_threshold if judges else None) if own else "information",
     )
 
 
-def _view(name: str, one: Summary, efficiency: Interval | None, threshold: float | None) -> Number | None:
+def _view(name: str, summary: Summary, efficiency: Interval | None, threshold: float | None) -> Number | None:
     if name == "efficiency":
         return numbers.beside(threshold)(efficiency.value) if efficiency else None
     if name == "per_device":
-        return numbers.throughput(one.items_per_s.value / one.case.total_devices)
+        return numbers.throughput(summary.items_per_s.value / summary.case.total_devices)
     if name == "training":
-        return _training(one)
+        return _training(summary)
     column = next(column for column in columns.SHOWN if column.name == name)
-    return column.number({name: column.value(one)})
+    return column.number({name: column.value(summary)})
 
 
-def _training(one: Summary) -> Number | None:
+def _training(summary: Summary) -> Number | None:
     """How long the usual training of a model takes at this rate, in its usual size of input."""
-    known = names.model_facts(one.case.model)
-    size = one.case.option("image_size")
+    known = names.model_facts(summary.case.model)
+    size = summary.case.option("image_size")
     if "training_items" not in known or (size and size not in known["default_input"].split("×")):
         return None
-    hours = numbers.throughput(int(known["training_items"]) / one.items_per_s.value / 3600)
+    hours = numbers.throughput(int(known["training_items"]) / summary.items_per_s.value / 3600)
     return replace(hours, text=f"{hours.text}{numbers.NARROW_SPACE}h")
 
 
-def _judged(found: Interval, threshold: float | None) -> Literal["pass", "fail", "undetermined", "information"]:
-    low, high = (found.value if end is None else end for end in (found.low, found.high))
+def _judged(interval: Interval, threshold: float | None) -> Literal["pass", "fail", "undetermined", "information"]:
+    low, high = (interval.value if end is None else end for end in (interval.low, interval.high))
     if threshold is None:
         return "information"
     return "pass" if low >= threshold else "fail" if high < threshold else "undetermined"

@@ -42,33 +42,33 @@ def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
 
 
 def _since(book: Book, words: Words) -> Notice | None:
-    found = book.evaluation.since
-    if found is None:
+    change = book.evaluation.since
+    if change is None:
         return None
-    of_all = sum(n for _, n in found.outcomes)
+    of_all = sum(n for _, n in change.outcomes)
     counts = {"all": numbers.count(of_all).about(COUNTS)}
-    parts = [words("notices.since_order")] if found.ordered and not found.reordered else []
-    if found.reordered:
-        parts = [words("notices.since_reordered", models=words.listed(map(names.model, found.reordered)))]
-    for outcome, n in found.outcomes if not found.together else ():
+    parts = [words("notices.since_order")] if change.ordered and not change.reordered else []
+    if change.reordered:
+        parts = [words("notices.since_reordered", models=words.listed(map(names.model, change.reordered)))]
+    for outcome, n in change.outcomes if not change.together else ():
         parts.append(words(f"notices.since_{outcome}", n=numbers.count(n).about(COUNTS), **counts))
-    if found.together:
-        way, *shares = found.together
+    if change.together:
+        way, *shares = change.together
         ends = "–".join(dict.fromkeys(f"{100 * share:.0f}" for share in shares)) + "%"
         parts.append(words(f"notices.since_together_{way}", change=ends, **counts))
     if not of_all:
         parts.append(words("notices.since_none"))
-    if any(found.disturbed):
-        then, now = map(numbers.count, found.disturbed)
+    if any(change.disturbed):
+        then, now = map(numbers.count, change.disturbed)
         parts.append(words("notices.since_disturbed", before=then, after=now))
-    date = names.minute(found.at) if found.at else words("words.not_recorded")
+    date = names.minute(change.at) if change.at else words("words.not_recorded")
     return _notice("since", words("notices.since", date=date, parts_text=words.clauses(parts)), None, COUNTS)
 
 
 def _own_criteria(book: Book, words: Words) -> Iterable[Notice]:
-    for one in book.evaluation.findings:
-        if isinstance(one, OwnCriteria):
-            values = {"file": names.visible(one.where), "differences": names.visible(one.differences)}
+    for finding in book.evaluation.findings:
+        if isinstance(finding, OwnCriteria):
+            values = {"file": names.visible(finding.where), "differences": names.visible(finding.differences)}
             yield Notice(kind="criteria", line=words("notices.own_criteria", **values))
 
 
@@ -81,7 +81,7 @@ def _recorded(book: Book, words: Words) -> Notice | None:
 
 
 def _cited(book: Book, words: Words) -> Notice | None:
-    cited = sum(one.origin in ("cited", "digitised") for one in book.valid)
+    cited = sum(summary.origin in ("cited", "digitised") for summary in book.valid)
     if not cited:
         return None
     values = {"cited": numbers.count(cited), "all": numbers.count(len(book.valid))}
@@ -91,7 +91,7 @@ def _cited(book: Book, words: Words) -> Notice | None:
 
 
 def _printed(book: Book, words: Words) -> Notice | None:
-    printed = sum(one.grounds == "printed" for one in book.valid)
+    printed = sum(summary.grounds == "printed" for summary in book.valid)
     if not printed:
         return None
     values = {"printed": numbers.count(printed), "all": numbers.count(len(book.valid))}

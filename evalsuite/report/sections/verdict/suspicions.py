@@ -31,80 +31,80 @@ class SuspicionFacts:
 
 def facts(book: Book, words: Words) -> SuspicionFacts | None:
     title = titles(book)
-    by_rule: dict[type, list[AskedOnReview]] = {type(one): [] for one in book.suspicions}
-    for one in sorted(book.suspicions, key=_size, reverse=True):
-        by_rule.setdefault(type(one), []).append(_asked(one, title, words))
+    by_rule: dict[type, list[AskedOnReview]] = {type(suspicion): [] for suspicion in book.suspicions}
+    for suspicion in sorted(book.suspicions, key=_size, reverse=True):
+        by_rule.setdefault(type(suspicion), []).append(_asked(suspicion, title, words))
     if not by_rule:
         return None
     return SuspicionFacts(
-        open=tuple(one for found in by_rule.values() for one in found[:MOST_OPEN]),
-        more=tuple(one for found in by_rule.values() for one in found[MOST_OPEN:]),
+        open=tuple(review for reviews in by_rule.values() for review in reviews[:MOST_OPEN]),
+        more=tuple(review for reviews in by_rule.values() for review in reviews[MOST_OPEN:]),
     )
 
 
-def _size(one: Suspicion) -> float:
-    match one:
+def _size(suspicion: Suspicion) -> float:
+    match suspicion:
         case FarBelow():
-            return one.times
+            return suspicion.times
         case OutsidePublished():
-            value = one.one.items_per_s.value
-            return value / one.range.high if one.above else one.range.low / value
+            value = suspicion.one.items_per_s.value
+            return value / suspicion.range.high if suspicion.above else suspicion.range.low / value
         case SlowBase():
-            return 1 / one.share
+            return 1 / suspicion.share
         case _:
             return 0.0
 
 
-def _asked(one: Suspicion, titles: Titles, words: Words) -> AskedOnReview:
-    match one:
+def _asked(doubt: Suspicion, titles: Titles, words: Words) -> AskedOnReview:
+    match doubt:
         case FarBelow():
             said = words(
                 "suspicions.far_below",
-                case=titles[one.one.case],
-                value=_value(one.one.items_per_s.value, one.one.case),
-                unit=names.visible(one.one.unit),
-                n=numbers.count(one.others).about("verdict"),
-                median=numbers.rounded(one.median).about("verdict"),
-                times=numbers.significant(one.times, 2).about(names.case_anchor(one.one.case)),
+                case=titles[doubt.one.case],
+                value=_value(doubt.one.items_per_s.value, doubt.one.case),
+                unit=names.visible(doubt.one.unit),
+                n=numbers.count(doubt.others).about("verdict"),
+                median=numbers.rounded(doubt.median).about("verdict"),
+                times=numbers.significant(doubt.times, 2).about(names.case_anchor(doubt.one.case)),
             )
-            return AskedOnReview(said=said, check=words("suspicions.check"), settings=one.settings)
+            return AskedOnReview(said=said, check=words("suspicions.check"), settings=doubt.settings)
         case OutsidePublished():
             return AskedOnReview(
-                said=_outside(one, titles, words), check=words("suspicions.check_published"), settings=one.settings
+                said=_outside(doubt, titles, words), check=words("suspicions.check_published"), settings=doubt.settings
             )
         case SlowBase():
-            efficiency = one.one.efficiency.value if one.one.efficiency else 0.0
+            efficiency = doubt.one.efficiency.value if doubt.one.efficiency else 0.0
             said = words(
                 "suspicions.slow_base",
-                case=titles[one.one.case],
-                efficiency=numbers.percent(efficiency).to(names.case_anchor(one.one.case)),
-                base=names.scale(one.base.case),
-                value=_value(one.base.items_per_s.value, one.base.case),
-                unit=names.visible(one.base.unit),
-                share=numbers.percent(one.share).about(names.case_anchor(one.base.case)),
+                case=titles[doubt.one.case],
+                efficiency=numbers.percent(efficiency).to(names.case_anchor(doubt.one.case)),
+                base=names.scale(doubt.base.case),
+                value=_value(doubt.base.items_per_s.value, doubt.base.case),
+                unit=names.visible(doubt.base.unit),
+                share=numbers.percent(doubt.share).about(names.case_anchor(doubt.base.case)),
             )
-            return AskedOnReview(said=said, check=words("suspicions.check_base"), settings=one.settings)
+            return AskedOnReview(said=said, check=words("suspicions.check_base"), settings=doubt.settings)
         case AtChance():
             said = words(
                 "suspicions.chance",
-                case=titles[one.one.case],
-                value=numbers.percentage(one.score.value).to(names.case_anchor(one.one.case)),
-                guess=numbers.percentage(100 / one.classes).about("verdict"),
-                classes=numbers.count(one.classes).about("verdict"),
+                case=titles[doubt.one.case],
+                value=numbers.percentage(doubt.score.value).to(names.case_anchor(doubt.one.case)),
+                guess=numbers.percentage(100 / doubt.classes).about("verdict"),
+                classes=numbers.count(doubt.classes).about("verdict"),
             )
             return AskedOnReview(said=said, check=words("suspicions.check_chance"), settings=())
         case OneClock():
-            said = words("suspicions.one_clock", n=numbers.count(len(one.cases)).about("verdict"))
+            said = words("suspicions.one_clock", n=numbers.count(len(doubt.cases)).about("verdict"))
             return AskedOnReview(said=said, check=words("suspicions.check_clock"), settings=())
 
 
-def _outside(one: OutsidePublished, titles: Titles, words: Words) -> Text:
-    known = one.range
+def _outside(suspicion: OutsidePublished, titles: Titles, words: Words) -> Text:
+    known = suspicion.range
     return words(
-        "suspicions.above_published" if one.above else "suspicions.below_published",
-        case=titles[one.one.case],
-        value=_value(one.one.items_per_s.value, one.one.case),
-        unit=names.visible(one.one.unit),
+        "suspicions.above_published" if suspicion.above else "suspicions.below_published",
+        case=titles[suspicion.one.case],
+        value=_value(suspicion.one.items_per_s.value, suspicion.one.case),
+        unit=names.visible(suspicion.one.unit),
         range=_between(known),
         device=known.device if known.devices == 1 else f"{known.devices}\u00d7 {known.device}",
         n=numbers.count(known.figures).about("verdict"),

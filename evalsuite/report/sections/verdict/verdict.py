@@ -50,11 +50,15 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     first = choose_open(every)
     return {
         "found": first,
-        "folded": [one for one in every if one not in first],  # below a line that names their models
+        "folded": [finding for finding in every if finding not in first],  # below a line that names their models
         "notices": notices.notices(book, words),
         "questions": questions,
         "curves": curves.draw(
-            book, questions, subject.look, words, {one.id: block.id for block in subject.blocks for one in block.cases}
+            book,
+            questions,
+            subject.look,
+            words,
+            {case.id: block.id for block in subject.blocks for case in block.cases},
         ),
         "shown": shown,  # drawn in place; without them the reader asks
         "standings": matrix.standings(book, words),
@@ -62,7 +66,9 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "accepted": acceptance.matrix(judged),
         "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in judged],
         "not_here": acceptance.not_here(criteria, words),
-        "without": [words.same(one.verdict.criterion).about(one.id) for one in criteria if acceptance.is_left_out(one)],
+        "without": [
+            words.same(card.verdict.criterion).about(card.id) for card in criteria if acceptance.is_left_out(card)
+        ],
         "without_card": [card.id for card in criteria if not acceptance.applies(card.verdict)],
         "headlines": _in_short(subject),
         "coverage": tally.coverage(book, words),
@@ -72,9 +78,9 @@ def facts(subject: Subject) -> Mapping[str, Any]:
 
 def _in_short(subject: Subject) -> Sequence[Rendered | Text]:
     blocks, words = scaling_blocks(subject.models), subject.words
-    found = [figure_titles.of_blocks(blocks, words)] if blocks else []
+    texts = [figure_titles.of_blocks(blocks, words)] if blocks else []
     busy = usage.finding(usage.usages(subject.book, subject.models), (), words)
-    return [*found, *([busy] if busy else [])]
+    return [*texts, *([busy] if busy else [])]
 
 
 def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
@@ -82,31 +88,31 @@ def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
     labels = answers.settings(book, words)
     return tuple(
         ModelFinding(
-            ref=answers.anchor(one),
-            model=names.model(one.setting.model),
-            about=words("answers.about", setting=labels[one.setting], scale=answers.workers(one, words)),
-            sentence=answers.sentence(one, words),
-            beside=answers.reason_beside(one, words),
-            ranked=len(one.ranked),
-            decided=bool(one.ahead),
+            ref=answers.anchor(answer),
+            model=names.model(answer.setting.model),
+            about=words("answers.about", setting=labels[answer.setting], scale=answers.workers(answer, words)),
+            sentence=answers.sentence(answer, words),
+            beside=answers.reason_beside(answer, words),
+            ranked=len(answer.ranked),
+            decided=bool(answer.ahead),
         )
-        for one in answers.headlines(book)
+        for answer in answers.headlines(book)
     )
 
 
-def choose_open(found: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
+def choose_open(findings: Sequence[ModelFinding]) -> tuple[ModelFinding, ...]:
     """Those that are open, in the order of the document: of many models the few that compare most frameworks, of
     these the decided ones before others."""
-    if len(found) <= MOST_FOUND:
-        return tuple(found)
-    first = sorted(found, key=lambda one: (-one.ranked, not one.decided))[:FIRST_FOUND]
-    return tuple(one for one in found if one in first)
+    if len(findings) <= MOST_FOUND:
+        return tuple(findings)
+    first = sorted(findings, key=lambda finding: (-finding.ranked, not finding.decided))[:FIRST_FOUND]
+    return tuple(finding for finding in findings if finding in first)
 
 
 def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, ...]:
-    if len({one.answer.setting for one in questions}) != 1 or len(questions) > MOST_OPEN:
+    if len({question.answer.setting for question in questions}) != 1 or len(questions) > MOST_OPEN:
         return ()
-    return tuple(sorted(questions, key=lambda one: not one.chosen))
+    return tuple(sorted(questions, key=lambda question: not question.chosen))
 
 
 def _in_markdown(subject: Subject) -> Mapping[str, object]:

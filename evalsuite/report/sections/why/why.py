@@ -45,7 +45,7 @@ class WhyRow:
 
     @property
     def bars(self) -> Iterator[Bar]:
-        parts = [("left", self.ladder.left), *((one.key, one.share) for one in self.ladder.losses if one.share > 0)]
+        parts = [("left", self.ladder.left), *((loss.key, loss.share) for loss in self.ladder.losses if loss.share > 0)]
         scale, at = WIDTH / max(1.0, sum(share for _, share in parts)), 0.0
         for key, share in parts:
             width = scale * share
@@ -69,37 +69,37 @@ def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
     return tuple(_card(book, model, name, rows[name], words) for name in book.frameworks if name in rows)
 
 
-def keys(found: Iterable[WhyCard]) -> tuple[str, ...]:
-    used = {bar.key for card in found for row in card.rows for bar in row.bars}
+def keys(cards: Iterable[WhyCard]) -> tuple[str, ...]:
+    used = {bar.key for card in cards for row in card.rows for bar in row.bars}
     return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
 
 
 def _rows(book: Book, model: Model, words: Words) -> dict[str, list[WhyRow]]:
     block_of = {case.id: block for block in model.blocks for case in block.cases}
-    ladders = sorted(_ladders(book, model), key=lambda one: one.left)
-    shown = [block for block in model.blocks if any(block_of[one.last.case.id] is block for one in ladders)]
+    ladders = sorted(_ladders(book, model), key=lambda ladder: ladder.left)
+    shown = [block for block in model.blocks if any(block_of[ladder.last.case.id] is block for ladder in ladders)]
     called = {block.id: name for block, name in zip(shown, heading.settings(shown, words), strict=True)}
-    found: dict[str, list[WhyRow]] = {}
-    for one in ladders:
-        case, block = one.last.case, block_of[one.last.case.id]
+    rows: dict[str, list[WhyRow]] = {}
+    for ladder in ladders:
+        case, block = ladder.last.case, block_of[ladder.last.case.id]
         column = next(column for column in block.columns if column.series == case.series)
         beside = column.label.removeprefix(column.title).removeprefix(" · ")
         parts: list[Rendered | str] = [called[block.id], *([beside] if beside else []), names.scale(case)]
-        before, after = (_of_fastest(book, each) for each in (one.scales[0], one.last))
+        before, after = (_of_fastest(book, each) for each in (ladder.scales[0], ladder.last))
         apart = any(each.summary.case == case for each in book.answer_of[case.id].apart)
-        row = WhyRow(ladder=one, setting=options.apart(parts, words), of_fastest=(before, after), unranked=apart)
-        found.setdefault(case.framework, []).append(row)
-    return found
+        row = WhyRow(ladder=ladder, setting=options.apart(parts, words), of_fastest=(before, after), unranked=apart)
+        rows.setdefault(case.framework, []).append(row)
+    return rows
 
 
 def _ladders(book: Book, model: Model) -> list[Ladder]:
-    return [one for one in (book.breaks.ladders if book.breaks else ()) if one.last.case.model == model.name]
+    return [ladder for ladder in (book.breaks.ladders if book.breaks else ()) if ladder.last.case.model == model.name]
 
 
-def _of_fastest(book: Book, one: Summary) -> Number | None:
-    answer = book.answer_of[one.case.id]
-    place = (each for each in answer.ranked if each.summary.case == one.case and len(answer.ranked) > 1)
-    return next((numbers.percent(each.ratio).to(names.case_anchor(one.case)) for each in place), None)
+def _of_fastest(book: Book, summary: Summary) -> Number | None:
+    answer = book.answer_of[summary.case.id]
+    place = (each for each in answer.ranked if each.summary.case == summary.case and len(answer.ranked) > 1)
+    return next((numbers.percent(each.ratio).to(names.case_anchor(summary.case)) for each in place), None)
 
 
 def _card(book: Book, model: Model, name: str, rows: Sequence[WhyRow], words: Words) -> WhyCard:
@@ -118,15 +118,15 @@ def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
     key = attrgetter("last.case.precision")
     for precision, of_it in groupby(sorted(ladders, key=key), key=key):
         alike = list(of_it)
-        broken = sorted((one.broken for one in alike if one.broken), key=attrgetter("stage"))
+        broken = sorted((ladder.broken for ladder in alike if ladder.broken), key=attrgetter("stage"))
         for stage, group in groupby(broken, key=attrgetter("stage")):
             yield _finding(stage, precision, list(group), len(alike), words)
 
 
-def _finding(stage: str, precision: str, found: Sequence[Break], of: int, words: Words) -> Text:
-    worst = max(found, key=lambda one: one.loss)
+def _finding(stage: str, precision: str, breaks: Sequence[Break], of: int, words: Words) -> Text:
+    worst = max(breaks, key=lambda drop: drop.loss)
     ref = names.case_anchor(worst.after.case)
-    low, high = (numbers.percent(one.loss) for one in (min(found, key=lambda one: one.loss), worst))
+    low, high = (numbers.percent(drop.loss) for drop in (min(breaks, key=lambda drop: drop.loss), worst))
     said = words(
         f"why.{stage}",
         precision=names.precision(precision),
@@ -135,7 +135,7 @@ def _finding(stage: str, precision: str, found: Sequence[Break], of: int, words:
         after=names.scale(worst.after.case),
     )
     if of > 1:
-        n, all_ = (numbers.count(count).about(ref) for count in (len(found), of))
+        n, all_ = (numbers.count(count).about(ref) for count in (len(breaks), of))
         said = words("why.of_settings", said_text=said, n=n, all=all_)
     if changes := [describe_change(each, words) for each in worst.changes if each.key != "nodes"]:
         said = words("why.there", said_text=said, changes=words.listed(changes).about(ref))
@@ -157,36 +157,36 @@ def describe_change(change: RecordedChange, words: Words) -> Text:
 
 def _differs(book: Book, ladders: Sequence[Ladder], words: Words) -> Text | None:
     """The facts in which it is known to differ from the fastest where it is not that itself."""
-    found: dict[str, Text] = {}
+    texts: dict[str, Text] = {}
     fastest: dict[str, None] = {}
-    for one in ladders:
-        first = book.answer_of[one.last.case.id].ranked[0].summary
-        if first.case.framework == one.last.case.framework:
+    for ladder in ladders:
+        first = book.answer_of[ladder.last.case.id].ranked[0].summary
+        if first.case.framework == ladder.last.case.framework:
             continue
-        for row in fairness.fact_rows((one.last, first)):
+        for row in fairness.fact_rows((ladder.last, first)):
             if row.likeness == "different" and row.rule.key not in OWN:
                 ours, theirs = (", ".join(map(printed, stated or ())) for stated in row.values)
                 named = words(f"values.fact.{row.rule.key}")
-                found.setdefault(row.rule.key, words("why.fact", name_text=named, ours=ours, theirs=theirs))
+                texts.setdefault(row.rule.key, words("why.fact", name_text=named, ours=ours, theirs=theirs))
                 fastest[names.framework(first.case.framework)] = None
-    facts = words.listed(list(found.values())[:MOST_FACTS]).about(names.case_anchor(ladders[0].last.case))
-    return words("why.differs", fastest=words.listed(fastest), facts=facts) if found else None
+    facts = words.listed(list(texts.values())[:MOST_FACTS]).about(names.case_anchor(ladders[0].last.case))
+    return words("why.differs", fastest=words.listed(fastest), facts=facts) if texts else None
 
 
 def _command(book: Book, model: Model, name: str, ladders: Sequence[Ladder]) -> str | None:
     """What would decide its order or, where a crossing is not explained, what measures the network there."""
-    for worst in (one.broken for one in ladders if one.broken and one.last.origin == "measured"):
+    for worst in (ladder.broken for ladder in ladders if ladder.broken and ladder.last.origin == "measured"):
         if worst.stage == "crossing" and all(each.of_measured is None for each in worst.changes):
             given = rerun_command.words("run", (worst.before.case, worst.after.case), repeats=worst.after.n)
             return shlex.join((*given, "--measure-network"))
-    found = (one for one in book.next_repeats if one.model == model.name and name in one.frameworks)
-    return next((shlex.join(one.command) for one in found), None)
+    repeats = (repeats for repeats in book.next_repeats if repeats.model == model.name and name in repeats.frameworks)
+    return next((shlex.join(repeats.command) for repeats in repeats), None)
 
 
 def findings(book: Book, models: Iterable[Model], words: Words) -> Iterator[tuple[str, Text]]:
     for model in models:
         for name in book.frameworks:
-            own = [one for one in _ladders(book, model) if one.last.case.framework == name]
+            own = [ladder for ladder in _ladders(book, model) if ladder.last.case.framework == name]
             for said in losses(own, words):
                 about = {"framework": names.framework(name), "model": model.title}
                 yield anchor(model.name, name), words("why.found", said_text=said, **about)
