@@ -78,6 +78,7 @@ def one_of(*names: str) -> Constraint:
 
 FILLED = Constraint("filled", bool)
 EACH_ONCE = Constraint("each_once", lambda values: len(set(values)) == len(values))
+NAMES_ONCE = Constraint("names_once", lambda tables: len({table.name for table in tables}) == len(tables))
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], FILLED, EACH_ONCE]
 Word = Annotated[str, Constraint("one_line", str.isprintable)]

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Annotated
 
 from evalsuite import paths
-from evalsuite.decode import Constraint, From, Many, Word, between
+from evalsuite.decode import NAMES_ONCE, Constraint, From, Many, Word, between
 from evalsuite.errors import EvalsuiteError, did_you_mean
 
 SIZES = ("nodes", "devices_per_node", "total_devices", "batch_per_device", "global_batch")
@@ -100,3 +100,7 @@ class OwnCriterion:
     def is_about(self, framework: str, model: str, nodes: int) -> bool:
         chosen = (self.frameworks, framework), (self.models, model)
         return nodes >= self.min_nodes and all(not names or name in names for names, name in chosen)
+
+
+OwnColumns = Annotated[tuple[OwnColumn, ...], NAMES_ONCE]
+OwnCriterions = Annotated[tuple[OwnCriterion, ...], NAMES_ONCE]

@@ -14,7 +14,9 @@ PATHS = ("/", "./", "../", "~")
 def with_images(adapters: Mapping[str, Adapter], given: Sequence[str]) -> dict[str, Adapter]:
     """*given*: `IMAGE` for all, `NAME=IMAGE` for a framework's, a recipe's or `FRAMEWORK/RECIPE`'s, which wins."""
     names = {*(name for adapter in adapters.values() for recipe in adapter.recipes for name in _names(adapter, recipe))}
-    images = dict(_named(text, names) for text in given)
+    images = dict(pairs := [_named(text, names) for text in given])
+    if len(images) < len(pairs):
+        raise EvalsuiteError.of("plan.image_twice", texts=given)
 
     def placed(adapter: Adapter, recipe: Recipe) -> Recipe:
         image = next((images[name] for name in (*_names(adapter, recipe), OF_ALL) if name in images), None)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from evalsuite import decode, paths, redaction
 from evalsuite.decode import From, Many, Word, between
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.expressions import OwnColumn, OwnCriterion
+from evalsuite.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
 from evalsuite.messages import Message
 from evalsuite.model import UNKNOWN, Case, Precision, Protocol
 from evalsuite.plan import variants
@@ -290,7 +290,7 @@ Seed = Annotated[int, From(int, seed)]
 Planned = Annotated[Precision, From(str, precision)]
 Retries = Annotated[int, From(int, retries)]
 Version = Annotated[tuple[str, str], From(str, variants.version)]
-Variants = Annotated[tuple[Variant, ...], variants.NAMES_ONCE]
+Variants = Annotated[tuple[Variant, ...], decode.NAMES_ONCE]
 Rules = tuple[Annotated[Rule, From(Mapping[variants.Axis, object], variants.rule)], ...]
 Options = Annotated[tuple[tuple[str, str], ...], From(Mapping[str, object], _options)]
 Choices = Annotated[tuple[tuple[tuple[str, str], ...], ...], From(Mapping[str, object], _choices)]
@@ -332,8 +332,8 @@ class _SpecFile(_Part):
     participant: tuple[Participant, ...] | None = None
     container: Word | None = None
     variants: Variants | None = None
-    column: tuple[OwnColumn, ...] | None = None
-    criterion: tuple[OwnCriterion, ...] | None = None
+    column: OwnColumns | None = None
+    criterion: OwnCriterions | None = None
     parts: tuple[_Part, ...] = ()
 
 

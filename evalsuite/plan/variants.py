@@ -43,7 +43,6 @@ Environment = Annotated[
     tuple[tuple[str, str], ...], From(Mapping[Variable, Argument], lambda given: tuple(sorted(given.items())))
 ]
 Image = Annotated[str, Constraint("image", lambda name: name.isprintable() and not name.startswith("-"))]
-NAMES_ONCE = Constraint("names_once", lambda rules: len({rule.name for rule in rules}) == len(rules))
 
 
 @dataclass(frozen=True, kw_only=True)

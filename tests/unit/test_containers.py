@@ -147,6 +147,8 @@ def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, sai
         with_images({"toynet": toynet()}, [word])
     with pytest.raises(EvalsuiteError, match="Did you mean docker"):
         containers.runtime("doker")
+    with pytest.raises(EvalsuiteError, match="two images for one name"):
+        with_images({"toynet": toynet()}, ["toynet=lab/a:1", "toynet=lab/b:1"])
 
 
 @pytest.mark.parametrize(("name", "line"), sources.table("containers.toml")["reasons"])

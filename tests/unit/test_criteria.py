@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -97,6 +98,11 @@ def test_compare_refuses_a_bad_file_before_anything_is_started(tmp_path, capsys)
 
     assert code == Exit.USAGE
     assert "Did you mean 0.8?" in capsys.readouterr().err
+    own = '[[criterion]]\nname = "k"\nholds = "n > 1"\n'
+    for text, why in ((f"{own}frameworks = ['pytorhc']", "k.*pytorhc"), (own * 2, "each name once")):
+        words = ["--runs", str(tmp_path / "runs"), "--criteria", str(written(tmp_path, text))]
+        assert cli.main(["compare", "--frameworks", "pytorch", *words]) == Exit.USAGE
+        assert re.search(why, capsys.readouterr().err)
     assert not (tmp_path / "runs").exists()
 
 

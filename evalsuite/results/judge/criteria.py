@@ -1,6 +1,6 @@
 """The acceptance criteria: a TOML file of thresholds → `Criteria`. A table left out is not asked for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from evalsuite import decode, paths
 from evalsuite.decode import Constraint, Many, Mistake, Word, between, message
 from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.expressions import OwnColumn, OwnCriterion
+from evalsuite.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
 from evalsuite.findings import OwnCriteria
 from evalsuite.messages import Message
 from evalsuite.model import Case, Finding, Target
@@ -125,11 +125,13 @@ class Criteria:
         if differences:
             yield OwnCriteria(differences=", ".join(differences), where=Path(self.file).name)
 
-    def check(self, cases: Iterable[Case]) -> None:
-        known = list(cases)
-        for name, one in (("C1", self.linear_speedup), ("C2", self.mean_utilisation), ("C3", self.fastest)):
-            if one:
-                one.scope.check(known, f"{self.file}: [{name}.scope]")
+    def check(self, cases: Collection[Case]) -> None:
+        usual = {"C1": self.linear_speedup, "C2": self.mean_utilisation, "C3": self.fastest}
+        scopes = {f"[{name}.scope]": asked.scope for name, asked in usual.items() if asked}
+        for each in self.own:
+            scopes[f"[[criterion]] {each.name}"] = CaseScope(frameworks=each.frameworks, models=each.models)
+        for table, scope in scopes.items():
+            scope.check(cases, f"{self.file}: {table}")
 
 
 def _level(one: LinearSpeedup | MeanUtilisation) -> str:
@@ -154,8 +156,8 @@ class _CriteriaFile:
     C2: MeanUtilisation | None = None
     C3: Fastest | None = None
     target: tuple[_Target, ...] = ()
-    column: tuple[OwnColumn, ...] = ()
-    criterion: tuple[OwnCriterion, ...] = ()
+    column: OwnColumns = ()
+    criterion: OwnCriterions = ()
 
     def mistakes(self) -> Iterable[Mistake]:
         if not any((self.C1, self.C2, self.C3, self.target, self.criterion)):
