@@ -58,7 +58,7 @@ def evaluate(
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
     _refuse_unfit(measured, store)
     planned = store.plan()
-    cases = all_cases(planned, [one.measurement for one in measured], wanted)
+    cases = all_cases(planned, [run.measurement for run in measured], wanted)
     skips = planned.skips if planned else ()
     asked = (*cases, *(skip.case for skip in skips))
     settings.check(asked)
@@ -68,18 +68,18 @@ def evaluate(
     values = summaries(units.in_one_unit(ordered))
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = timelines.of_series(store, values, cache, meanwhile=compared)
-    rows, found = compared()
+    rows, beside = compared()
     columns, judged = _judged(rows, settings, planned, (*cases, *_not_run(skips, wanted)), earlier)
     whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
         planned=cases,
-        repeats=planned.repeats if planned else max((one.n for one in valid(rows)), default=0),
+        repeats=planned.repeats if planned else max((row.n for row in valid(rows)), default=0),
         skips=skips,
         summaries=tuple(own_figures.with_columns(rows, columns, earlier)),
         verdicts=judged,
         columns=columns,
-        findings=tuple(severity.merge_repeated((*broken, *settings.findings(), *found))),
+        findings=tuple(severity.merge_repeated((*broken, *settings.findings(), *beside))),
         environments=environments,
         commands=commands,
         timelines=drawn,
@@ -89,7 +89,7 @@ def evaluate(
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
         receipts=equivalence.own((*receipts, *(root / equivalence.BESIDE_RUNS for root in store.roots))),
-        networks=network.newest(measured_networks.read(*store.roots), {one.campaign for one in ordered}),
+        networks=network.newest(measured_networks.read(*store.roots), {run.campaign for run in ordered}),
         trials=_trials(store, asked),
         journal_sha256=recorded.sha256,
     )
@@ -100,8 +100,8 @@ def _judged(
     rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case], earlier: Earlier
 ) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
     columns, own = (planned.columns, planned.criteria) if planned else ((), ())
-    found = own_figures.verdicts(rows, (*own, *settings.own), cases, earlier)
-    return (*columns, *settings.columns), (*verdicts(rows, settings, cases), *found)
+    own_verdicts = own_figures.verdicts(rows, (*own, *settings.own), cases, earlier)
+    return (*columns, *settings.columns), (*verdicts(rows, settings, cases), *own_verdicts)
 
 
 def _compared(
@@ -123,17 +123,17 @@ def _compared(
 
 
 def _refuse_unfit(measured: Sequence[Measured], store: Store) -> None:
-    for one in measured:
-        if rehearsed.is_rehearsal(one.measurement.run.case, one.command.command if one.command else ()):
-            raise EvalsuiteError.of("runs.rehearsed", path=store.folder(one.measurement.run).path)
+    for run in measured:
+        if rehearsed.is_rehearsal(run.measurement.run.case, run.command.command if run.command else ()):
+            raise EvalsuiteError.of("runs.rehearsed", path=store.folder(run.measurement.run).path)
     _refuse_two_cases_of_one_id(measured, store)
 
 
 def _refuse_two_cases_of_one_id(measured: Sequence[Measured], store: Store) -> None:
-    found: dict[str, Run] = {}
-    for one in measured:
-        run = one.measurement.run
-        first = found.setdefault(run.case.id, run)
+    runs: dict[str, Run] = {}
+    for each in measured:
+        run = each.measurement.run
+        first = runs.setdefault(run.case.id, run)
         if first.case != run.case:
             names = [
                 each.name for each in fields(Case) if getattr(first.case, each.name) != getattr(run.case, each.name)
@@ -152,29 +152,29 @@ def _not_run(skips: Iterable[Skip], wanted: set[str] | None) -> list[Case]:
 
 
 def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:
-    found: dict[str, HostEnvironment] = {}
+    hosts_of: dict[str, HostEnvironment] = {}
     for measurement in measurements:
-        if measurement.environment and (key := str(measurement.environment)) not in found:
+        if measurement.environment and (key := str(measurement.environment)) not in hosts_of:
             hosts = store.folder(measurement.run).environments()
-            found.update((key, host) for host in list(hosts.values())[:1])  # none: a name alone
-    return found
+            hosts_of.update((key, host) for host in list(hosts.values())[:1])  # none: a name alone
+    return hosts_of
 
 
 def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> dict[str, RunCommand]:
-    found = {one.measurement.run.id: one.command for one in measured}
-    commands = ((one.run.id, found[one.run.id]) for one in ordered)
+    recorded = {run.measurement.run.id: run.command for run in measured}
+    commands = ((run.run.id, recorded[run.run.id]) for run in ordered)
     return {run_id: command for run_id, command in commands if command is not None}
 
 
 def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
     wanted = {_but_size(case) for case in cases if case.batch_policy == "max"}
-    found = []
+    tries = []
     for folder in [each for root in store.roots for each in trials.finished(root)] if wanted else ():
         with contextlib.suppress(EvalsuiteError):
             run = folder.run()
             if _but_size(run.case) in wanted:
-                found.append(BatchTrial(run=run, duration_s=folder.outcome().duration_s))
-    return tuple(found)
+                tries.append(BatchTrial(run=run, duration_s=folder.outcome().duration_s))
+    return tuple(tries)
 
 
 def _but_size(case: Case) -> Case:

@@ -125,16 +125,16 @@ class Answer:
     def of_variants(self) -> tuple[str, ...]:
         if self.scope.among == "frameworks":
             return ()
-        there = (*(one.summary.case.framework for one in self.ranked), *(one.framework for one in self.missing))
+        there = (*(entry.summary.case.framework for entry in self.ranked), *(entry.framework for entry in self.missing))
         return there[:1]
 
     @property
     def leaders(self) -> tuple[Ranked, ...]:
-        return tuple(one for one in self.ranked if one.leading)
+        return tuple(entry for entry in self.ranked if entry.leading)
 
     @property
     def next(self) -> Ranked | None:
-        return next((one for one in self.ranked if one.judged and not one.leading), None)
+        return next((entry for entry in self.ranked if entry.judged and not entry.leading), None)
 
     @property
     def lead(self) -> float | None:
@@ -142,26 +142,26 @@ class Answer:
 
     @property
     def left_out(self) -> bool:
-        ranked = {self.candidate(one.summary) for one in self.ranked}
-        return any(self.candidate(one.summary) not in ranked for one in self.apart)
+        ranked = {self.candidate(entry.summary) for entry in self.ranked}
+        return any(self.candidate(apart.summary) not in ranked for apart in self.apart)
 
     @property
     def idle(self) -> tuple[str, ...]:
         """The options in which those ranked differ though they cannot act here: a link, on one node."""
         if self.nodes > 1:
             return ()
-        cases = [one.summary.case for one in self.ranked]
+        cases = [entry.summary.case for entry in self.ranked]
         return tuple(name for name in ranking.BETWEEN_NODES if len({case.option(name) for case in cases}) > 1)
 
     @property
     def fewest(self) -> int:
-        return min((one.summary.n for one in self.ranked if one.judged), default=0)
+        return min((entry.summary.n for entry in self.ranked if entry.judged), default=0)
 
     @property
     def ahead(self) -> tuple[str, ...]:
         """The ids of the cases that lead where others are known to be behind: all that is bold."""
         decided = self.said in ("fastest", "tie") and self.next
-        return tuple(one.summary.case.id for one in self.leaders) if decided else ()
+        return tuple(leader.summary.case.id for leader in self.leaders) if decided else ()
 
     @property
     def level(self) -> bool:
@@ -171,14 +171,14 @@ class Answer:
     @cached_property
     def decisions(self) -> Mapping[tuple[str, str], Decision]:
         """(id of the higher, id of the lower) → what is known of the two."""
-        rivals = [one.summary for one in self.ranked]
-        found = (decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
-        return {(one.first.case.id, one.second.case.id): one for one in found}
+        rivals = [entry.summary for entry in self.ranked]
+        pairs = (decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
+        return {(pair.first.case.id, pair.second.case.id): pair for pair in pairs}
 
     @property
     def wording(self) -> str:
         """What is said; where some were measured here, not all are published figures."""
-        some = self.said == "published" and any(one.summary.origin not in PUBLISHED for one in self.ranked)
+        some = self.said == "published" and any(entry.summary.origin not in PUBLISHED for entry in self.ranked)
         return "published_some" if some else self.said
 
     @property
@@ -199,15 +199,15 @@ class Answer:
     @property
     def few(self) -> tuple[Ranked, ...]:
         """Those of whom too little is known: they take no part in what is said of others above them."""
-        return tuple(one for one in self.ranked if not one.judged)
+        return tuple(entry for entry in self.ranked if not entry.judged)
 
     def decision(self, higher: Ranked, lower: Ranked) -> Decision:
         return self.decisions[higher.summary.case.id, lower.summary.case.id]
 
     def beside(self) -> Iterable[Decision]:
         """Of each two of whom one is not ranked here."""
-        failed = {one.summary.case.id: one.obstacles for one in self.apart if FAILED_RUNS in one.why}
-        rivals, others = ([one.summary for one in known] for known in (self.ranked, self.apart))
+        failed = {apart.summary.case.id: apart.obstacles for apart in self.apart if FAILED_RUNS in apart.why}
+        rivals, others = ([entry.summary for entry in known] for known in (self.ranked, self.apart))
         pairs = [*product(rivals, others), *combinations(others, 2)]
         for a, b in pairs:
             left = failed.get(b.case.id) or failed.get(a.case.id)
@@ -224,7 +224,7 @@ class Answer:
 
     @property
     def all_alike(self) -> bool:
-        return not any(one.behind for one in self.decisions.values())
+        return not any(pair.behind for pair in self.decisions.values())
 
 
 @dataclass(kw_only=True)
@@ -236,26 +236,26 @@ class _Question:
 
 def answers(summaries: Iterable[Row], planned: Iterable[Case] = (), skips: Iterable[Skip] = ()) -> tuple[Answer, ...]:
     """The answer to each question that was asked: settings in the order of *planned*, of each small scales first."""
-    found, skipped = list(summaries), {skip.case.id: skip for skip in skips}
-    cases = (*planned, *(skip.case for skip in skipped.values()), *(one.case for one in found))
+    rows, skipped = list(summaries), {skip.case.id: skip for skip in skips}
+    cases = (*planned, *(skip.case for skip in skipped.values()), *(row.case for row in rows))
     of_model = ranking.ranking_scopes(cases)
     asked: dict[tuple[Conditions, int, int], _Question] = {}
     for case in cases:
         scope = of_model[case.model]
         asked.setdefault(_question(case, scope), _Question(scope=scope)).cases[case.id] = case
-    for one in found:
-        if isinstance(one, Summary):
-            asked[_question(one.case, of_model[one.case.model])].valid.append(one)
-    absent = _Absences(found, skipped, asked)
+    for row in rows:
+        if isinstance(row, Summary):
+            asked[_question(row.case, of_model[row.case.model])].valid.append(row)
+    absent = _Absences(rows, skipped, asked)
     order = {setting: place for place, setting in enumerate(dict.fromkeys(setting for setting, _, _ in asked))}
     ordered = sorted(asked, key=lambda key: (order[key[0]], key[1] * key[2], key[1]))
     return tuple(_with_passed_over([_answer(key, asked[key], absent) for key in ordered]))
 
 
-def _with_passed_over(found: Sequence[Answer]) -> Iterable[Answer]:
-    alike = by_key((_work(one), one) for one in found)
-    for one in found:
-        yield replace(one, passed_over=_passed_over(one, alike[_work(one)])) if one.second else one
+def _with_passed_over(known: Sequence[Answer]) -> Iterable[Answer]:
+    alike = by_key((_work(answer), answer) for answer in known)
+    for answer in known:
+        yield replace(answer, passed_over=_passed_over(answer, alike[_work(answer)])) if answer.second else answer
 
 
 def _work(answer: Answer) -> object:
@@ -264,23 +264,23 @@ def _work(answer: Answer) -> object:
 
 
 def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
-    ranked, unit = [answer.candidate(one.summary) for one in answer.ranked], answer.ranked[0].summary.unit
-    found = [one for one in answer.apart if one.obstacles]
+    ranked, unit = [answer.candidate(entry.summary) for entry in answer.ranked], answer.ranked[0].summary.unit
+    passed = [apart for apart in answer.apart if apart.obstacles]
     for other in alike:
         if other.setting != answer.setting:
             unlike = _unlike(other.setting, answer.setting)
             there: tuple[Ranked | Apart, ...] = (*other.ranked, *other.apart)
-            found += [Apart(summary=one.summary, obstacles=unlike, flags=one.flags) for one in there]
+            passed += [Apart(summary=row.summary, obstacles=unlike, flags=row.flags) for row in there]
     best: dict[Candidate, Apart] = {}
-    for one in sorted(found, key=lambda one: -speed(one.summary)):
-        near = answer.second is not None and speed(one.summary) >= speed(answer.second.summary)
-        if near and one.summary.unit == unit and answer.candidate(one.summary) not in ranked:
-            best.setdefault(answer.candidate(one.summary), one)
+    for apart in sorted(passed, key=lambda apart: -speed(apart.summary)):
+        near = answer.second is not None and speed(apart.summary) >= speed(answer.second.summary)
+        if near and apart.summary.unit == unit and answer.candidate(apart.summary) not in ranked:
+            best.setdefault(answer.candidate(apart.summary), apart)
     return tuple(best.values())
 
 
-def _unlike(one: Conditions, other: Conditions) -> tuple[Obstacle, ...]:
-    ours, theirs = ({"xla": "on" if each.xla else "off", **dict(each.options)} for each in (one, other))
+def _unlike(conditions: Conditions, other: Conditions) -> tuple[Obstacle, ...]:
+    ours, theirs = ({"xla": "on" if each.xla else "off", **dict(each.options)} for each in (conditions, other))
     unlike = [name for name in sorted(ours | theirs) if ours.get(name) != theirs.get(name)]
     return tuple(Obstacle(key=name, ours=ours.get(name), theirs=theirs.get(name)) for name in unlike)
 
@@ -290,31 +290,31 @@ def headline(of_one_model: Iterable[Answer]) -> Answer | None:
 
     Among equals that of the setting with the most scales.
     """
-    found = [one for one in of_one_model if one.ranked]
-    scales = Counter(one.setting for one in found)
-    first = max(found, key=lambda one: (*_telling(one), scales[one.setting]), default=None)
+    settled = [answer for answer in of_one_model if answer.ranked]
+    scales = Counter(answer.setting for answer in settled)
+    first = max(settled, key=lambda answer: (*_telling(answer), scales[answer.setting]), default=None)
     if first is None:
         return None
-    alike = [one for one in found if _telling(one) == _telling(first) and _same_but_options(one, first)]
-    return max(alike, key=lambda one: one.ranked[0].summary.items_per_s.value)
+    alike = [answer for answer in settled if _telling(answer) == _telling(first) and _same_but_options(answer, first)]
+    return max(alike, key=lambda answer: answer.ranked[0].summary.items_per_s.value)
 
 
-def _telling(one: Answer) -> tuple[int, int, int]:
-    return (len(one.ranked), _others(one), one.devices)
+def _telling(answer: Answer) -> tuple[int, int, int]:
+    return (len(answer.ranked), _others(answer), answer.devices)
 
 
-def _same_but_options(one: Answer, other: Answer) -> bool:
-    same = replace(one.setting, options=other.setting.options) == other.setting and one.nodes == other.nodes
+def _same_but_options(mine: Answer, other: Answer) -> bool:
+    same = replace(mine.setting, options=other.setting.options) == other.setting and mine.nodes == other.nodes
     ours, theirs = (
-        {pair for pair in each.setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES)} for each in (one, other)
+        {pair for pair in each.setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES)} for each in (mine, other)
     )
     return same and ours == theirs
 
 
-def _others(one: Answer) -> int:
-    if len(one.ranked) > 1:
+def _others(answer: Answer) -> int:
+    if len(answer.ranked) > 1:
         return 0
-    return len({one.candidate(each.summary) for each in one.apart} - {one.candidate(one.ranked[0].summary)})
+    return len({answer.candidate(each.summary) for each in answer.apart} - {answer.candidate(answer.ranked[0].summary)})
 
 
 def setting_of(case: Case, scope: RankingScope) -> Conditions:
@@ -347,7 +347,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     result = winners.rank(members, scope)
     ranked = _ranked(members, result)
     said: Said = OF_EVIDENCE[result.evidence] if result else "alone" if ranked else "none"
-    others = [one for one in asked.valid if all(one is not each.summary for each in ranked)]
+    others = [row for row in asked.valid if all(row is not each.summary for each in ranked)]
     return Answer(
         setting=setting,
         nodes=nodes,
@@ -355,7 +355,7 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
         said=said,
         scope=scope,
         ranked=ranked,
-        apart=tuple(_apart(one, ranked, scope) for one in others),
+        apart=tuple(_apart(row, ranked, scope) for row in others),
         missing=tuple(absent.of(key, asked)),
         chance=result.chance if result else None,
         false_exclusion=result.false_exclusion if result else None,
@@ -367,41 +367,41 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
 
 def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[bool, int, float]:
     timed = members[0].grounds not in ("printed", "disputed")
-    return timed, len({scope.candidate(one.case) for one in members}), max(map(speed, members))
+    return timed, len({scope.candidate(member.case) for member in members}), max(map(speed, members))
 
 
 def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[Ranked, ...]:
     rivals = result.rivals if result else members[:1]
     parts = (result.group, result.judged) if result else (rivals, rivals)
-    known = {one.second.case.id: one.evidence for one in result.pairs} if result else {}
-    leading, judged = ({one.case.id for one in part} for part in parts)
+    known = {pair.second.case.id: pair.evidence for pair in result.pairs} if result else {}
+    leading, judged = ({row.case.id for row in part} for part in parts)
     return tuple(
         Ranked(
-            summary=one,
-            ratio=speed(one) / speed(rivals[0]),
-            leading=one.case.id in leading,
-            judged=one.case.id in judged,
-            evidence=known.get(one.case.id),
-            flags=flags(one),
+            summary=rival,
+            ratio=speed(rival) / speed(rivals[0]),
+            leading=rival.case.id in leading,
+            judged=rival.case.id in judged,
+            evidence=known.get(rival.case.id),
+            flags=flags(rival),
         )
-        for one in rivals
+        for rival in rivals
     )
 
 
-def _apart(one: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart:
-    found = (*left_over(one), *fairness.obstacles(one, ranked[0].summary, scope.purpose))
-    return Apart(summary=one, obstacles=found, flags=flags(one))
+def _apart(summary: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart:
+    reasons = (*left_over(summary), *fairness.obstacles(summary, ranked[0].summary, scope.purpose))
+    return Apart(summary=summary, obstacles=reasons, flags=flags(summary))
 
 
-def left_over(one: Summary) -> tuple[Obstacle, ...]:
-    failed = failed_runs(one)
-    return (Obstacle(key=FAILED_RUNS, ours=str(one.n), theirs=str(one.n + failed)),) if failed else ()
+def left_over(summary: Summary) -> tuple[Obstacle, ...]:
+    failed = failed_runs(summary)
+    return (Obstacle(key=FAILED_RUNS, ours=str(summary.n), theirs=str(summary.n + failed)),) if failed else ()
 
 
 def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
     unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
-    found = result.group if result.evidence == "open" else result.judged  # the first two of whom it is not decided
-    return price(result.evidence, found, unknown, len(result.rivals))
+    deciding = result.group if result.evidence == "open" else result.judged  # the first two of whom it is not decided
+    return price(result.evidence, deciding, unknown, len(result.rivals))
 
 
 class _Absences:
@@ -412,19 +412,19 @@ class _Absences:
         asked: Mapping[tuple[Conditions, int, int], _Question],
     ) -> None:
         self.skipped = skipped
-        self.unmeasured = {one.case.id: one for one in summaries if isinstance(one, Unmeasured)}
+        self.unmeasured = {row.case.id: row for row in summaries if isinstance(row, Unmeasured)}
         self.candidates: dict[str, dict[Candidate, None]] = {}  # model → those that were ever asked about it
         self.others: dict[tuple[str, Candidate, str, int, int], dict[int, Case]] = {}
         for (setting, nodes, per_node), question in asked.items():
             known, candidate = self.candidates.setdefault(setting.model, {}), question.scope.candidate
             known.update(dict.fromkeys(map(candidate, question.cases.values())))
-            for one in question.valid:
-                place = (setting.model, candidate(one.case), setting.precision, nodes, per_node)
-                self.others.setdefault(place, {}).setdefault(one.case.batch_per_device, one.case)
+            for row in question.valid:
+                place = (setting.model, candidate(row.case), setting.precision, nodes, per_node)
+                self.others.setdefault(place, {}).setdefault(row.case.batch_per_device, row.case)
 
     def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
         setting, nodes, per_node = key
-        there = {asked.scope.candidate(one.case) for one in asked.valid}
+        there = {asked.scope.candidate(row.case) for row in asked.valid}
         for candidate in self.candidates[setting.model]:
             if candidate not in there:
                 place = (setting.model, candidate, setting.precision, nodes, per_node)

@@ -81,11 +81,11 @@ class Changes:
 
     @property
     def lost(self) -> tuple[Unpaired, ...]:
-        return tuple(one for one in self.unpaired if one.why.key == "no_valid_run_after")
+        return tuple(case for case in self.unpaired if case.why.key == "no_valid_run_after")
 
     @property
     def gone(self) -> tuple[Unpaired, ...]:
-        return tuple(one for one in self.unpaired if one.only_in != "after" and one not in self.lost)
+        return tuple(case for case in self.unpaired if case.only_in != "after" and case not in self.lost)
 
     @property
     def tested(self) -> int:
@@ -116,15 +116,15 @@ def between(
     after: Sequence[Row],
     *,
     across_environments: bool = False,
-    scatter: Callable[[Summary], float | None] = lambda one: None,
+    scatter: Callable[[Summary], float | None] = lambda summary: None,
 ) -> Changes:
     """*scatter*: of the campaigns of a case. *across_environments*: machines are compared, not the software."""
     old = {summary.case: summary for summary in before}
     new = {summary.case: summary for summary in after}
-    found = [_compare_case(case, old, new, across_environments, scatter) for case in dict.fromkeys([*new, *old])]
+    outcomes = [_compare_case(case, old, new, across_environments, scatter) for case in dict.fromkeys([*new, *old])]
     return Changes(
-        changes=tuple(one for one in found if isinstance(one, Change)),
-        unpaired=tuple(one for one in found if isinstance(one, Unpaired)),
+        changes=tuple(outcome for outcome in outcomes if isinstance(outcome, Change)),
+        unpaired=tuple(outcome for outcome in outcomes if isinstance(outcome, Unpaired)),
     )
 
 
@@ -136,7 +136,7 @@ def _compare_case(
     scatter: Callable[[Summary], float | None],
 ) -> Change | Unpaired:
     if case in old and case in new:
-        known = scatter(one) if isinstance(one := old[case], Summary) else None
+        known = scatter(before) if isinstance(before := old[case], Summary) else None
         return pair(old[case], new[case], across_environments=across_environments, campaign_cv=known)
     return _alone(new[case], "after", old) if case in new else _alone(old[case], "before", new)
 
@@ -153,9 +153,9 @@ def pair(
     obstacles = fairness.obstacles(before, after, purpose)
     if obstacles:
         return Unpaired(case=after.case, only_in=None, why=_first(obstacles))
-    found = fairness.relative(after, before, purpose)
+    ratio = fairness.relative(after, before, purpose)
     ours, theirs = campaign_medians(after), campaign_medians(before)
-    if found.significant is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
+    if ratio.significant is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
         new, old = list(ours.values()), list(theirs.values())
         return Change(
             before=before,
@@ -169,8 +169,8 @@ def pair(
             by_campaigns=True,
         )
     least = max(LEAST_EFFECT, CAMPAIGN_SDS * (campaign_cv or 0.0))
-    outcome, why = _outcome(before, after, found, least)
-    return Change(before=before, after=after, ratio=found.ratio, outcome=outcome, why=why)
+    outcome, why = _outcome(before, after, ratio, least)
+    return Change(before=before, after=after, ratio=ratio.ratio, outcome=outcome, why=why)
 
 
 def verdict(change: Change, at_most: float | None) -> Literal["pass", "fail", "undetermined"]:
@@ -185,42 +185,42 @@ def verdict(change: Change, at_most: float | None) -> Literal["pass", "fail", "u
 
 def campaign_medians(summary: Summary) -> dict[str, float]:
     """Campaign → the median of its runs that count; empty where that of some run is not known."""
-    found = by_key((run.campaign, run.value) for run in summary.measurements if run.counts and run.value is not None)
-    return {name: statistics.median(values) for name, values in found.items() if name and None not in found}
+    rates = by_key((run.campaign, run.value) for run in summary.measurements if run.counts and run.value is not None)
+    return {name: statistics.median(values) for name, values in rates.items() if name and None not in rates}
 
 
 def _first(obstacles: Sequence[Obstacle]) -> Why:
-    found = min(obstacles, key=lambda one: TOLD_FIRST.index(one.key))
-    if found.key == fairness.RUNS:
+    first = min(obstacles, key=lambda obstacle: TOLD_FIRST.index(obstacle.key))
+    if first.key == fairness.RUNS:
         return Why(key="same_runs")
-    if found.key in (fairness.CLOCKS, fairness.GROUNDS):
-        return Why(key="clocks_apart" if found.key == fairness.CLOCKS else "printed_only")
-    if found.ours is None or found.theirs is None:
-        return Why(key=f"{NAMED[found.key]}_unknown")
-    return Why(key=NAMED[found.key], values=(("before", found.ours), ("after", found.theirs)))
+    if first.key in (fairness.CLOCKS, fairness.GROUNDS):
+        return Why(key="clocks_apart" if first.key == fairness.CLOCKS else "printed_only")
+    if first.ours is None or first.theirs is None:
+        return Why(key=f"{NAMED[first.key]}_unknown")
+    return Why(key=NAMED[first.key], values=(("before", first.ours), ("after", first.theirs)))
 
 
-def _outcome(before: Summary, after: Summary, found: Ratio, least: float) -> tuple[Outcome, Why | None]:
+def _outcome(before: Summary, after: Summary, ratio: Ratio, least: float) -> tuple[Outcome, Why | None]:
     fewest = min(before.n, after.n)
     if fewest < FULL_REPEATS:
         return "cannot_tell", Why(key="too_few", values=(("n", str(fewest)), ("needed", str(FULL_REPEATS))))
-    if found.significant is None:
+    if ratio.significant is None:
         return "cannot_tell", Why(key="short_window")
-    if not found.significant:
+    if not ratio.significant:
         return "no_difference", None
-    if abs(found.ratio.value - 1) < least:
+    if abs(ratio.ratio.value - 1) < least:
         return "cannot_tell", Why(key="one_campaign", values=(("least", f"{100 * least:.3g}%"),))
     return ("faster" if after.items_per_s.value > before.items_per_s.value else "slower"), None
 
 
-def _no_valid_run(side: Side, one: Unmeasured) -> Why:
-    run = next(iter(one.measurements), None)
+def _no_valid_run(side: Side, row: Unmeasured) -> Why:
+    run = next(iter(row.measurements), None)
     reason = (run.reason or run.status) if run else ""
     return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))
 
 
 def _alone(summary: Row, side: Side, others: Iterable[Case]) -> Unpaired:
-    relatives = [one for one in others if (one.framework, one.model) == (summary.case.framework, summary.case.model)]
+    relatives = [row for row in others if (row.framework, row.model) == (summary.case.framework, summary.case.model)]
     nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
     if nearest is None:
         return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}"))
@@ -233,7 +233,7 @@ def _differences(a: Case, b: Case) -> list[tuple[str, str, str]]:
     pairs = [(name, getattr(a, name), getattr(b, name)) for name in names]
     ours, theirs = dict(a.options), dict(b.options)
     pairs += [(f"{OPTION}{name}", ours.get(name), theirs.get(name)) for name in dict.fromkeys([*ours, *theirs])]
-    return [(name, _text(one), _text(other)) for name, one, other in pairs if one != other]
+    return [(name, _text(ours), _text(other)) for name, ours, other in pairs if ours != other]
 
 
 def _text(value: object) -> str:

@@ -87,9 +87,9 @@ class Decision:
         return price(self.evidence, (self.first, self.second), self.unknown, self.rivals)
 
 
-def flags(one: Summary) -> tuple[str, ...]:
-    found = (*one.findings, *(each for run in one.measurements for each in run.findings))
-    return tuple(dict.fromkeys(each.code for each in found if each.severity == "flag"))
+def flags(summary: Summary) -> tuple[str, ...]:
+    findings = (*summary.findings, *(each for run in summary.measurements for each in run.findings))
+    return tuple(dict.fromkeys(each.code for each in findings if each.severity == "flag"))
 
 
 def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpose = fairness.FRAMEWORKS) -> Decision:
@@ -106,16 +106,16 @@ def keep_apart(
 ) -> Decision | None:
     """The decision that *a* and *b* are not ranked with each other; None if they may be. *also*: obstacles known."""
     first, second = _faster_first(a, b)
-    found = tuple(dict.fromkeys((*also, *fairness.obstacles(first, second, purpose))))
+    unlike = tuple(dict.fromkeys((*also, *fairness.obstacles(first, second, purpose))))
     none = PairComparison(behind=False, basis="runs")
-    return Decision(first=first, second=second, evidence="apart", compared=none, obstacles=found) if found else None
+    return Decision(first=first, second=second, evidence="apart", compared=none, obstacles=unlike) if unlike else None
 
 
 def _evidence(first: Summary, second: Summary, compared: PairComparison, unknown: Sequence[str]) -> Evidence:
     both, few = (first, second), min(first.n, second.n) < FULL_REPEATS
-    if any(one.origin in PUBLISHED for one in both):
+    if any(row.origin in PUBLISHED for row in both):
         return "cited"
-    if any(one.grounds == "printed" for one in both):
+    if any(row.grounds == "printed" for row in both):
         return "printed"
     if min(first.n, second.n) < FEWEST_RUNS or any(map(_is_weak, both)) or (few and not compared.behind):
         return "preliminary"
@@ -130,13 +130,13 @@ def _evidence(first: Summary, second: Summary, compared: PairComparison, unknown
     return "suspicious" if suspicious(first) else "decided"
 
 
-def _is_weak(one: Summary) -> bool:
-    undecided = one.origin not in DECIDING_ORIGINS or failed_runs(one) > 0
-    unfit = short_window(one) or (one.partial and one.n >= FULL_REPEATS)
-    return undecided or unfit or bool(disturbances(one, (BusyMachine,)))
+def _is_weak(summary: Summary) -> bool:
+    undecided = summary.origin not in DECIDING_ORIGINS or failed_runs(summary) > 0
+    unfit = short_window(summary) or (summary.partial and summary.n >= FULL_REPEATS)
+    return undecided or unfit or bool(disturbances(summary, (BusyMachine,)))
 
 
-def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:
+def price(evidence: Evidence, rows: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:
     """What would decide an order of *found*, the highest first; None where nothing is known to, or it is decided."""
     if evidence == "suspicious":
         return Deciding(needed="base")
@@ -145,24 +145,24 @@ def price(evidence: Evidence, found: Sequence[Summary], unknown: Iterable[str], 
     if evidence == "indicative":
         return Deciding(needed="campaign")
     if evidence == "open":
-        return _anew(found, rivals)
+        return _anew(rows, rivals)
     if evidence not in ("preliminary", "consistent"):
         return None
-    again = [short_window(one) for one in found]
-    more = [FULL_REPEATS if short else max(0, FULL_REPEATS - one.n) for one, short in zip(found, again, strict=True)]
+    again = [short_window(row) for row in rows]
+    more = [FULL_REPEATS if short else max(0, FULL_REPEATS - row.n) for row, short in zip(rows, again, strict=True)]
     if not any(more):
         return None
     return Deciding(
         needed="window" if any(again) else "repeats",
         runs=sum(more),
-        seconds=_seconds(found, more, any(again)),
-        chance=_chance(found, rivals),
+        seconds=_seconds(rows, more, any(again)),
+        chance=_chance(rows, rivals),
     )
 
 
-def _anew(found: Sequence[Summary], rivals: int) -> Deciding | None:
+def _anew(rows: Sequence[Summary], rivals: int) -> Deciding | None:
     """The fewest repeats of a new evaluation that tell the first two apart more likely than not; else longer runs."""
-    chances = {runs: _chance(found, rivals, runs) for runs in ANEW if runs > max(one.n for one in found[:2])}
+    chances = {runs: _chance(rows, rivals, runs) for runs in ANEW if runs > max(row.n for row in rows[:2])}
     known = {runs: chance for runs, chance in chances.items() if chance is not None}
     if not known:
         return None
@@ -170,23 +170,23 @@ def _anew(found: Sequence[Summary], rivals: int) -> Deciding | None:
     return Deciding(needed="anew" if known[runs] >= 0.5 else "longer", runs=runs, chance=known[runs])
 
 
-def _chance(found: Sequence[Summary], rivals: int, runs: int = FULL_REPEATS) -> float | None:
+def _chance(rows: Sequence[Summary], rivals: int, runs: int = FULL_REPEATS) -> float | None:
     """Of telling the first from the second with *runs* each, where lead and scatter stay as these runs show them."""
-    first, second = found[:2]
+    first, second = rows[:2]
     scatter = significance.scatter_of_leads(second, first)
     if scatter is None:
         return None
     return significance.chance_of_telling(speed(first) / speed(second) - 1, scatter, runs, rivals)
 
 
-def _seconds(found: Sequence[Summary], more: Sequence[int], longer: bool) -> float | None:
-    taken = [(runs, median_s(one, longer)) for one, runs in zip(found, more, strict=True) if runs]
+def _seconds(rows: Sequence[Summary], more: Sequence[int], longer: bool) -> float | None:
+    taken = [(runs, median_s(row, longer)) for row, runs in zip(rows, more, strict=True) if runs]
     known = [runs * seconds for runs, seconds in taken if seconds is not None]
     return sum(known) if len(known) == len(taken) else None
 
 
-def speed(one: Summary) -> float:
-    return one.items_per_s.value
+def speed(summary: Summary) -> float:
+    return summary.items_per_s.value
 
 
 def _faster_first(a: Summary, b: Summary) -> tuple[Summary, Summary]:

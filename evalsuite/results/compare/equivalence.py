@@ -61,9 +61,9 @@ def pair(first: WorkloadAnswer, second: WorkloadAnswer) -> WorkloadPair:
         second=second.framework,
         limited=not doubles,
         differences=(*_of_shape(first, second), *_of_steps(doubles, singles)),
-        losses=_largest([[relative(*two) for two in _losses(*one)] for one in doubles]),
-        gradient_norm=max((relative for one in doubles for _, relative in _norms(*one)), default=None),
-        float32=max((relative(*next(_losses(*one))) for one in singles), default=None),
+        losses=_largest([[relative(*two) for two in _losses(*pair)] for pair in doubles]),
+        gradient_norm=max((relative for pair in doubles for _, relative in _norms(*pair)), default=None),
+        float32=max((relative(*next(_losses(*pair))) for pair in singles), default=None),
     )
 
 
@@ -73,8 +73,8 @@ def relative(ours: float, theirs: float) -> float:
 
 
 def _settings(first: WorkloadAnswer, second: WorkloadAnswer) -> list[tuple[TrainedSetting, TrainedSetting]]:
-    found = ((ours, second.setting(ours.name)) for ours in first.settings)
-    return [(ours, theirs) for ours, theirs in found if theirs is not None and theirs.dtype == ours.dtype]
+    settings = ((ours, second.setting(ours.name)) for ours in first.settings)
+    return [(ours, theirs) for ours, theirs in settings if theirs is not None and theirs.dtype == ours.dtype]
 
 
 def _of_shape(first: WorkloadAnswer, second: WorkloadAnswer) -> Iterator[WorkloadDifference]:
@@ -99,19 +99,19 @@ def _of_steps(
     doubles: Sequence[tuple[TrainedSetting, TrainedSetting]], singles: Sequence[tuple[TrainedSetting, TrainedSetting]]
 ) -> Iterator[WorkloadDifference]:
     if doubles and (
-        found := _loss_apart("forward", *doubles[0], steps=(1,)) or _backward(*doubles[0]) or _optimiser(doubles)
+        cause := _loss_apart("forward", *doubles[0], steps=(1,)) or _backward(*doubles[0]) or _optimiser(doubles)
     ):
-        yield found
+        yield cause
         return
     for ours, theirs in singles:
         if (apart := relative(ours.losses[0], theirs.losses[0])) > FLOAT32_LIMIT:
             yield _measured("float32", "1", ours.losses[0], theirs.losses[0], apart, FLOAT32_LIMIT)
-        elif not doubles and (found := _backward(ours, theirs, FLOAT32_NORM_LIMIT)):
-            yield found
+        elif not doubles and (cause := _backward(ours, theirs, FLOAT32_NORM_LIMIT)):
+            yield cause
 
 
 def _backward(ours: TrainedSetting, theirs: TrainedSetting, limit: float = NORM_LIMIT) -> WorkloadDifference | None:
-    name, apart = max(_norms(ours, theirs), key=lambda found: found[1], default=("", 0.0))
+    name, apart = max(_norms(ours, theirs), key=lambda norm: norm[1], default=("", 0.0))
     if apart <= limit:
         return None
     return _measured("backward", name, ours.gradient_norms[name], theirs.gradient_norms[name], apart, limit)
@@ -120,13 +120,13 @@ def _backward(ours: TrainedSetting, theirs: TrainedSetting, limit: float = NORM_
 def _optimiser(settings: Sequence[tuple[TrainedSetting, TrainedSetting]]) -> WorkloadDifference | None:
     for ours, theirs in settings:
         if ours.weight_decay == 0:
-            found = _loss_apart("optimiser_step", ours, theirs, steps=(2,)) or _loss_apart(
+            cause = _loss_apart("optimiser_step", ours, theirs, steps=(2,)) or _loss_apart(
                 "optimiser_state", ours, theirs, steps=(3,)
             )
-            if found:
-                return found
+            if cause:
+                return cause
     decayed = ((ours, theirs) for ours, theirs in settings if ours.weight_decay != 0)
-    return next((found for one in decayed if (found := _loss_apart("weight_decay", *one, steps=(2, 3)))), None)
+    return next((cause for pair in decayed if (cause := _loss_apart("weight_decay", *pair, steps=(2, 3)))), None)
 
 
 def _loss_apart(
@@ -147,8 +147,8 @@ def _norms(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[str, 
     both = ours.gradient_norms.keys() & theirs.gradient_norms.keys()
     least = NO_GRADIENT * max((ours.gradient_norms[name] for name in both), default=0.0)
     for name in sorted(both):
-        one, other = ours.gradient_norms[name], theirs.gradient_norms[name]
-        yield name, abs(one - other) / max(one, other, least) if max(one, other, least) else 0.0
+        norm, other = ours.gradient_norms[name], theirs.gradient_norms[name]
+        yield name, abs(norm - other) / max(norm, other, least) if max(norm, other, least) else 0.0
 
 
 def _measured(cause: Cause, where: str, ours: float, theirs: float, apart: float, limit: float) -> WorkloadDifference:

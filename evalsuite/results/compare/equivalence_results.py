@@ -38,7 +38,7 @@ def case_pairs(
 ) -> tuple[CasePair, ...]:
     """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before the built-in ones."""
     house = receipts()
-    ours = [one for one in members if _is_reference(one, commands)]
+    ours = [member for member in members if _is_reference(member, commands)]
     return tuple(
         _shown(first, second, commands, own, house.get(first.case.model))
         for first, second in combinations(ours, 2)
@@ -46,11 +46,11 @@ def case_pairs(
     )
 
 
-def has_receipt(one: Summary, commands: Mapping[str, RunCommand], own: Sequence[EquivalenceReceipt] = ()) -> bool:
+def has_receipt(row: Summary, commands: Mapping[str, RunCommand], own: Sequence[EquivalenceReceipt] = ()) -> bool:
     """Whether a receipt shows what the runs of *one* compute."""
-    of_model = [each for each in (*own, receipts().get(one.case.model)) if each and each.model == one.case.model]
-    answers = [answer for each in of_model if (answer := each.answer(one.case.framework))]
-    return bool(_commands(one, commands)) and any(_not_about(one, each, commands) is None for each in answers)
+    of_model = [each for each in (*own, receipts().get(row.case.model)) if each and each.model == row.case.model]
+    answers = [answer for each in of_model if (answer := each.answer(row.case.framework))]
+    return bool(_commands(row, commands)) and any(_not_about(row, each, commands) is None for each in answers)
 
 
 def _shown(
@@ -60,23 +60,23 @@ def _shown(
     own: Sequence[EquivalenceReceipt],
     house: EquivalenceReceipt | None,
 ) -> CasePair:
-    ours = (one for one in own if one.model == first.case.model)
-    found = [replace(_case_pair(first, second, commands, one), by_lab=True) for one in ours]
+    ours = (receipt for receipt in own if receipt.model == first.case.model)
+    pairs = [replace(_case_pair(first, second, commands, receipt), by_lab=True) for receipt in ours]
     of_house = _case_pair(first, second, commands, house)
-    told = next((one for one in (*found, of_house) if one.measured is not None), None)
+    told = next((pair for pair in (*pairs, of_house) if pair.measured is not None), None)
     if told is not None:
         return told
-    return next((one for one in (of_house, *found) if one.shown != "no_receipt"), of_house)
+    return next((pair for pair in (of_house, *pairs) if pair.shown != "no_receipt"), of_house)
 
 
 def _case_pair(
     first: Summary, second: Summary, commands: Mapping[str, RunCommand], receipt: EquivalenceReceipt | None
 ) -> CasePair:
-    answers = [receipt.answer(one.case.framework) if receipt else None for one in (first, second)]
+    answers = [receipt.answer(summary.case.framework) if receipt else None for summary in (first, second)]
     if receipt is None or answers[0] is None or answers[1] is None:
         return CasePair(first=first, second=second, shown="no_receipt")
-    for one, answer in zip((first, second), answers, strict=True):
-        if answer is not None and (why := _not_about(one, answer, commands)):
+    for summary, answer in zip((first, second), answers, strict=True):
+        if answer is not None and (why := _not_about(summary, answer, commands)):
             return CasePair(first=first, second=second, shown=why, day=receipt.day)
     measured = pair(answers[0], answers[1])
     if not measured.losses and measured.float32 is None:  # the two share no setting: nothing was compared
@@ -85,9 +85,9 @@ def _case_pair(
 
 
 def _not_about(
-    one: Summary, answer: WorkloadAnswer, commands: Mapping[str, RunCommand]
+    summary: Summary, answer: WorkloadAnswer, commands: Mapping[str, RunCommand]
 ) -> Literal["other_script", "other_version"] | None:
-    for command in _commands(one, commands):
+    for command in _commands(summary, commands):
         if not answer.files or command.workload_sha256 != answer.files:
             return "other_script"
         if _release(command.framework_version) != _release(answer.version):
@@ -100,11 +100,11 @@ def _release(version: str | None) -> str | None:
     return version.partition("+")[0] if version else None
 
 
-def _is_reference(one: Summary, commands: Mapping[str, RunCommand]) -> bool:
-    found = _commands(one, commands)
-    return bool(found) and all(command.recipe.kind == "reference" for command in found)
+def _is_reference(summary: Summary, commands: Mapping[str, RunCommand]) -> bool:
+    recorded = _commands(summary, commands)
+    return bool(recorded) and all(command.recipe.kind == "reference" for command in recorded)
 
 
-def _commands(one: Summary, commands: Mapping[str, RunCommand]) -> list[RunCommand]:
-    found = [commands.get(run.run.id) for run in one.measurements if run.counts]
-    return [command for command in found if command is not None] if None not in found else []
+def _commands(summary: Summary, commands: Mapping[str, RunCommand]) -> list[RunCommand]:
+    recorded = [commands.get(run.run.id) for run in summary.measurements if run.counts]
+    return [command for command in recorded if command is not None] if None not in recorded else []

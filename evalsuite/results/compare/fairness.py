@@ -150,13 +150,13 @@ def _clocks(summary: Summary) -> dict[str, str]:
 
 
 def machines(summary: Summary) -> tuple[Machine, ...]:
-    found = {run.environment for run in summary.measurements if run.counts and run.environment}
-    return tuple(sorted(found, key=str))
+    names = {run.environment for run in summary.measurements if run.counts and run.environment}
+    return tuple(sorted(names, key=str))
 
 
 def versions(summary: Summary) -> tuple[str, ...]:
-    found = {run.framework_version for run in summary.measurements if run.counts}
-    return tuple(sorted(version for version in found if version))
+    names = {run.framework_version for run in summary.measurements if run.counts}
+    return tuple(sorted(version for version in names if version))
 
 
 def group(summary: Summary, purpose: Purpose) -> Common:
@@ -165,34 +165,34 @@ def group(summary: Summary, purpose: Purpose) -> Common:
 
 def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]]:
     """Within a group all may be compared; one that leaves facts open goes into the first that it fits."""
-    found: dict[Common, list[list[Summary]]] = {}
-    for one in summaries:
-        alike = found.setdefault(group(one, purpose), [])
-        fitting = (members for members in alike if not any(_unlike(one, other, purpose) for other in members))
+    by_facts: dict[Common, list[list[Summary]]] = {}
+    for summary in summaries:
+        alike = by_facts.setdefault(group(summary, purpose), [])
+        fitting = (members for members in alike if not any(_unlike(summary, other, purpose) for other in members))
         members = next(fitting, None)
         if members is None:
-            alike.append([one])
+            alike.append([summary])
         else:
-            members.append(one)
-    return [members for alike in found.values() for members in alike]
+            members.append(summary)
+    return [members for alike in by_facts.values() for members in alike]
 
 
 def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     ours, theirs = conditions(a), conditions(b)
-    found = [
+    differing = [
         Obstacle(key=key, ours=ours.get(key), theirs=theirs.get(key))
         for key in dict.fromkeys([*ours, *theirs])
         if key not in purpose.free and _apart(ours.get(key), theirs.get(key), known=key in purpose.recorded)
     ]
-    named = {one.key for one in found}
+    named = {obstacle.key for obstacle in differing}
     for row in _unlike(a, b, purpose):
         if named.isdisjoint({*row.rule.conditions, f"options.{row.rule.key}"}):
             us, them = (shown_value(value) for value in row.values)
-            found.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
+            differing.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
     if purpose.independent and (shared := _receipts(a) & _receipts(b)):
         runs = ", ".join(sorted(name for name, _ in shared))
-        found.append(Obstacle(key=RUNS, ours=runs, theirs=runs))
-    return tuple(found)
+        differing.append(Obstacle(key=RUNS, ours=runs, theirs=runs))
+    return tuple(differing)
 
 
 def _apart(ours: str | None, theirs: str | None, *, known: bool) -> bool:
@@ -214,7 +214,7 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
 
 
 def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
-    stated = [facts_of(one) for one in summaries]
+    stated = [facts_of(row) for row in summaries]
     rows = (_row(rule, summaries, [known.get(rule.key) for known in stated]) for rule in facts.rules().fact)
     return [row for row in rows if row]
 
@@ -237,7 +237,7 @@ def _must_state(summary: Summary) -> tuple[Stated, ...]:
 
 
 def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:
-    if not any(rule.concerns(one.case) for one in summaries) or not (any(values) or rule.unknown != "ranked"):
+    if not any(rule.concerns(row.case) for row in summaries) or not (any(values) or rule.unknown != "ranked"):
         return None
     return FactRow(rule=rule, values=tuple(values), likeness=likeness(values))
 
@@ -254,16 +254,16 @@ def likeness(values: Sequence[Stated]) -> Likeness:
     if values and values[0] and all(stated == values[0] for stated in values):
         return "same"  # as nearly all are
     words = [{fact.value for fact in stated} for stated in values if stated]
-    if any(_clash(one, other) for place, one in enumerate(words) for other in words[:place]):
+    if any(_clash(word, other) for place, word in enumerate(words) for other in words[:place]):
         return "different"
-    return "unknown" if len(words) < len(values) or any(one != words[0] for one in words) else "same"
+    return "unknown" if len(words) < len(values) or any(word != words[0] for word in words) else "same"
 
 
 def _clash(ours: set[str], theirs: set[str]) -> bool:
     if ours == theirs:
         return False
     both, open_words = ((ours, theirs), (theirs, ours)), facts.rules().meanings.items()
-    return not any({word} == one and other <= {*exact} for word, exact in open_words for one, other in both)
+    return not any({word} == mine and other <= {*exact} for word, exact in open_words for mine, other in both)
 
 
 def shown_value(stated: Stated) -> str | None:
@@ -287,9 +287,9 @@ def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
 
     Raises ComparisonError if there are obstacles.
     """
-    found = obstacles(a, b, purpose)
-    if found:
-        why = "; ".join(f"{one.key} is {one.ours} and {one.theirs}" for one in found)
+    against = obstacles(a, b, purpose)
+    if against:
+        why = "; ".join(f"{obstacle.key} is {obstacle.ours} and {obstacle.theirs}" for obstacle in against)
         raise ComparisonError(Message("results.incomparable", first=a.case.id, second=b.case.id, why=why))
     return Ratio(ratio=ratio_of_medians(values(a), values(b)), significant=tell_apart(a, b, purpose))
 

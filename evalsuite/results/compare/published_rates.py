@@ -73,8 +73,8 @@ def figures(file: Path = FILE) -> tuple[Mapping[str, str], ...]:
 
 @functools.cache
 def rates() -> Mapping[tuple[str, int], Sequence[PublishedRate]]:
-    found = (_rate(row, int(row["devices"]), row["device"], row["source"]) for row in figures() if row["device"])
-    return by_key(((plain(rate.model), rate.devices), rate) for rate in found)
+    every = (_rate(row, int(row["devices"]), row["device"], row["source"]) for row in figures() if row["device"])
+    return by_key(((plain(rate.model), rate.devices), rate) for rate in every)
 
 
 def of_reference(name: str) -> list[PublishedRate]:
@@ -97,19 +97,19 @@ def of_report(summaries: Iterable[Summary], source: str) -> list[PublishedRate]:
     return [
         PublishedRate(
             source=source,
-            framework=one.case.framework,
-            model=one.case.model,
-            device=next((str(run.environment) for run in one.measurements if run.environment), ""),
-            devices=one.case.total_devices,
-            precision=one.case.precision,
+            framework=row.case.framework,
+            model=row.case.model,
+            device=next((str(run.environment) for run in row.measurements if run.environment), ""),
+            devices=row.case.total_devices,
+            precision=row.case.precision,
             input_size="",  # one of the options
-            unit=one.unit,
+            unit=row.unit,
             per_device=False,
-            batch_per_device=one.case.batch_per_device,
-            value=one.items_per_s.value,
-            options=tuple(f"{name}={value}" for name, value in one.case.options),
+            batch_per_device=row.case.batch_per_device,
+            value=row.items_per_s.value,
+            options=tuple(f"{name}={value}" for name, value in row.case.options),
         )
-        for one in summaries
+        for row in summaries
     ]
 
 
@@ -132,30 +132,30 @@ def _rate(row: Mapping[str, str], devices: int, device: str, source: str) -> Pub
 
 def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Iterator[ReferenceComparison]:
     """Each of *summaries* beside the figures of its model and number of devices that differ least from it."""
-    for one in summaries:
-        known = [rate for rate in among if plain(rate.model) == plain(one.case.model) and _alike_units(rate, one)]
-        alike = [rate for rate in known if rate.devices == one.case.total_devices]
+    for row in summaries:
+        known = [rate for rate in among if plain(rate.model) == plain(row.case.model) and _alike_units(rate, row)]
+        alike = [rate for rate in known if rate.devices == row.case.total_devices]
         if not alike:
             continue
-        differs = {rate: _differences(rate, one) for rate in alike}
+        differs = {rate: _differences(rate, row) for rate in alike}
         far = {
-            rate: ([len(found), *(name for name, _ in found)], _batches_apart(rate, one.case), found)
-            for rate, found in differs.items()
+            rate: ([len(differing), *(name for name, _ in differing)], _batches_apart(rate, row.case), differing)
+            for rate, differing in differs.items()
         }
         nearest = [rate for rate in alike if far[rate] == min(far.values())]
         yield ReferenceComparison(
-            case=one.case,
-            items_per_s=one.items_per_s.value,
+            case=row.case,
+            items_per_s=row.items_per_s.value,
             reference=statistics.median(rate.items_per_s for rate in nearest),
-            unit=one.unit,
+            unit=row.unit,
             figures=len(nearest),
             differs=differs[nearest[0]],
             source=nearest[0].source,
         )
 
 
-def _differences(rate: PublishedRate, one: Summary) -> tuple[tuple[str, str], ...]:
-    case, runs = one.case, [run for run in one.measurements if run.counts]
+def _differences(rate: PublishedRate, summary: Summary) -> tuple[tuple[str, str], ...]:
+    case, runs = summary.case, [run for run in summary.measurements if run.counts]
     sizes = {fact.value for fact in facts.of_runs(runs).get("input_size", ())}
     options = {f"{name}={value}" for name, value in case.options}
     alike = {
@@ -178,18 +178,18 @@ def _is_on(rate: PublishedRate, machine: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(rate.device)}(?!\w)", machine)) and "MIG" not in machine
 
 
-def _alike_units(rate: PublishedRate, one: Summary) -> bool:
-    return rate.unit == one.unit or {rate.unit, one.unit} <= set(SENTENCES)
+def _alike_units(rate: PublishedRate, summary: Summary) -> bool:
+    return rate.unit == summary.unit or {rate.unit, summary.unit} <= set(SENTENCES)
 
 
 def plain(model: str) -> str:
     return re.sub(r"[^a-z0-9]", "", model.lower())
 
 
-def published(one: Summary) -> PublishedRange | None:
-    case = one.case
+def published(summary: Summary) -> PublishedRange | None:
+    case = summary.case
     known = rates().get((plain(case.model), case.total_devices), ()) if case.device == "gpu" else ()
-    return _range([rate for rate in known if _near(rate, case) and _but_framework_and_batch(rate, one)])
+    return _range([rate for rate in known if _near(rate, case) and _but_framework_and_batch(rate, summary)])
 
 
 def _near(rate: PublishedRate, case: Case) -> bool:
@@ -198,21 +198,21 @@ def _near(rate: PublishedRate, case: Case) -> bool:
     return _batches_apart(rate, case) <= math.log2(OTHER_BATCH)
 
 
-def _but_framework_and_batch(rate: PublishedRate, one: Summary) -> bool:
-    other = {name for name, _ in _differences(rate, one)} - {"framework", "batch", "own_options"}
-    return _alike_units(rate, one) and not other
+def _but_framework_and_batch(rate: PublishedRate, summary: Summary) -> bool:
+    other = {name for name, _ in _differences(rate, summary)} - {"framework", "batch", "own_options"}
+    return _alike_units(rate, summary) and not other
 
 
-def _range(found: Sequence[PublishedRate]) -> PublishedRange | None:
-    if not found:
+def _range(rates: Sequence[PublishedRate]) -> PublishedRange | None:
+    if not rates:
         return None
-    values = [rate.items_per_s for rate in found]
+    values = [rate.items_per_s for rate in rates]
     return PublishedRange(
-        device=found[0].device,
-        devices=found[0].devices,
+        device=rates[0].device,
+        devices=rates[0].devices,
         low=min(values),
         median=statistics.median(values),
         high=max(values),
-        figures=len(found),
-        sources=tuple(dict.fromkeys(rate.source for rate in found)),
+        figures=len(rates),
+        sources=tuple(dict.fromkeys(rate.source for rate in rates)),
     )

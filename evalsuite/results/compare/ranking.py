@@ -73,7 +73,7 @@ def _scope_of(cases: list[Case]) -> RankingScope:
     for name in sorted({name for case in cases for name, _ in case.options}):
         if name not in (*WORK, *SIZES):
             values[name] = dict.fromkeys(case.option(name) for case in cases)
-    differing = tuple((name, tuple(sorted(found, key=_given))) for name, found in values.items() if len(found) > 1)
+    differing = tuple((name, tuple(sorted(given, key=_given))) for name, given in values.items() if len(given) > 1)
     scripts = len({case.recipe for case in cases}) > 1
     return RankingScope(among="variants", scripts=scripts, options=differing) if scripts or differing else FRAMEWORKS
 

@@ -54,14 +54,14 @@ class Recomputed:
 def read(folder: Path) -> tuple[TableSet, Sequence[Mapping[str, str]]]:
     """Raises EvalsuiteError, for a row cut short Contradicts, without figures Gone."""
     rules, figures = folder / RULES, folder / FIGURES
-    found = decode.decode(TableSet, decode.read_toml(rules, str(EXAMPLE)), rules, strict=True)
-    for rule in found.rule:
+    tables = decode.decode(TableSet, decode.read_toml(rules, str(EXAMPLE)), rules, strict=True)
+    for rule in tables.rule:
         if not expressions.is_arithmetic(rule.value):
             raise EvalsuiteError.of("results.no_arithmetic", path=rules, text=rule.value)
     if not files.is_file(figures):
         raise Gone.of("results.no_figures", path=figures)
     rows = list(csv.DictReader(io.StringIO(files.read_text(figures))))
-    named = {name.removeprefix(BASE) for rule in found.rule for name in (rule.figure, *expressions.names(rule.value))}
+    named = {name.removeprefix(BASE) for rule in tables.rule for name in (rule.figure, *expressions.names(rule.value))}
     if not rows or not {"table", "devices", *named} <= rows[0].keys():
         raise EvalsuiteError.of("results.no_figures", path=figures)
     for line, row in enumerate(rows, 2):
@@ -69,7 +69,7 @@ def read(folder: Path) -> tuple[TableSet, Sequence[Mapping[str, str]]]:
             raise Contradicts.of("results.row_cut", path=figures, line=line)
         if not all(_ends(row[name]) or (name in named and not row[name]) for name in {"devices", *named}):
             raise EvalsuiteError.of("results.no_printed_figure", path=figures, line=line)
-    return found, rows
+    return tables, rows
 
 
 def recompute(rules: TableSet, rows: Sequence[Mapping[str, str]]) -> Iterator[Recomputed]:
@@ -108,8 +108,8 @@ def _evaluate(text: str, values: Mapping[str, float]) -> float:
 
 def _ends(text: str | None) -> tuple[float, float] | None:
     """Between what a printed figure was before it was rounded."""
-    found = FIGURE.fullmatch(text or "")
-    if not found:
+    match = FIGURE.fullmatch(text or "")
+    if not match:
         return None
-    half = float(found[3]) if found[3] else 0.5 * 10 ** -len(found[2] or "")
-    return float(found[1]) - half, float(found[1]) + half
+    half = float(match[3]) if match[3] else 0.5 * 10 ** -len(match[2] or "")
+    return float(match[1]) - half, float(match[1]) + half

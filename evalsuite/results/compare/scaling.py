@@ -45,15 +45,15 @@ def with_scaling(summaries: Iterable[Row]) -> list[Row]:
     The base is one node with one device, else the smallest scale measured (docs/report.md#definitions, D14, D15).
     """
     rows = list(summaries)
-    smallest = sorted(valid(rows), key=lambda one: (one.case.total_devices, one.case.nodes))
+    smallest = sorted(valid(rows), key=lambda row: (row.case.total_devices, row.case.nodes))
     bases = {series: members[0] for series, members in _series(smallest).items()}
-    scaled = [_scaled(one, bases[_key(one)]) if _may_scale(one) else one for one in rows]
+    scaled = [_scaled(row, bases[_key(row)]) if _may_scale(row) else row for row in rows]
     falls = (each for members in _series(valid(scaled)).values() for each in _falls(members))
     return with_findings(scaled, by_key((each.where, each) for each in falls))
 
 
-def _may_scale(one: Row) -> TypeGuard[Summary]:
-    return isinstance(one, Summary) and one.grounds != "disputed"
+def _may_scale(row: Row) -> TypeGuard[Summary]:
+    return isinstance(row, Summary) and row.grounds != "disputed"
 
 
 def _key(summary: Summary) -> Common:
@@ -71,9 +71,9 @@ def _scaled(summary: Summary, base: Summary) -> Summary:
     else:
         speedup = ratio_of_medians(values(summary), values(base))
         efficiency = ratio_of_medians(values(summary), values(base), divisor=ideal)
-    found = tuple(finding for finding in (_superlinear(summary, efficiency), _other_base(summary, base)) if finding)
+    findings = tuple(finding for finding in (_superlinear(summary, efficiency), _other_base(summary, base)) if finding)
     return replace(
-        summary, base=base.case, speedup=speedup, efficiency=efficiency, findings=(*summary.findings, *found)
+        summary, base=base.case, speedup=speedup, efficiency=efficiency, findings=(*summary.findings, *findings)
     )
 
 

@@ -34,12 +34,12 @@ class PairComparison:
     equal: bool = False  # within 1.5 %, by the 95 % interval of the lead
 
 
-def compare(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
+def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
     """Whether *one* is behind *first*; *among* are all that are compared with each other (Bonferroni), or these two."""
-    rivals = among if len(among) > 1 else (one, first)
-    looks = max(_looks(one), _looks(first))
+    rivals = among if len(among) > 1 else (summary, first)
+    looks = max(_looks(summary), _looks(first))
     tests = (len(rivals) - 1) * looks
-    by_campaign, shared = leads_by_campaign(one, first), shared_leads(one, first)
+    by_campaign, shared = leads_by_campaign(summary, first), shared_leads(summary, first)
     whole = [leads for leads in by_campaign.values() if len(leads) >= FULL_REPEATS]
     if not whole and len(shared) >= FULL_REPEATS:
         whole = [shared]
@@ -53,12 +53,12 @@ def compare(one: Summary, first: Summary, among: Sequence[Summary] = ()) -> Pair
         scatter = pooled_scatter(len(shared), (shared_leads(a, b) for a, b in combinations(rivals, 2)))
         if is_early_lead(shared, scatter, len(rivals)):
             return PairComparison(behind=True, basis="rounds", early=True)
-    together = _one_campaign(one, first)
+    together = _one_campaign(summary, first)
     return PairComparison(
-        behind=(looks == 1 or min(one.n, first.n) >= FULL_REPEATS)
-        and _is_below(values(one), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
+        behind=(looks == 1 or min(summary.n, first.n) >= FULL_REPEATS)
+        and _is_below(values(summary), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
         basis="runs" if together else "across",
-        equal=together and _is_equal(values(one), values(first)),
+        equal=together and _is_equal(values(summary), values(first)),
     )
 
 
@@ -99,14 +99,14 @@ def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GA
     return max(lower) < min(higher) and _gap_of_medians(lower, higher) >= gap
 
 
-def leads_by_campaign(one: Summary, first: Summary) -> dict[str, list[float]]:
+def leads_by_campaign(summary: Summary, first: Summary) -> dict[str, list[float]]:
     """Campaign → the logarithms of first ÷ one in each round that both have a run of."""
-    ours, theirs = _by_round(one), _by_round(first)
+    ours, theirs = _by_round(summary), _by_round(first)
     return by_key((place[0], math.log(theirs[place] / ours[place])) for place in ours if place in theirs)
 
 
-def shared_leads(one: Summary, first: Summary) -> list[float]:
-    return [lead for leads in leads_by_campaign(one, first).values() for lead in leads]
+def shared_leads(summary: Summary, first: Summary) -> list[float]:
+    return [lead for leads in leads_by_campaign(summary, first).values() for lead in leads]
 
 
 def chance_of_telling(lead: float, scatter: float, runs: int, rivals: int = 2) -> float:
@@ -126,14 +126,14 @@ def chance_of_telling(lead: float, scatter: float, runs: int, rivals: int = 2) -
     return statistics.fmean(told)
 
 
-def scatter_of_leads(one: Summary, first: Summary) -> float | None:
+def scatter_of_leads(summary: Summary, first: Summary) -> float | None:
     """Standard deviation of the log ratio of two runs, within rounds where there are any; None of single runs."""
-    shared = shared_leads(one, first)
+    shared = shared_leads(summary, first)
     if len(shared) > 1:
         return statistics.stdev(shared)
-    if min(one.n, first.n) < 2:
+    if min(summary.n, first.n) < 2:
         return None
-    return math.hypot(*(statistics.stdev(map(math.log, values(each))) for each in (one, first)))
+    return math.hypot(*(statistics.stdev(map(math.log, values(each))) for each in (summary, first)))
 
 
 def _by_round(summary: Summary) -> Mapping[tuple[str, int], float]:
@@ -149,10 +149,10 @@ def _one_campaign(a: Summary, b: Summary) -> bool:
     return len(known) == 1 and None not in known
 
 
-def _looks(one: Summary) -> int:
+def _looks(summary: Summary) -> int:
     """How often a lead may have been looked for: in each evaluation of the plan, after each repeat added later."""
-    added = [each.later - each.planned for each in one.findings if isinstance(each, RepeatsAdded)]
-    before = [each.evaluations for each in one.findings if isinstance(each, EvaluatedBefore)]
+    added = [each.later - each.planned for each in summary.findings if isinstance(each, RepeatsAdded)]
+    before = [each.evaluations for each in summary.findings if isinstance(each, EvaluatedBefore)]
     return (1 + max(added, default=0)) * (1 + max(before, default=0))
 
 

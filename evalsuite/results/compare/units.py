@@ -15,22 +15,22 @@ RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "arithmetic_
 
 def in_one_unit(measured: Iterable[Measurement]) -> list[Measurement]:
     """Those of a model of which another run counts tokens are counted in tokens, too."""
-    found = list(measured)
-    models = {one.run.case.model for one in found if one.throughput and one.throughput.unit == TOKENS}
-    return [_in_tokens(one) if one.run.case.model in models else one for one in found]
+    runs = list(measured)
+    models = {run.run.case.model for run in runs if run.throughput and run.throughput.unit == TOKENS}
+    return [_in_tokens(run) if run.run.case.model in models else run for run in runs]
 
 
-def _in_tokens(one: Measurement) -> Measurement:
-    length, rate = facts.of_measurement(one).get("input_size"), one.throughput
+def _in_tokens(run: Measurement) -> Measurement:
+    length, rate = facts.of_measurement(run).get("input_size"), run.throughput
     if rate is None or rate.unit not in SEQUENCES:
-        return one
+        return run
     tokens = whole(length.value) if length else None
     if not tokens:
-        return one
+        return run
     rates = {name: value and value * tokens for name in RATES for value in [getattr(rate, name)]}
     counted = rate.counted and replace(rate.counted, items=tuple(items * tokens for items in rate.counted.items))
-    said = CountedInTokens(where=one.run.id, unit=rate.unit, tokens=tokens)
-    return replace(one, throughput=replace(rate, unit=TOKENS, counted=counted, **rates), findings=(*one.findings, said))
+    said = CountedInTokens(where=run.run.id, unit=rate.unit, tokens=tokens)
+    return replace(run, throughput=replace(rate, unit=TOKENS, counted=counted, **rates), findings=(*run.findings, said))
 
 
 def logged_value(run: Measurement) -> float | None:

@@ -20,23 +20,23 @@ def findings(summaries: Sequence[Summary]) -> Iterator[Finding]:
 
 
 def _otherwise(first: Summary, members: Iterable[Summary]) -> Iterator[Finding]:
-    halves = {one.case.id: _halves(one) for one in members}
+    halves = {member.case.id: _halves(member) for member in members}
     if not all(halves.values()):
         return
-    framework = {one.case.id: one.case.framework for one in members}
-    for half, found in enumerate((AheadInFirstHalf, AheadInSecondHalf)):
+    framework = {member.case.id: member.case.framework for member in members}
+    for half, rule in enumerate((AheadInFirstHalf, AheadInSecondHalf)):
         values = {name: each[half] for name, each in halves.items() if each}
         ahead = max(values, key=lambda name: statistics.median(values[name]))
         gap = statistics.median(values[ahead]) / statistics.median(values[first.case.id]) - 1
         if framework[ahead] != first.case.framework and gap >= significance.LEAST_GAP:
-            yield found(other=framework[ahead], gap=gap, where=first.case.id)
+            yield rule(other=framework[ahead], gap=gap, where=first.case.id)
             return
 
 
-def _halves(one: Summary) -> tuple[list[float], list[float]] | None:
-    found = [_of_run(run) for run in one.measurements if run.counts]
-    known = [each for each in found if each is not None]
-    return ([a for a, _ in known], [b for _, b in known]) if known and len(known) == len(found) else None
+def _halves(summary: Summary) -> tuple[list[float], list[float]] | None:
+    halves = [_of_run(run) for run in summary.measurements if run.counts]
+    known = [each for each in halves if each is not None]
+    return ([a for a, _ in known], [b for _, b in known]) if known and len(known) == len(halves) else None
 
 
 def _of_run(run: Measurement) -> tuple[float, float] | None:

@@ -47,19 +47,19 @@ class RankingResult:
         return self.rivals[1]
 
 
-def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
+def rank(summaries: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
     """The result among *found*, which are all comparable, each candidate by its best; None without two."""
-    rivals = best_of_each(entrants(found), scope)
+    rivals = best_of_each(entrants(summaries), scope)
     if len(rivals) < 2:
         return None
-    every = [decide(rivals[0], one, rivals, scope.purpose) for one in rivals[1:]]
-    clear = next((place for place, one in enumerate(every) if one.evidence in CLEAR), len(every))
-    pairs = [one for place, one in enumerate(every) if place <= clear or one.evidence in CLEAR]
-    judged = (rivals[0], *(one.second for one in pairs))
-    group = (rivals[0], *(one.second for one in pairs if not one.behind))
-    evidence, fewest = _evidence(pairs, scope, rivals), min(one.n for one in judged)
+    every = [decide(rivals[0], rival, rivals, scope.purpose) for rival in rivals[1:]]
+    clear = next((place for place, pair in enumerate(every) if pair.evidence in CLEAR), len(every))
+    pairs = [pair for place, pair in enumerate(every) if place <= clear or pair.evidence in CLEAR]
+    judged = (rivals[0], *(pair.second for pair in pairs))
+    group = (rivals[0], *(pair.second for pair in pairs if not pair.behind))
+    evidence, fewest = _evidence(pairs, scope, rivals), min(row.n for row in judged)
     basis: Basis = next(
-        kind for kind in ("across", "runs", "rounds") if any(one.compared.basis == kind for one in pairs)
+        kind for kind in ("across", "runs", "rounds") if any(pair.compared.basis == kind for pair in pairs)
     )
     simulated = evidence in ("decided", "tie", "open") and basis != "across"
     return RankingResult(
@@ -68,7 +68,7 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
         judged=judged,
         group=group,
         evidence=evidence,
-        chance=by_chance([one.n for one in judged]) if evidence == "consistent" else None,
+        chance=by_chance([row.n for row in judged]) if evidence == "consistent" else None,
         basis=basis,
         false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
         own_level=_own_level(judged, group) if simulated else None,
@@ -77,21 +77,21 @@ def rank(found: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> 
 
 
 def _evidence(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequence[Summary]) -> Evidence:
-    found = [one.evidence for one in pairs]
+    levels = [pair.evidence for pair in pairs]
     for weak in WEAKEST:
-        if weak in found:
+        if weak in levels:
             return weak
-    level = [one for one in pairs if not one.behind]
+    level = [pair for pair in pairs if not pair.behind]
     if not level:
-        return next(one for one in OF_A_LEAD if one in found)
-    if "consistent" in found:
+        return next(kind for kind in OF_A_LEAD if kind in levels)
+    if "consistent" in levels:
         return "preliminary"
     others = [decide(a.second, b.second, rivals, scope.purpose) for a, b in combinations(level, 2)]
-    return "tie" if all(one.evidence == "tie" for one in (*level, *others)) else "open"
+    return "tie" if all(pair.evidence == "tie" for pair in (*level, *others)) else "open"
 
 
 def _missed(group: Sequence[Summary], rivals: int, runs: int) -> tuple[tuple[float, float], ...]:
-    scatters = [each for one in group[1:] if (each := significance.scatter_of_leads(one, group[0])) is not None]
+    scatters = [each for rival in group[1:] if (each := significance.scatter_of_leads(rival, group[0])) is not None]
     if not scatters:
         return ()
     return tuple((lead, 1 - significance.chance_of_telling(lead, max(scatters), runs, rivals)) for lead in LEADS_ASKED)
@@ -99,7 +99,7 @@ def _missed(group: Sequence[Summary], rivals: int, runs: int) -> tuple[tuple[flo
 
 def _own_level(rivals: Sequence[Summary], group: Sequence[Summary]) -> float | None:
     """Of equals, if each had a level of its own in the campaign; the levels scatter normally, as the runs do."""
-    first, behind = rivals[0], next((one for one in rivals[1:] if one not in group), None)
+    first, behind = rivals[0], next((rival for rival in rivals[1:] if rival not in group), None)
     scatter = significance.scatter_of_leads(behind, first) if behind else None
     if behind is None or scatter is None:
         return None
@@ -138,13 +138,13 @@ def _simulated() -> dict[tuple[int, int], float]:
     return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in rows}
 
 
-def entrants(found: Sequence[Summary]) -> list[Summary]:
+def entrants(summaries: Sequence[Summary]) -> list[Summary]:
     """Those none of whose runs failed of their own; all where no other is left."""
-    return [one for one in found if not failed_runs(one)] or list(found)
+    return [row for row in summaries if not failed_runs(row)] or list(summaries)
 
 
-def best_of_each(found: Sequence[Summary], scope: RankingScope) -> list[Summary]:
+def best_of_each(summaries: Sequence[Summary], scope: RankingScope) -> list[Summary]:
     best: dict[Candidate, Summary] = {}
-    for one in sorted(found, key=lambda one: -one.items_per_s.value):
-        best.setdefault(scope.candidate(one.case), one)
+    for row in sorted(summaries, key=lambda row: -row.items_per_s.value):
+        best.setdefault(scope.candidate(row.case), row)
     return list(best.values())

@@ -86,21 +86,21 @@ class Breaks:
 
     @property
     def series(self) -> int:
-        return sum(_scales(one.scales) >= FEWEST_SCALES for one in self.ladders)
+        return sum(_scales(ladder.scales) >= FEWEST_SCALES for ladder in self.ladders)
 
     @property
     def found(self) -> tuple[Break, ...]:
-        found = (one.broken for one in self.ladders if one.broken and _scales(one.scales) >= FEWEST_SCALES)
-        return tuple(sorted(found, key=lambda one: one.step))
+        broken = (ladder.broken for ladder in self.ladders if ladder.broken and _scales(ladder.scales) >= FEWEST_SCALES)
+        return tuple(sorted(broken, key=lambda point: point.step))
 
 
 def breaks(summaries: Iterable[Summary], threshold: float, networks: Sequence[NetworkMeasurement] = ()) -> Breaks:
-    weak = (one for one in summaries if one.case.strong_batch is None)  # the threshold is about a kept batch
-    sound = (one for one in weak if one.efficiency is not None and not suspicious(one))
-    series = by_key((fairness.group(one, fairness.SCALES), one) for one in sound)
+    weak = (row for row in summaries if row.case.strong_batch is None)  # the threshold is about a kept batch
+    sound = (row for row in weak if row.efficiency is not None and not suspicious(row))
+    series = by_key((fairness.group(row, fairness.SCALES), row) for row in sound)
     ladders = [tuple(sorted(members, key=_devices)) for members in series.values() if _scales(members) > 1]
-    found = (Ladder(scales=each, broken=_first(each, threshold, networks)) for each in ladders)
-    return Breaks(threshold=threshold, ladders=tuple(found))
+    judged = (Ladder(scales=each, broken=_first(each, threshold, networks)) for each in ladders)
+    return Breaks(threshold=threshold, ladders=tuple(judged))
 
 
 def stage(before: Summary, after: Summary) -> Stage:
@@ -111,7 +111,7 @@ def stage(before: Summary, after: Summary) -> Stage:
 
 def _by_stages(scales: Sequence[Summary]) -> Iterable[Loss]:
     for key, steps in groupby(pairwise(scales), key=lambda step: stage(*step)):
-        sides = [one.efficiency.value for step in steps for one in step if one.efficiency]
+        sides = [point.efficiency.value for step in steps for point in step if point.efficiency]
         yield Loss(key=key, share=sides[0] - sides[-1])
 
 
@@ -125,15 +125,15 @@ def _by_phases(ladder: Ladder) -> list[Loss]:
         for phase in last.phases
         if phase.parent is None
     ]
-    return [*grown, Loss(key="rest", share=1 - ladder.left - math.fsum(one.share for one in grown))]
+    return [*grown, Loss(key="rest", share=1 - ladder.left - math.fsum(loss.share for loss in grown))]
 
 
-def _scales(found: Sequence[Summary]) -> int:
-    return len({_devices(one) for one in found})
+def _scales(points: Sequence[Summary]) -> int:
+    return len({_devices(point) for point in points})
 
 
-def _devices(one: Summary) -> int:
-    return one.case.total_devices
+def _devices(summary: Summary) -> int:
+    return summary.case.total_devices
 
 
 def _first(ladder: Sequence[Summary], threshold: float, networks: Sequence[NetworkMeasurement]) -> Break | None:
@@ -161,7 +161,7 @@ def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurem
         was_share, share = _share(before, phases), _share(after, phases)
         if share is not None and share - (was_share or 0.0) >= LEAST_SHARE:
             yield RecordedChange(key=key, before=was_share, after=share)
-    used, idle = ([each.mean for each in one.utilisation if each.resource == "gpu"] for one in (before, after))
+    used, idle = ([each.mean for each in row.utilisation if each.resource == "gpu"] for row in (before, after))
     if used and idle and fmean(used) - fmean(idle) >= LEAST_IDLE:
         yield RecordedChange(key="busy", before=fmean(used) / 100, after=fmean(idle) / 100)
     was, now = _network(before), _network(after)
@@ -177,12 +177,12 @@ def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurem
         )
 
 
-def _share(one: Summary, phases: Sequence[str]) -> float | None:
-    found = breakdown.seconds_of(one.breakdown, phases) if one.breakdown else None
-    return found / one.breakdown.seconds if found is not None and one.breakdown else None
+def _share(summary: Summary, phases: Sequence[str]) -> float | None:
+    passed_s = breakdown.seconds_of(summary.breakdown, phases) if summary.breakdown else None
+    return passed_s / summary.breakdown.seconds if passed_s is not None and summary.breakdown else None
 
 
-def _network(one: Summary) -> Utilisation | None:
-    found = [used for used in one.utilisation if used.resource in ("network_receive", "network_send")]
-    between = [used if used.device != "lo" else replace(used, mean=0.0) for used in found]
+def _network(summary: Summary) -> Utilisation | None:
+    links = [used for used in summary.utilisation if used.resource in ("network_receive", "network_send")]
+    between = [used if used.device != "lo" else replace(used, mean=0.0) for used in links]
     return max(between, key=lambda used: used.mean, default=None)

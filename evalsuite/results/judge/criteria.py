@@ -134,9 +134,9 @@ class Criteria:
             scope.check(cases, f"{self.file}: {table}")
 
 
-def _level(one: LinearSpeedup | MeanUtilisation) -> str:
-    scope = "".join(f"; {axis} = {', '.join(names)}" for axis, names in one.scope.named)
-    return f"{one.threshold:.0%}, {one.min_nodes}+ nodes, {one.aggregation}{scope}"
+def _level(asked: LinearSpeedup | MeanUtilisation) -> str:
+    scope = "".join(f"; {axis} = {', '.join(names)}" for axis, names in asked.scope.named)
+    return f"{asked.threshold:.0%}, {asked.min_nodes}+ nodes, {asked.aggregation}{scope}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,13 +169,13 @@ def read(path: Path = DEFAULT) -> Criteria:
 
 
 def of(facts: Mapping[str, object], where: str) -> Criteria:
-    found = decode.decode(_CriteriaFile, facts, where, "see_criteria", strict=True)
+    given_file = decode.decode(_CriteriaFile, facts, where, "see_criteria", strict=True)
     return Criteria(
-        linear_speedup=found.C1,
-        mean_utilisation=found.C2,
-        fastest=found.C3,
-        targets=tuple(Target(**vars(one)) for one in found.target),
-        columns=found.column,
-        own=found.criterion,
+        linear_speedup=given_file.C1,
+        mean_utilisation=given_file.C2,
+        fastest=given_file.C3,
+        targets=tuple(Target(**vars(target)) for target in given_file.target),
+        columns=given_file.column,
+        own=given_file.criterion,
         file=where,
     )

@@ -134,7 +134,7 @@ def outlooks(
     summaries: Iterable[Row], planned: Iterable[Case], origins: Collection[str] = MEASURED
 ) -> tuple[Outlook, ...]:
     wanted = by_key((case.series, case) for case in planned)
-    found = []
+    forecasts = []
     for members in longest_series(summaries, origins):
         last = members[-1].case.total_devices
         beyond = sorted(
@@ -142,23 +142,23 @@ def outlooks(
             key=lambda case: (case.total_devices, case.nodes),
         )
         if beyond:
-            found.append(_outlook(members, beyond))
-    return tuple(found)
+            forecasts.append(_outlook(members, beyond))
+    return tuple(forecasts)
 
 
 def longest_series(summaries: Iterable[Row], origins: Collection[str] = MEASURED) -> list[list[Summary]]:
     """The scales of each series, by devices; of parts that are not comparable the one of most scales."""
     groups: dict[str, dict[tuple[str, str], list[Summary]]] = {}
-    for one in valid(summaries):
-        if one.base and one.origin in origins:
-            parts = groups.setdefault(one.case.series, {})
-            parts.setdefault((one.base.id, one.unit), []).append(one)
+    for row in valid(summaries):
+        if row.base and row.origin in origins:
+            parts = groups.setdefault(row.case.series, {})
+            parts.setdefault((row.base.id, row.unit), []).append(row)
     longest = (max(parts.values(), key=len) for parts in groups.values())
-    return [sorted(members, key=lambda one: (one.case.total_devices, one.case.nodes)) for members in longest]
+    return [sorted(members, key=lambda member: (member.case.total_devices, member.case.nodes)) for members in longest]
 
 
 def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
-    base = next(one for one in members if one.case == one.base)
+    base = next(member for member in members if member.case == member.base)
     outlook = Outlook(measured=tuple(members), base=base, forecasts=(), refusals=())
     points = _points(members)
     if why := "strong" if _strong(members) else lacking(points):
@@ -176,21 +176,21 @@ def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str 
     doublings = count_doublings(case.total_devices / points[-1][0])
     if doublings not in validations():
         return "too_far"
-    return lacking_for(points, {one.case.nodes for one in members}, case.nodes, doublings)
+    return lacking_for(points, {member.case.nodes for member in members}, case.nodes, doublings)
 
 
 def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
     if kept := members[0].case.strong_batch:
         fewest, most = str(members[0].case.total_devices), str(members[-1].case.total_devices)
         return (str(kept), fewest, str(kept), most)
-    found = [
-        (one.case.total_devices, facts.of_measurement(run).get("global_batch"))
-        for one in members
-        for run in one.measurements
+    points = [
+        (member.case.total_devices, facts.of_measurement(run).get("global_batch"))
+        for member in members
+        for run in member.measurements
     ]
     stated = [
         (devices, batch, fact.value)
-        for devices, fact in found
+        for devices, fact in points
         if fact and fact.source != "case" and (batch := number(fact.value)) is not None
     ]
     if not stated:
@@ -202,20 +202,20 @@ def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
 
 def _points(members: Sequence[Summary]) -> list[tuple[int, float]]:
     best: dict[int, float] = {}
-    for one in members:
-        devices = one.case.total_devices
-        best[devices] = max(one.items_per_s.value, best.get(devices, 0.0))
+    for member in members:
+        devices = member.case.total_devices
+        best[devices] = max(member.items_per_s.value, best.get(devices, 0.0))
     return sorted(best.items())
 
 
 def _forecast(outlook: Outlook, case: Case) -> Forecast:
-    found = outlook.expected(case.total_devices)
+    expected = outlook.expected(case.total_devices)
     return Forecast(
         case=case,
-        items_per_s=found.interval(found.items_per_s),
-        efficiency=found.interval(found.efficiency),
+        items_per_s=expected.interval(expected.items_per_s),
+        efficiency=expected.interval(expected.efficiency),
         distance=case.total_devices / outlook.largest.case.total_devices,
-        validation=found.validation,
+        validation=expected.validation,
     )
 
 
@@ -262,17 +262,17 @@ Errors = Mapping[str, Sequence[tuple[float, float]]]
 
 @cache
 def validations(path: Path = VALIDATION) -> Mapping[int, Validation]:
-    found: dict[int, Validation] = {}
+    validated: dict[int, Validation] = {}
     for doublings in range(1, 64):
         rows = (row for row in paths.read_rows(path) if int(row["doublings"]) == doublings)
         errors = by_key(
             (row["source"], (float(row["published_to_predicted"]), float(row["own_error"]))) for row in rows
         )
-        one = validation(doublings, errors, found.get(doublings - 1))
-        if one is None:
+        last = validation(doublings, errors, validated.get(doublings - 1))
+        if last is None:
             break
-        found[doublings] = one
-    return found
+        validated[doublings] = last
+    return validated
 
 
 def validation(doublings: int, errors: Errors, nearer: Validation | None = None) -> Validation | None:
@@ -292,19 +292,19 @@ def validation(doublings: int, errors: Errors, nearer: Validation | None = None)
         median_error=_percentile(_of_each(errors, lambda ratio, _: abs(ratio - 1)), 0.5),
         width=width,
         high=high,
-        inside=statistics.fmean(one for found in inside.values() for one in found),
-        covered=statistics.fmean(statistics.fmean(found) for found in inside.values()),
+        inside=statistics.fmean(share for shares in inside.values() for share in shares),
+        covered=statistics.fmean(statistics.fmean(shares) for shares in inside.values()),
     )
 
 
 def _of_each(errors: Errors, number: Callable[[float, float], float]) -> dict[str, list[float]]:
-    return {source: [number(*one) for one in found] for source, found in errors.items()}
+    return {source: [number(*error) for error in errors_of] for source, errors_of in errors.items()}
 
 
 def _width(scores: Votes) -> float:
     """What holds nine tenths of the votes, and nine tenths of each source's where it is made of the others."""
     others = {source: _percentile(_without(scores, source), COVERAGE) for source in scores}
-    needed = {source: [score / others[source] for score in found] for source, found in scores.items()}
+    needed = {source: [score / others[source] for score in own] for source, own in scores.items()}
     return max(1.0, _percentile(needed, COVERAGE)) * _percentile(scores, COVERAGE)
 
 
@@ -314,11 +314,11 @@ def _inside(scores: Votes, source: str) -> list[bool]:
 
 
 def _without(scores: Votes, source: str) -> Votes:
-    return {other: found for other, found in scores.items() if other != source}
+    return {other: own for other, own in scores.items() if other != source}
 
 
 def _percentile(values: Votes, share: float) -> float:
-    votes = sorted((value, 1 / len(found) / len(values)) for found in values.values() for value in found)
+    votes = sorted((value, 1 / len(own) / len(values)) for own in values.values() for value in own)
     total = 0.0
     for value, vote in votes:
         total += vote

@@ -44,19 +44,19 @@ class _Series:
     @property
     def scope(self) -> tuple[Case, ...]:
         cases = dict.fromkeys([*self.planned, *(row.case for row in self.rows if row.origin in DECIDING_ORIGINS)])
-        found = [case for case in cases if case.nodes >= self.min_nodes]
-        most = max((case.total_devices for case in found), default=0)
-        asked = [case for case in found if case.total_devices == most or not self.largest_only]
+        large = [case for case in cases if case.nodes >= self.min_nodes]
+        most = max((case.total_devices for case in large), default=0)
+        asked = [case for case in large if case.total_devices == most or not self.largest_only]
         return tuple(sorted(asked, key=lambda case: (case.total_devices, case.nodes)))
 
     @property
     def largest(self) -> int:
-        return max((one.case.nodes for one in valid(self.rows) if one.origin in DECIDING_ORIGINS), default=0)
+        return max((row.case.nodes for row in valid(self.rows) if row.origin in DECIDING_ORIGINS), default=0)
 
     @property
     def base(self) -> Summary | None:
         """The smallest scale with a value, of whatever origin."""
-        return min(valid(self.rows), key=lambda one: (one.case.total_devices, one.case.nodes), default=None)
+        return min(valid(self.rows), key=lambda row: (row.case.total_devices, row.case.nodes), default=None)
 
     def row(self, case: Case) -> Row | None:
         return next((row for row in self.rows if row.case == case), None)
@@ -64,15 +64,15 @@ class _Series:
 
 def linear_speedup(rows: Sequence[Row], asked: LinearSpeedup, planned: Sequence[Case] = ()) -> Verdict:
     """C1 over *rows*: passed if every cell passes, failed if one fails; the worst cell is the one that is shown."""
-    found = tuple(_cell(series, asked) for series in _by_cell(rows, planned, asked))
+    cells = tuple(_cell(series, asked) for series in _by_cell(rows, planned, asked))
     verdict = Verdict(criterion="C1", outcome="undetermined", threshold=asked.threshold, min_nodes=asked.min_nodes)
     verdict = replace(verdict, scope=asked.scope.named, largest_only=asked.aggregation == "largest_scale")
-    if not any(one.reason != "no_large_scale" for one in found):
-        deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
-        largest = max((one.case.nodes for one in deciding), default=0)
-        return replace(verdict, reason="no_large_scale", values=_no_large(largest, asked), cells=found)
-    worst = min(found, key=_badness)
-    return replace(verdict, **worst.judged, within_noise=worst.reason == "spans", cells=found)
+    if not any(cell.reason != "no_large_scale" for cell in cells):
+        deciding = [row for row in valid(rows) if row.origin in DECIDING_ORIGINS]
+        largest = max((row.case.nodes for row in deciding), default=0)
+        return replace(verdict, reason="no_large_scale", values=_no_large(largest, asked), cells=cells)
+    worst = min(cells, key=_badness)
+    return replace(verdict, **worst.judged, within_noise=worst.reason == "spans", cells=cells)
 
 
 def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
@@ -106,8 +106,8 @@ def _cited(case: Case, rows: Sequence[Row]) -> bool:
 
 
 def _cell(series: Sequence[_Series], asked: LinearSpeedup) -> VerdictCell:
-    found = [_judged(one, asked) for one in series]
-    return min([one for one in found if one.reason != "no_large_scale"] or found, key=_badness)
+    cells = [_judged(each, asked) for each in series]
+    return min([each for each in cells if each.reason != "no_large_scale"] or cells, key=_badness)
 
 
 def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
@@ -121,30 +121,30 @@ def _judged(series: _Series, asked: LinearSpeedup) -> VerdictCell:
             cell, outcome="fail", reason="framework_failed", case=failed[0], values=(("scales", scale_names(failed)),)
         )
     base = series.base
-    measured = [one for one in map(series.row, series.scope) if isinstance(one, Summary)]
+    measured = [row for row in map(series.row, series.scope) if isinstance(row, Summary)]
     if base is None or not measured:
         return replace(cell, reason="missing", values=(("scales", scale_names(series.scope)),))
-    efficiencies = {one.case: _efficiency(one, base) for one in measured}
-    worst = min(measured, key=lambda one: efficiencies[one.case].value)
+    efficiencies = {row.case: _efficiency(row, base) for row in measured}
+    worst = min(measured, key=lambda row: efficiencies[row.case].value)
     cell = replace(cell, measured=efficiencies[worst.case], n=worst.n, case=worst.case)
     if base.case.total_devices != 1:
         return replace(cell, reason="no_base", values=(("base", str(base.case.total_devices)),))
     doubt = _doubt(series, base, measured)
     if doubt is None or doubt[0] == "missing":
-        sound = [one for one in measured if doubt is None or _doubt(series, base, [one], alone=True) is None]
-        below = [one for one in sound if _below(one, base, asked.threshold, len(series.scope))]
+        sound = [row for row in measured if doubt is None or _doubt(series, base, [row], alone=True) is None]
+        below = [row for row in sound if _below(row, base, asked.threshold, len(series.scope))]
         if below:
-            lowest = min(below, key=lambda one: efficiencies[one.case].value)
+            lowest = min(below, key=lambda row: efficiencies[row.case].value)
             return replace(
                 cell, outcome="fail", reason="not_met", measured=efficiencies[lowest.case], n=lowest.n, case=lowest.case
             )
     if doubt is not None:
         return replace(cell, reason=doubt[0], values=doubt[1])
-    if all((efficiencies[one.case].low or 0.0) >= asked.threshold for one in measured):
-        if any(one.origin == "imported" for one in (base, *measured)):
+    if all((efficiencies[row.case].low or 0.0) >= asked.threshold for row in measured):
+        if any(row.origin == "imported" for row in (base, *measured)):
             return replace(cell, reason="users_word")
-        scales = {one.case: one for one in (base, *measured)}.values()
-        again = sum(each.attempts for one in scales for each in one.findings if isinstance(each, RunMadeAgain))
+        scales = {row.case: row for row in (base, *measured)}.values()
+        again = sum(each.attempts for row in scales for each in row.findings if isinstance(each, RunMadeAgain))
         if again:
             return replace(cell, outcome="pass", reason="met_again", values=(("attempts", str(again)),))
         return replace(cell, outcome="pass", reason="met")
@@ -156,23 +156,23 @@ def _doubt(
 ) -> tuple[str, Values] | None:
     needed = (base, *measured)
     missing = [case for case in series.scope if not isinstance(series.row(case), Summary)]
-    partial = [one for one in needed if one.partial]
+    partial = [row for row in needed if row.partial]
     against: dict[Case, list[Finding]]
-    against = {one.case: [each for each in one.findings if isinstance(each, SUSPICIOUS)] for one in valid(series.rows)}
-    against |= {one.case: [*against[one.case], *disturbances(one, DISTURBED)] for one in needed}
-    runs = [run for one in needed for run in one.measurements if run.counts]
+    against = {row.case: [each for each in row.findings if isinstance(each, SUSPICIOUS)] for row in valid(series.rows)}
+    against |= {row.case: [*against[row.case], *disturbances(row, DISTURBED)] for row in needed}
+    runs = [run for row in needed for run in row.measurements if run.counts]
     methods = sorted({run.throughput.method for run in runs if run.throughput})
-    hosts = {machine.hardware for one in needed for machine in fairness.machines(one)}
-    unlike = sorted({each.key for one in measured for each in fairness.obstacles(one, base, fairness.SCALES)})
+    hosts = {machine.hardware for row in needed for machine in fairness.machines(row)}
+    unlike = sorted({each.key for row in measured for each in fairness.obstacles(row, base, fairness.SCALES)})
     if missing and not alone:
         return "missing", (("scales", scale_names(missing)),)
     for grounds, reason in WITHOUT_CLOCK.items():
-        if weak := [one.case for one in needed if one.grounds == grounds]:
+        if weak := [row.case for row in needed if row.grounds == grounds]:
             return reason, (("scales", scale_names(weak)),)
     if partial:
-        fewest = min(partial, key=lambda one: one.n)
+        fewest = min(partial, key=lambda row: row.n)
         return "partial", (("n", str(fewest.n)),)
-    if broke := [one.case for one in needed if failed_runs(one)]:
+    if broke := [row.case for row in needed if failed_runs(row)]:
         return "runs_failed", (("scales", scale_names(broke)), ("n", str(sum(map(failed_runs, needed)))))
     if not all(run.environment for run in runs):
         return "machine_unknown", ()
@@ -182,19 +182,19 @@ def _doubt(
         return "unlike", (("conditions", ", ".join(unlike)),)
     if len(methods) > 1:
         return "several_methods", (("methods", ", ".join(methods)),)
-    if chosen := [one.case for one in needed if any(isinstance(each, CHOSEN) for each in one.findings)]:
+    if chosen := [row.case for row in needed if any(isinstance(each, CHOSEN) for each in row.findings)]:
         return "taken_away", (("scales", scale_names(chosen)),)
     if unlike_campaigns := _campaigns(base, measured):
         return unlike_campaigns
     if any(against.values()):
-        codes = sorted({each.code for found in against.values() for each in found})
-        scales = scale_names([case for case, found in against.items() if found])
+        codes = sorted({each.code for findings in against.values() for each in findings})
+        scales = scale_names([case for case, findings in against.items() if findings])
         return "suspicious", (("codes", ", ".join(codes)), ("scales", scales))
     return None
 
 
 def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values] | None:
-    of_each = {one.case: {run.campaign for run in one.measurements if run.counts} for one in (base, *measured)}
+    of_each = {row.case: {run.campaign for run in row.measurements if run.counts} for row in (base, *measured)}
     if unknown := [case for case, campaigns in of_each.items() if None in campaigns]:
         return "campaign_unknown", (("scales", scale_names(unknown)),)
     if other := [case for case, campaigns in of_each.items() if campaigns != of_each[base.case]]:
@@ -202,14 +202,14 @@ def _campaigns(base: Summary, measured: Sequence[Summary]) -> tuple[str, Values]
     return None
 
 
-def _efficiency(one: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> Interval:
-    ideal = one.case.total_devices / base.case.total_devices
-    return ratio_of_medians(values(one), values(base), ideal, level)
+def _efficiency(summary: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> Interval:
+    ideal = summary.case.total_devices / base.case.total_devices
+    return ratio_of_medians(values(summary), values(base), ideal, level)
 
 
-def _below(one: Summary, base: Summary, threshold: float, scales: int) -> bool:
+def _below(summary: Summary, base: Summary, threshold: float, scales: int) -> bool:
     """Even as the worst of *scales* scales: Holm's first step (Scandinavian Journal of Statistics 6, 1979)."""
-    high = _efficiency(one, base, 1 - SIGNIFICANCE / scales).high
+    high = _efficiency(summary, base, 1 - SIGNIFICANCE / scales).high
     return high is not None and high < threshold
 
 

@@ -23,34 +23,34 @@ Shares = dict[str, float]  # resource → share of its capacity
 
 
 def mean_utilisation(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case] = ()) -> list[Verdict]:
-    found = _read_in_two_ways(rows, asked, planned)
+    verdicts = _read_in_two_ways(rows, asked, planned)
     if asked.metric == "both":
-        return found
+        return verdicts
     wanted = GPU_ALONE if asked.metric == "gpu" else ALL
     without = replace(_verdict(ALL, asked), reason="no_capacity")  # asked for, and nothing but the GPUs has one
-    return [one for one in found if one.criterion == wanted] or [without]
+    return [verdict for verdict in verdicts if verdict.criterion == wanted] or [without]
 
 
 def _read_in_two_ways(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case]) -> list[Verdict]:
-    deciding = [one for one in valid(rows) if one.origin in DECIDING_ORIGINS]
+    deciding = [row for row in valid(rows) if row.origin in DECIDING_ORIGINS]
     whole = _verdict(GPU_ALONE, asked)
-    if not any(one.utilisation for one in deciding):
+    if not any(row.utilisation for row in deciding):
         return _both(replace(whole, reason="no_samples"))
-    if not any(_readings(one, "gpu") for one in deciding):
+    if not any(_readings(row, "gpu") for row in deciding):
         return _both(replace(whole, reason="no_gpu"))
     cited = {row.case for row in rows if row.origin not in DECIDING_ORIGINS}
     cases = dict.fromkeys([*planned, *(row.case for row in rows)])
     scope = [case for case in cases if case.nodes >= asked.min_nodes and case not in cited]
-    measured = [one for one in deciding if one.case in scope]
+    measured = [row for row in deciding if row.case in scope]
     if not measured:
-        largest = max(one.case.nodes for one in deciding)
+        largest = max(row.case.nodes for row in deciding)
         values = (("largest", str(largest)), ("min_nodes", str(asked.min_nodes)))
         return _both(replace(whole, reason="no_large_scale", values=values))
-    found = {one.case: _shares(one) for one in measured}
-    common = [name for name in RESOURCES if all(name in shares for shares in found.values())]
-    verdicts = [_with_cells(whole, measured, {case: _only(["gpu"], of) for case, of in found.items()}, scope)]
+    shares = {row.case: _shares(row) for row in measured}
+    common = [name for name in RESOURCES if all(name in of for of in shares.values())]
+    verdicts = [_with_cells(whole, measured, {case: _only(["gpu"], of) for case, of in shares.items()}, scope)]
     if set(common) - {"gpu"}:
-        of_all = {case: _only(common, of) for case, of in found.items()}
+        of_all = {case: _only(common, of) for case, of in shares.items()}
         verdicts.append(_with_cells(_verdict(ALL, asked), measured, of_all, scope, common))
     return verdicts
 
@@ -79,10 +79,10 @@ def _with_cells(
     cells = []
     for key in dict.fromkeys(map(_place, scope)):
         own = [case for case in scope if _place(case) == key]
-        rows = [one for one in measured if _place(one.case) == key]
-        found = _judged(verdict, rows, {one.case: shares[one.case] for one in rows}, own, counted)
+        rows = [row for row in measured if _place(row.case) == key]
+        judged = _judged(verdict, rows, {row.case: shares[row.case] for row in rows}, own, counted)
         scales = tuple(dict.fromkeys(case.scale for case in own))
-        cells.append(VerdictCell.of(own[0], **found.judged, scales=scales))
+        cells.append(VerdictCell.of(own[0], **judged.judged, scales=scales))
     return replace(_judged(verdict, measured, shares, scope, counted), cells=tuple(cells))
 
 
@@ -97,31 +97,31 @@ def _judged(
     scope: Sequence[Case],
     counted: Sequence[str] = ("gpu",),
 ) -> Verdict:
-    unread = [one.case for one in measured if "gpu" not in shares[one.case]]
-    thin = [one.case for one in measured if any(_too_thin(one, name) for name in counted)]
-    partial = [one for one in measured if one.partial]
+    unread = [row.case for row in measured if "gpu" not in shares[row.case]]
+    thin = [row.case for row in measured if any(_too_thin(row, name) for name in counted)]
+    partial = [row for row in measured if row.partial]
     missing = [case for case in scope if case not in shares]
     means = {case: statistics.fmean(of.values()) for case, of in shares.items() if of and case not in unread}
     if means:
-        worst = min((one for one in measured if one.case in means), key=lambda one: means[one.case])
+        worst = min((row for row in measured if row.case in means), key=lambda row: means[row.case])
         verdict = replace(verdict, measured=Interval(value=means[worst.case]), n=worst.n, case=worst.case)
-    sound = [one for one in measured if one.case in means and one.case not in thin and not one.partial and one.decides]
+    sound = [row for row in measured if row.case in means and row.case not in thin and not row.partial and row.decides]
     threshold = verdict.threshold or 0.0
-    if any(means[one.case] < threshold for one in sound):
-        lowest = min(sound, key=lambda one: means[one.case])
+    if any(means[row.case] < threshold for row in sound):
+        lowest = min(sound, key=lambda row: means[row.case])
         verdict = replace(verdict, measured=Interval(value=means[lowest.case]), n=lowest.n, case=lowest.case)
         return _decided(verdict, "fail", counted)
     if missing:
         return replace(verdict, reason="missing", values=(("scales", scale_names(missing)),))
-    if printed := [one.case for one in measured if one.grounds == "printed"]:
+    if printed := [row.case for row in measured if row.grounds == "printed"]:
         return replace(verdict, reason="printed_only", values=(("scales", scale_names(printed)),))
     if unread:
         return replace(verdict, reason="gpu_unread", values=(("scales", scale_names(unread)),))
     if thin:
         return replace(verdict, reason="thin", values=(("scales", scale_names(thin)),))
     if partial:
-        return replace(verdict, reason="partial", values=(("n", str(min(one.n for one in partial))),))
-    if chosen := [one.case for one in measured if any(isinstance(each, CHOSEN) for each in one.findings)]:
+        return replace(verdict, reason="partial", values=(("n", str(min(row.n for row in partial))),))
+    if chosen := [row.case for row in measured if any(isinstance(each, CHOSEN) for each in row.findings)]:
         return replace(verdict, reason="taken_away", values=(("scales", scale_names(chosen)),))
     return _decided(verdict, "pass", counted)
 
@@ -139,21 +139,21 @@ def _only(names: Sequence[str], shares: Shares) -> Shares:
     return {name: shares[name] for name in names if name in shares}
 
 
-def _too_thin(one: Summary, resource: str) -> bool:
-    readings = _readings(one, resource)
-    return any(used.coverage < LEAST_COVERAGE or used.samples < LEAST_SAMPLES * one.n for used in readings)
+def _too_thin(summary: Summary, resource: str) -> bool:
+    readings = _readings(summary, resource)
+    return any(used.coverage < LEAST_COVERAGE or used.samples < LEAST_SAMPLES * summary.n for used in readings)
 
 
-def _shares(one: Summary) -> Shares:
-    found = {name: [_of_capacity(used) for used in _readings(one, name)] for name in RESOURCES}
-    known = {name: [share for share in shares if share is not None] for name, shares in found.items()}
+def _shares(summary: Summary) -> Shares:
+    shares = {name: [_of_capacity(used) for used in _readings(summary, name)] for name in RESOURCES}
+    known = {name: [share for share in each if share is not None] for name, each in shares.items()}
     return {name: statistics.fmean(shares) for name, shares in known.items() if shares}
 
 
-def _readings(one: Summary, resource: str) -> list[Utilisation]:
+def _readings(summary: Summary, resource: str) -> list[Utilisation]:
     if resource in OF_THE_JOB:
-        return [used for used in one.utilisation if used.resource == resource]
-    return [used for used in one.utilisation if used.resource.startswith(f"{resource}_")]
+        return [used for used in summary.utilisation if used.resource == resource]
+    return [used for used in summary.utilisation if used.resource.startswith(f"{resource}_")]
 
 
 def _of_capacity(used: Utilisation) -> float | None:

@@ -37,7 +37,7 @@ class NextRepeats:
 
     @property
     def frameworks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.framework for one in self.candidates))
+        return tuple(dict.fromkeys(candidate.framework for candidate in self.candidates))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,36 +56,36 @@ def next_repeats(
     answers: Iterable[Answer], verdicts: Iterable[Verdict], rows: Iterable[Row], commands: Mapping[str, RunCommand]
 ) -> tuple[NextRepeats, ...]:
     known = valid(rows)
-    open_ = _together(found for one in answers if (found := _of_answer(one)))
-    open_ += [found for one in verdicts for cell in one.cells for found in _of_cell(one, cell, known)]
-    priced = [_priced(one, commands) for one in open_]
-    return tuple(sorted(priced, key=lambda one: (one.longer, one.runs)))
+    open_ = _together(more for answer in answers if (more := _of_answer(answer)))
+    open_ += [more for verdict in verdicts for cell in verdict.cells for more in _of_cell(verdict, cell, known)]
+    priced = [_priced(order, commands) for order in open_]
+    return tuple(sorted(priced, key=lambda order: (order.longer, order.runs)))
 
 
 def _together(orders: Iterable[_More]) -> list[_More]:
-    found: dict[object, _More] = {}
+    together: dict[object, _More] = {}
     for one in orders:
         key = (setting_of(one.of[0][0].case, one.scope), frozenset(one.candidates), one.longer)
-        before = found.get(key)
-        found[key] = replace(before, of=before.of + one.of, answers=before.answers + one.answers) if before else one
-    return list(found.values())
+        before = together.get(key)
+        together[key] = replace(before, of=before.of + one.of, answers=before.answers + one.answers) if before else one
+    return list(together.values())
 
 
 def _of_answer(answer: Answer) -> _More | None:
     needed = answer.deciding.needed if answer.deciding else None
-    found = [one.summary for one in answer.ranked if one.judged]
-    if needed not in ("repeats", "window") or any(one.origin != "measured" for one in found):
+    rivals = [entry.summary for entry in answer.ranked if entry.judged]
+    if needed not in ("repeats", "window") or any(row.origin != "measured" for row in rivals):
         return None
-    if len({one.case.options for one in found}) > 1:
+    if len({row.case.options for row in rivals}) > 1:
         return None
     longer = needed == "window"
-    of = [(one, FULL_REPEATS if longer else FULL_REPEATS - one.n) for one in found]
+    of = [(row, FULL_REPEATS if longer else FULL_REPEATS - row.n) for row in rivals]
     return _More(
         decides="order",
-        candidates=tuple(map(answer.candidate, found)),
+        candidates=tuple(map(answer.candidate, rivals)),
         scope=answer.scope,
         criterion=None,
-        of=tuple((one, more) for one, more in of if more > 0),
+        of=tuple((row, more) for row, more in of if more > 0),
         repeats=FULL_REPEATS,
         longer=longer,
         answers=(answer,),
@@ -96,10 +96,10 @@ def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> I
     enough = {"partial": FULL_REPEATS, "spans": MOST_REPEATS}.get(cell.reason)
     if cell.outcome != "undetermined" or enough is None or cell.case is None:
         return
-    series = [one for one in known if one.case.series == cell.case.series and one.origin == "measured"]
-    wanted = [one for one in series if one.case.scale in cell.scales or one.base == one.case]
-    of = tuple((one, enough - one.n) for one in wanted if one.n < enough)
-    if of and not any(one.partial and one.n >= FULL_REPEATS for one in wanted):  # their windows are too short
+    series = [row for row in known if row.case.series == cell.case.series and row.origin == "measured"]
+    wanted = [row for row in series if row.case.scale in cell.scales or row.base == row.case]
+    of = tuple((row, enough - row.n) for row in wanted if row.n < enough)
+    if of and not any(row.partial and row.n >= FULL_REPEATS for row in wanted):  # their windows are too short
         yield _More(
             decides="criterion",
             candidates=(Candidate(framework=cell.framework),),
@@ -111,11 +111,11 @@ def _of_cell(verdict: Verdict, cell: VerdictCell, known: Sequence[Summary]) -> I
 
 
 def _priced(open_: _More, commands: Mapping[str, RunCommand]) -> NextRepeats:
-    prices = [(more, median_s(one, open_.longer), one.case.total_devices) for one, more in open_.of]
+    prices = [(more, median_s(row, open_.longer), row.case.total_devices) for row, more in open_.of]
     known = [(more * seconds, devices) for more, seconds, devices in prices if seconds is not None]
     whole = len(known) == len(prices)
-    cases = tuple(one.case for one, _ in open_.of)
-    ran = [commands[run.run.id] for one, _ in open_.of for run in one.measurements if run.run.id in commands]
+    cases = tuple(row.case for row, _ in open_.of)
+    ran = [commands[run.run.id] for row, _ in open_.of for run in row.measurements if run.run.id in commands]
     return NextRepeats(
         decides=open_.decides,
         model=cases[0].model,

@@ -24,15 +24,15 @@ def words(
     """
     case = cases[0]
     steps = protocol or case.protocol
-    batch, base = case.series_batch, min(one.total_devices for one in cases)
+    batch, base = case.series_batch, min(case.total_devices for case in cases)
     if participants:
         who = ["--spec", SPEC, *(word for title in participants for word in ("--participant", title))]
     else:
-        frameworks, recipes = (_listed(getattr(one, name) for one in cases) for name in ("framework", "recipe"))
+        frameworks, recipes = (_listed(getattr(each, name) for each in cases) for name in ("framework", "recipe"))
         who = ["--frameworks", frameworks, "--recipe", recipes]
     setting = {"precision": case.precision, "xla": "on" if case.xla else "off", "device": case.device}
     given = [
-        *(*who, "--models", case.model, "--scales", _listed(one.scale for one in cases)),
+        *(*who, "--models", case.model, "--scales", _listed(case.scale for case in cases)),
         *("--batch-sizes", str(batch if case.strong_batch is None else batch // base)),
         *(word for name, value in setting.items() if value != UNKNOWN for word in (f"--{name}", value)),
         *("--steps", f"{steps.warmup_steps}+{steps.measured_steps}", "--repeats", str(repeats)),
@@ -49,7 +49,7 @@ def words(
 
 
 def titles(ran: Iterable[RunCommand]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(title for one in ran if one.recipe and (title := one.recipe.participant)))
+    return tuple(dict.fromkeys(title for command in ran if command.recipe and (title := command.recipe.participant)))
 
 
 def _listed(names: Iterable[str]) -> str:

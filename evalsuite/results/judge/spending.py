@@ -19,7 +19,7 @@ class Spent:
 
 def spent(measurements: Iterable[Measurement], trials: Iterable[BatchTrial] = ()) -> tuple[Spent, ...]:
     by_framework = by_key((run.run.case.framework, run) for run in measurements if run.origin == "measured")
-    tried = by_key((one.run.case.framework, one) for one in trials)
+    tried = by_key((trial.run.case.framework, trial) for trial in trials)
     return tuple(
         _spent(framework, by_framework.get(framework, []), tried.get(framework, []))
         for framework in dict.fromkeys((*by_framework, *tried))
@@ -28,7 +28,7 @@ def spent(measurements: Iterable[Measurement], trials: Iterable[BatchTrial] = ()
 
 def _spent(framework: str, runs: Sequence[Measurement], trials: Sequence[BatchTrial]) -> Spent:
     every = [(run.duration_s, run.run.case.total_devices) for run in runs]
-    every += [(one.duration_s, one.run.case.total_devices) for one in trials]
+    every += [(trial.duration_s, trial.run.case.total_devices) for trial in trials]
     timed = [(seconds, devices) for seconds, devices in every if seconds is not None]
     return Spent(
         framework=framework,
@@ -41,13 +41,13 @@ def _spent(framework: str, runs: Sequence[Measurement], trials: Sequence[BatchTr
     )
 
 
-def total(found: Sequence[Spent]) -> Spent:
+def total(spent: Sequence[Spent]) -> Spent:
     return Spent(
         framework="",
-        runs=sum(one.runs for one in found),
-        lost=sum(one.lost for one in found),
-        seconds=sum(one.seconds for one in found),
-        device_hours=sum(one.device_hours for one in found),
-        trials=sum(one.trials for one in found),
-        untimed=sum(one.untimed for one in found),
+        runs=sum(part.runs for part in spent),
+        lost=sum(part.lost for part in spent),
+        seconds=sum(part.seconds for part in spent),
+        device_hours=sum(part.device_hours for part in spent),
+        trials=sum(part.trials for part in spent),
+        untimed=sum(part.untimed for part in spent),
     )

@@ -25,11 +25,11 @@ def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:
     compared: set[str] = set()
     open_: set[str] = set()
     for rivals in groups(known, FRAMEWORKS):
-        if len({one.case.framework for one in rivals}) > 1:
-            compared |= {one.case.id for one in rivals}
+        if len({rival.case.framework for rival in rivals}) > 1:
+            compared |= {rival.case.id for rival in rivals}
             open_ |= _open_orders(rivals)
-    alone = (one for one in known if one.case.id not in compared)
-    open_ |= {one.case.id for one in alone if one.n < FULL_REPEATS and not short_window(one)}
+    alone = (row for row in known if row.case.id not in compared)
+    open_ |= {row.case.id for row in alone if row.n < FULL_REPEATS and not short_window(row)}
     if criteria.linear_speedup:
         open_ |= set(_at_threshold(known, criteria.linear_speedup))
     return frozenset(open_)
@@ -47,25 +47,25 @@ def open_pairs(rivals: int, first: int, leads: Callable[[int, int], Leads]) -> I
     pairs = {pair: leads(*pair) for pair in combinations(range(rivals), 2)}
     scatter = cache(lambda runs: significance.pooled_scatter(runs, pairs.values()))
 
-    def is_early(found: Leads) -> bool:
-        return len(found) >= FEWEST and significance.is_early_lead(found, scatter(len(found)), rivals)
+    def is_early(leads: Leads) -> bool:
+        return len(leads) >= FEWEST and significance.is_early_lead(leads, scatter(len(leads)), rivals)
 
     behind = {place for place in range(rivals) if is_early(leads(place, first))}
-    for pair, found in pairs.items():
-        settled = len(found) >= FEWEST and significance.are_equal(found)
-        if behind.isdisjoint(pair) and not (settled or is_early(found) or is_early([-lead for lead in found])):
+    for pair, seen in pairs.items():
+        settled = len(seen) >= FEWEST and significance.are_equal(seen)
+        if behind.isdisjoint(pair) and not (settled or is_early(seen) or is_early([-lead for lead in seen])):
             yield pair
 
 
 def _at_threshold(known: Sequence[Summary], asked: LinearSpeedup) -> Iterator[str]:
-    by_case = {one.case: one for one in known}
-    for one in known:
-        base = by_case.get(one.base) if one.base and one.base != one.case else None
-        if base is None or one.case.nodes < asked.min_nodes or not asked.scope.holds(one.case):
+    by_case = {row.case: row for row in known}
+    for row in known:
+        base = by_case.get(row.base) if row.base and row.base != row.case else None
+        if base is None or row.case.nodes < asked.min_nodes or not asked.scope.holds(row.case):
             continue
-        few = min(one.n, base.n) < FULL_REPEATS
-        if few or not clear_of(values(one), values(base), one.case, base.case, asked.threshold):
-            yield from (one.case.id, base.case.id)
+        few = min(row.n, base.n) < FULL_REPEATS
+        if few or not clear_of(values(row), values(base), row.case, base.case, asked.threshold):
+            yield from (row.case.id, base.case.id)
 
 
 def clear_of(ours: Sequence[float], base: Sequence[float], case: Case, base_case: Case, threshold: float) -> bool:

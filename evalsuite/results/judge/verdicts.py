@@ -29,26 +29,26 @@ REASONS: dict[Evidence, str] = {
 
 def verdicts(summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Case] = ()) -> tuple[Verdict, ...]:
     """C1, C2a, C2b and C3 over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten."""
-    found: list[Verdict] = []
+    judged: list[Verdict] = []
     if first := criteria.linear_speedup:
         rows, cases = _within(first.scope, summaries, planned)
-        asked = [one for one in rows if _keeps_batch(one.case, first.scope)]
+        asked = [row for row in rows if _keeps_batch(row.case, first.scope)]
         cases_asked = [case for case in cases if _keeps_batch(case, first.scope)]
         verdict = linear_speedup(asked, first, cases_asked)
         if (rows or cases) and not (asked or cases_asked):
             verdict = replace(verdict, reason="strong_only", values=())
-        found.append(verdict)
+        judged.append(verdict)
     if second := criteria.mean_utilisation:
         rows, cases = _within(second.scope, summaries, planned)
-        found += mean_utilisation(rows, second, cases)
+        judged += mean_utilisation(rows, second, cases)
     if criteria.fastest:
         rows, _ = _within(criteria.fastest.scope, summaries, planned)
-        found.append(replace(fastest([one for one in valid(rows) if one.decides]), scope=criteria.fastest.scope.named))
-    return tuple(found)
+        judged.append(replace(fastest([row for row in valid(rows) if row.decides]), scope=criteria.fastest.scope.named))
+    return tuple(judged)
 
 
 def _within(scope: CaseScope, summaries: Sequence[Row], planned: Sequence[Case]) -> tuple[list[Row], list[Case]]:
-    return [one for one in summaries if scope.holds(one.case)], [case for case in planned if scope.holds(case)]
+    return [row for row in summaries if scope.holds(row.case)], [case for case in planned if scope.holds(case)]
 
 
 def _keeps_batch(case: Case, scope: CaseScope) -> bool:
@@ -56,32 +56,32 @@ def _keeps_batch(case: Case, scope: CaseScope) -> bool:
 
 
 def fastest(summaries: Sequence[Summary]) -> Verdict:
-    found = _standings(summaries)
-    if not found:
+    standings = _standings(summaries)
+    if not standings:
         return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
-    cells = tuple(_ahead(one) for one in found)
-    widest = max(range(len(found)), key=lambda place: (_devices(found[place]), -place))
+    cells = tuple(_ahead(standing) for standing in standings)
+    widest = max(range(len(standings)), key=lambda place: (_devices(standings[place]), -place))
     shown = cells[widest]
     noisy = shown.reason not in ("faster", "faster_in_rounds")
     return Verdict(criterion="C3", **shown.judged, within_noise=noisy, cells=cells)
 
 
-def _ahead(found: RankingResult) -> VerdictCell:
-    first, second = found.first, found.second
-    reason = REASONS[found.evidence]
-    if found.evidence == "preliminary" and min(first.n, second.n) >= FULL_REPEATS:
+def _ahead(result: RankingResult) -> VerdictCell:
+    first, second = result.first, result.second
+    reason = REASONS[result.evidence]
+    if result.evidence == "preliminary" and min(first.n, second.n) >= FULL_REPEATS:
         reason = "short_window" if any(map(short_window, (first, second))) else "disturbed"
-    if reason == "faster" and found.basis == "rounds":
+    if reason == "faster" and result.basis == "rounds":
         reason = "faster_in_rounds"
-    if reason == "no_difference" and found.false_exclusion is None:
+    if reason == "no_difference" and result.false_exclusion is None:
         reason = "no_difference_across"
     values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
-    if found.evidence in ("tie", "open"):
-        values.append(("group", ", ".join(one.case.framework for one in found.group)))
-    if found.chance is not None:
-        values.append(("chance", f"{found.chance:.4f}"))
-    if found.false_exclusion is not None:
-        values.append(("false_exclusion", f"{found.false_exclusion:.4f}"))
+    if result.evidence in ("tie", "open"):
+        values.append(("group", ", ".join(row.case.framework for row in result.group)))
+    if result.chance is not None:
+        values.append(("chance", f"{result.chance:.4f}"))
+    if result.false_exclusion is not None:
+        values.append(("false_exclusion", f"{result.false_exclusion:.4f}"))
     return VerdictCell.of(
         first.case,
         outcome="information",
@@ -97,12 +97,12 @@ def _ahead(found: RankingResult) -> VerdictCell:
 def _standings(summaries: Sequence[Summary]) -> list[RankingResult]:
     largest: dict[Common, RankingResult] = {}
     for members in groups(summaries, FRAMEWORKS):
-        found = rank(members)
+        result = rank(members)
         block = group(members[0], BLOCKS)
-        if found and (block not in largest or _devices(found) > _devices(largest[block])):
-            largest[block] = found
+        if result and (block not in largest or _devices(result) > _devices(largest[block])):
+            largest[block] = result
     return list(largest.values())
 
 
-def _devices(found: RankingResult) -> int:
-    return found.first.case.total_devices
+def _devices(result: RankingResult) -> int:
+    return result.first.case.total_devices

@@ -10,27 +10,27 @@ OVERLAP = OverlappingPhases.limit
 COMMUNICATION = ("allreduce",)
 
 
-def communication(found: Breakdown) -> float | None:
-    return seconds_of(found, COMMUNICATION)
+def communication(breakdown: Breakdown) -> float | None:
+    return seconds_of(breakdown, COMMUNICATION)
 
 
-def seconds_of(found: Breakdown, phases: Collection[str]) -> float | None:
-    known = [phase.seconds for phase in found.phases if phase.name in phases and phase.parent is None]
+def seconds_of(breakdown: Breakdown, phases: Collection[str]) -> float | None:
+    known = [phase.seconds for phase in breakdown.phases if phase.name in phases and phase.parent is None]
     return math.fsum(known) if known else None
 
 
-def rest(found: Breakdown) -> float | None:
-    left = found.seconds - math.fsum(phase.seconds for phase in found.phases if phase.parent is None)
-    return left if left > 1e-3 * found.seconds else None
+def rest(breakdown: Breakdown) -> float | None:
+    left = breakdown.seconds - math.fsum(phase.seconds for phase in breakdown.phases if phase.parent is None)
+    return left if left > 1e-3 * breakdown.seconds else None
 
 
-def findings(found: Breakdown | None) -> Iterable[Finding]:
+def findings(breakdown: Breakdown | None) -> Iterable[Finding]:
     """D19: phases that add up to more than what they are parts of, so that some time was counted twice."""
-    if found is None:
+    if breakdown is None:
         return
-    inside = {name: [p for p in found.phases if p.parent == name] for name in {p.parent for p in found.phases}}
+    inside = {name: [p for p in breakdown.phases if p.parent == name] for name in {p.parent for p in breakdown.phases}}
     for parent, phases in sorted(inside.items(), key=lambda item: item[0] or ""):
-        available = found.seconds if parent is None else found.seconds_of(parent)
+        available = breakdown.seconds if parent is None else breakdown.seconds_of(parent)
         total = math.fsum(phase.seconds for phase in phases)
         if available is not None and total > OVERLAP * available:
             yield OverlappingPhases(phases=tuple(phase.name for phase in phases), sum_s=total, whole_s=available)

@@ -45,11 +45,11 @@ def timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> Ti
 
 
 def _measure(folder: RunFolder, places: Places) -> Measured:
-    found = measurement_room.measurement(folder, places)
+    measured = measurement_room.measurement(folder, places)
     try:
-        return Measured(found, folder.command())
+        return Measured(measured, folder.command())
     except EvalsuiteError:  # the measurement has failed and says why
-        return Measured(found, None)
+        return Measured(measured, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +91,10 @@ def _cached(entry: CacheEntry | None, kind: type, make: Callable[[], Value]) -> 
             known = None
         if isinstance(known, kind):
             return cast(Value, known)
-    found = make()
-    if entry is not None and found is not None and _unchanged(entry):
-        files.write_cache(entry.file, pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL))
-    return found
+    made_new = make()
+    if entry is not None and made_new is not None and _unchanged(entry):
+        files.write_cache(entry.file, pickle.dumps(made_new, protocol=pickle.HIGHEST_PROTOCOL))
+    return made_new
 
 
 def _unchanged(entry: CacheEntry) -> bool:
@@ -108,7 +108,7 @@ class _Values(pickle.Unpickler):
     """Refuses any class that is no value of a measurement."""
 
     def find_class(self, module: str, name: str) -> type:
-        found = super().find_class(module, name) if module in VALUES else None
-        if not isinstance(found, type) or found.__module__ != module:
+        kind = super().find_class(module, name) if module in VALUES else None
+        if not isinstance(kind, type) or kind.__module__ != module:
             raise pickle.UnpicklingError(f"{module}.{name} is no value of a measurement")
-        return found
+        return kind

@@ -16,12 +16,12 @@ UNOPENED = "Unable to open device"  # so there is one
 def findings(case: Case, environments: Mapping[str, HostEnvironment], read: Reading) -> Iterator[Finding]:
     if case.device != "gpu" or case.total_devices == 1:
         return
-    speaking = [one for one in read.collectives if one.speaks]
+    speaking = [each for each in read.collectives if each.speaks]
     variables = [host.environment_variables or {} for host in environments.values()]
-    asked = [one.get("NCCL_DEBUG", "").upper() in LOUD and "NCCL_DEBUG_FILE" not in one for one in variables]
+    asked = [each.get("NCCL_DEBUG", "").upper() in LOUD and "NCCL_DEBUG_FILE" not in each for each in variables]
     if not speaking and asked and all(asked) and read.steps:
         yield NcclSilent(devices=case.total_devices)
-    said = {kind: line for one in reversed(speaking) for kind, line in one.said.items()}
+    said = {kind: line for each in reversed(speaking) for kind, line in each.said.items()}
     if case.nodes == 1 or "Socket" not in said or any(kind.startswith("IB") for kind in said):
         return
     line, text = said.get("", said["Socket"])

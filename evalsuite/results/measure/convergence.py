@@ -46,8 +46,8 @@ def curve(run: Measurement, split: str, metric: str) -> tuple[Score, ...]:
 
 
 def final(run: Measurement, split: str, metric: str) -> Score | None:
-    found = curve(run, split, metric)
-    return found[-1] if found else None
+    points = curve(run, split, metric)
+    return points[-1] if points else None
 
 
 def at_chance(run: Measurement) -> int | None:
@@ -146,18 +146,18 @@ class AgainstReference:
     within: float | None = None
 
 
-def reference_of(one: Row, target: Target, beside: Iterable[Row]) -> Row | None:
-    wanted = (target.reference, one.case.scale)
+def reference_of(row: Row, target: Target, beside: Iterable[Row]) -> Row | None:
+    wanted = (target.reference, row.case.scale)
     return next((each for each in beside if (each.case.framework, each.case.scale) == wanted), None)
 
 
-def against(one: Row, target: Target, reference: Row | None) -> AgainstReference | None:
+def against(row: Row, target: Target, reference: Row | None) -> AgainstReference | None:
     """None of the reference itself, and where the criteria name none."""
-    if reference is one or not (target.reference or target.reference_epochs):
+    if reference is row or not (target.reference or target.reference_epochs):
         return None
     theirs = arrivals(reference, target) if reference else None
     epochs = (theirs.epochs if theirs.complete else ()) if theirs else target.reference_epochs
-    return against_reference(arrivals(one, target), epochs)
+    return against_reference(arrivals(row, target), epochs)
 
 
 def against_reference(own: Arrivals, reference: Sequence[float]) -> AgainstReference:
@@ -175,10 +175,10 @@ def against_reference(own: Arrivals, reference: Sequence[float]) -> AgainstRefer
 def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Finding]:
     for summary in summaries:
         run = run_of(summary)
-        found = target_of(summary.case, run, targets) if run else None
-        if run is None or found is None:
+        asked = target_of(summary.case, run, targets) if run else None
+        if run is None or asked is None:
             continue
-        target, score = found
+        target, score = asked
         solved = solution(run, target)
         if solved is None:
             continue

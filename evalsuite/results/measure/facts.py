@@ -87,8 +87,8 @@ def _precisions() -> Mapping[str, str]:
 
 @functools.cache
 def _flags() -> Mapping[str, Flag]:
-    found = {name: flag for flag in rules().flag for name in flag.names}
-    return {**{f"--{name[2:].replace('-', '_')}": flag for name, flag in found.items() if name[:2] == "--"}, **found}
+    flags = {name: flag for flag in rules().flag for name in flag.names}
+    return {**{f"--{name[2:].replace('-', '_')}": flag for name, flag in flags.items() if name[:2] == "--"}, **flags}
 
 
 # what is known of a run
@@ -106,7 +106,7 @@ def of_run(
     *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
     """
     made_up = _made_up(command)
-    found = (
+    facts_of = (
         *_facts("log", {**_of_words(options), **(printed or {})}),
         *_facts("command_line", _of_words(command.command)),
         *_facts("environment", {**_of_hosts(case.device, environments), **made_up}),
@@ -119,23 +119,23 @@ def of_run(
         ),
     )
     meant = ("command_line", "recipe", "case")  # that it is ImageNet, say
-    return tuple(dict.fromkeys(fact for fact in found if fact.key not in made_up or fact.source not in meant))
+    return tuple(dict.fromkeys(fact for fact in facts_of if fact.key not in made_up or fact.source not in meant))
 
 
 def _made_up(command: RunCommand) -> dict[str, str]:
     """By the manifests of `evalsuite data make`. The same items have one hash in every file format."""
-    hashes = (((one.decoded_sha256 or {}).get("train"), one) for one in command.data_sets or ())
-    items = {digest: one for digest, one in hashes if digest}
+    hashes = (((data_set.decoded_sha256 or {}).get("train"), data_set) for data_set in command.data_sets or ())
+    items = {digest: data_set for digest, data_set in hashes if digest}
     if not items:
         return {}
-    sources = sorted({str(one.source) for one in items.values()})
-    each = (f"{one.source}, {one.size}, seed {one.seed} ({digest[:12]})" for digest, one in items.items())
+    sources = sorted({str(data_set.source) for data_set in items.values()})
+    each = (f"{made.source}, {made.size}, seed {made.seed} ({digest[:12]})" for digest, made in items.items())
     return {"data": f"made-up {' and '.join(sources)}", "data_source": "; ".join(sorted(each))}
 
 
 def of_case(case: Case) -> tuple[Fact, ...]:
     """What the axes of the matrix say; the word for a precision that none of them has is in an option."""
-    found = {
+    values = {
         "model_variant": case.model,
         "precision": _precision_of(case),
         "batch_per_device": str(case.batch_per_device),
@@ -143,7 +143,7 @@ def of_case(case: Case) -> tuple[Fact, ...]:
         "compiler": None if case.xla is None else "on" if case.xla else "off",
         **_known(dict(case.options)),
     }
-    return tuple(_facts("case", found))
+    return tuple(_facts("case", values))
 
 
 def _precision_of(case: Case) -> str | None:
@@ -158,8 +158,8 @@ def printed_precision(log: Path) -> str | None:
 def _said_precision(text: str) -> str | None:
     """Our word for a precision as a person, a path or a table has it: "fp16" alone does not say pure or AMP."""
     word = re.sub(r"[\s-]+", "_", text.strip().lower())
-    found = _precisions().get(word)
-    return found if found is None or word in PURE else rules().loosely.get(found, found)
+    known = _precisions().get(word)
+    return known if known is None or word in PURE else rules().loosely.get(known, known)
 
 
 def is_loader(data: str) -> bool:
@@ -175,17 +175,17 @@ def _of_measurement(
     case: Case, stated: tuple[Fact, ...], environment: str | None, framework_version: str | None
 ) -> dict[str, Fact]:
     whole = any(fact.source == "case" for fact in stated)  # as `of_run` gives them
-    found = stated if whole else (*stated, *of_case(case))
-    keys = {fact.key for fact in found}
+    facts = stated if whole else (*stated, *of_case(case))
+    keys = {fact.key for fact in facts}
     beside = {**({} if "machine" in keys else {"device_model": environment}), "framework_version": framework_version}
     missing = {key: value for key, value in beside.items() if key not in keys}
-    return believed((*found, *_facts("environment", missing)))
+    return believed((*facts, *_facts("environment", missing)))
 
 
-def believed(found: Iterable[Fact]) -> dict[str, Fact]:
+def believed(facts: Iterable[Fact]) -> dict[str, Fact]:
     """One statement for each fact: of the first in AUTHORITY, or one that says the same more exactly."""
     by_key: dict[str, Fact] = {}
-    for fact in sorted(found, key=lambda fact: AUTHORITY.index(fact.source)):
+    for fact in sorted(facts, key=lambda fact: AUTHORITY.index(fact.source)):
         first = by_key.setdefault(fact.key, fact)
         if fact.value in rules().meanings.get(first.value, ()):
             by_key[fact.key] = fact
@@ -195,17 +195,17 @@ def believed(found: Iterable[Fact]) -> dict[str, Fact]:
 def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
     """What counts for all *runs* of a case; several where they differ, none where one run does not state it."""
     each = [of_measurement(run) for run in runs]
-    found = {}
+    facts = {}
     for rule in rules().fact:
         values = [known.get(rule.key) for known in each]
         if values and all(fact and fact.value.lower() not in rule.ambiguous for fact in values):
-            found[rule.key] = tuple({fact.value: fact for fact in values if fact}.values())
-    return found
+            facts[rule.key] = tuple({fact.value: fact for fact in values if fact}.values())
+    return facts
 
 
-def disagreements(found: Sequence[Fact]) -> Iterator[Finding]:
+def disagreements(facts: Sequence[Fact]) -> Iterator[Finding]:
     for rule in rules().fact:
-        statements = [fact for fact in found if fact.key == rule.key] if rule.checked else []
+        statements = [fact for fact in facts if fact.key == rule.key] if rule.checked else []
         for a, b in combinations(statements, 2):
             if _contradict(a, b):
                 yield FactsDisagree(
@@ -219,8 +219,8 @@ def _contradict(a: Fact, b: Fact) -> bool:
         return False
     if a.key != "precision":
         return True
-    for one, other in ((a, b), (b, a)):
-        if one.source in ("case", "stated") and _meanings(other) & {*rules().axis.get(one.value, ())}:
+    for ours, other in ((a, b), (b, a)):
+        if ours.source in ("case", "stated") and _meanings(other) & {*rules().axis.get(ours.value, ())}:
             return False
     return not _meanings(a) & _meanings(b)
 
@@ -234,15 +234,15 @@ def _bare(value: str) -> str:
     return re.sub(r"[\W_]+", "", value.lower())
 
 
-def _facts(source: FactSource, found: Mapping[str, str | None]) -> Iterator[Fact]:
-    return (Fact(key=key, value=value, source=source) for key, value in found.items() if value)
+def _facts(source: FactSource, values: Mapping[str, str | None]) -> Iterator[Fact]:
+    return (Fact(key=key, value=value, source=source) for key, value in values.items() if value)
 
 
 # who states what
 
 
 def _of_words(argv: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     layout: dict[str, str] = {}
     precisions: dict[str, None] = {}
     for place, token in enumerate(argv):
@@ -257,12 +257,12 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
         elif flag.key == "precision" and value:
             precisions[value] = None
         elif value:
-            found[flag.key] = value
+            values[flag.key] = value
     if precisions:
-        found["precision"] = _together(precisions)
+        values["precision"] = _together(precisions)
     if layout:
-        found["parallel_layout"] = _layout(layout)
-    return found
+        values["parallel_layout"] = _layout(layout)
+    return values
 
 
 def _layout(parts: Mapping[str, str]) -> str:
@@ -331,18 +331,18 @@ def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
     if any(variables is None for variables in recorded):
         return {}
     settings = rules()
-    found: dict[str, dict[str, None]] = {"communication": {}, "kernel_switches": {}}
+    switches: dict[str, dict[str, None]] = {"communication": {}, "kernel_switches": {}}
     for variables in recorded:
         for name, value in sorted((variables or {}).items()):
             if not name.startswith(settings.ignored):
                 key = "communication" if name.startswith(settings.communication) else "kernel_switches"
-                found[key][f"{name}={value}"] = None
-    return {key: " ".join(values) or NONE_SET for key, values in found.items()}
+                switches[key][f"{name}={value}"] = None
+    return {key: " ".join(values) or NONE_SET for key, values in switches.items()}
 
 
 def _each(values: Iterable[str | None]) -> str:
-    found = list(values)
-    return "" if None in found else ", ".join(dict.fromkeys(value for value in found if value))
+    each = list(values)
+    return "" if None in each else ", ".join(dict.fromkeys(value for value in each if value))
 
 
 def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
@@ -370,25 +370,25 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
 
 
 def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
-    found: dict[str, str | None] = dict(_known(said))
+    values: dict[str, str | None] = dict(_known(said))
     if "precision" in said:
-        found["precision"] = _said_precision(said["precision"]) or said["precision"].strip().lower()
-    return found
+        values["precision"] = _said_precision(said["precision"]) or said["precision"].strip().lower()
+    return values
 
 
 def _known(named: Mapping[str, str]) -> dict[str, str]:
     keys = {rule.key for rule in rules().fact}
     facts = {rules().options.get(name, name): value for name, value in named.items()}
-    found = {
+    values = {
         key: "none" if (key, value.lower()) == ("clipping", "off") else value
         for key, value in facts.items()
         if key in keys
     }
-    if "optimiser" in found:
-        found["optimiser"] = _optimiser(found["optimiser"])
+    if "optimiser" in values:
+        values["optimiser"] = _optimiser(values["optimiser"])
     layouts = rules().layouts
     if parts := {layouts[name]: value for name, value in named.items() if name in layouts}:
-        found.setdefault("parallel_layout", _layout(parts))
-    if found.get("data") in rules().loaders:
-        found = {"loader": found["data"], **found, "data": rules().read_by_loaders}
-    return found
+        values.setdefault("parallel_layout", _layout(parts))
+    if values.get("data") in rules().loaders:
+        values = {"loader": values["data"], **values, "data": rules().read_by_loaders}
+    return values

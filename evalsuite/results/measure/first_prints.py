@@ -19,12 +19,12 @@ class FirstPrint:
 
 
 def first_prints(members: Sequence[Summary], commands: Mapping[str, RunCommand]) -> tuple[FirstPrint, ...]:
-    found = (_first_print(one, commands) for one in members)
-    return tuple(one for one in found if one is not None)
+    prints = (_first_print(each, commands) for each in members)
+    return tuple(each for each in prints if each is not None)
 
 
-def _first_print(one: Summary, commands: Mapping[str, RunCommand]) -> FirstPrint | None:
-    run = next((run for run in one.measurements if run.counts), None)
+def _first_print(summary: Summary, commands: Mapping[str, RunCommand]) -> FirstPrint | None:
+    run = next((run for run in summary.measurements if run.counts), None)
     command = commands.get(run.run.id) if run else None
     if run is None or command is None or command.recipe.kind != "official" or run.origin != "measured":
         return None
@@ -32,4 +32,4 @@ def _first_print(one: Summary, commands: Mapping[str, RunCommand]) -> FirstPrint
     parameters = next(stated, None)
     if parameters is None and not run.first_losses:
         return None
-    return FirstPrint(summary=one, run=run, parameters=parameters, losses=run.first_losses)
+    return FirstPrint(summary=summary, run=run, parameters=parameters, losses=run.first_losses)

@@ -25,7 +25,7 @@ def of_run(run: Measurement) -> Latency | None:
         return None
     times, window = run.throughput.step_time_s, run.throughput.window
     return Latency(
-        percentiles_s=tuple(nearest_rank(times, one) if len(times) >= FEWEST[one] else None for one in PERCENTILES),
+        percentiles_s=tuple(nearest_rank(times, rank) if len(times) >= FEWEST[rank] else None for rank in PERCENTILES),
         reports=len(times),
         steps_per_report=window.steps / len(times) if window else 1.0,
     )
@@ -33,13 +33,13 @@ def of_run(run: Measurement) -> Latency | None:
 
 def of_case(summary: Summary) -> Latency | None:
     """The median over the runs that count of each run's percentiles; None for one that any of them lacks."""
-    timed = [found for run in summary.measurements if run.counts and (found := of_run(run))]
+    timed = [times for run in summary.measurements if run.counts and (times := of_run(run))]
     if not timed:
         return None
     return Latency(
-        percentiles_s=tuple(_median(each) for each in zip(*(one.percentiles_s for one in timed), strict=True)),
-        reports=min(one.reports for one in timed),
-        steps_per_report=max(one.steps_per_report for one in timed),
+        percentiles_s=tuple(_median(each) for each in zip(*(run.percentiles_s for run in timed), strict=True)),
+        reports=min(run.reports for run in timed),
+        steps_per_report=max(run.steps_per_report for run in timed),
     )
 
 

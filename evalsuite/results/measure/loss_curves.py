@@ -35,22 +35,22 @@ class LossBand:
 
 
 def seeds_of(summary: Row) -> list[Measurement]:
-    found: list[Measurement] = []
+    seeds: list[Measurement] = []
     for run in summary.measurements:
-        if _whole(run) and not any(is_same_seed(run, one) for one in found):
-            found.append(run)
-    return found
+        if _whole(run) and not any(is_same_seed(run, other) for other in seeds):
+            seeds.append(run)
+    return seeds
 
 
-def is_same_seed(one: Measurement, other: Measurement) -> bool:
-    pairs = list(zip(one.first_losses, other.first_losses, strict=False))
+def is_same_seed(run: Measurement, other: Measurement) -> bool:
+    pairs = list(zip(run.first_losses, other.first_losses, strict=False))
     return bool(pairs) and all(a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in pairs)
 
 
 def has_failed(run: Measurement) -> bool:
     """Diverged, or ended by no fault of the machines."""
     ended = run.status in ("failed", "timed_out", "incomplete") and run.fault is None
-    return ended or any(isinstance(one, LossNotANumber) for one in run.findings)
+    return ended or any(isinstance(finding, LossNotANumber) for finding in run.findings)
 
 
 def _whole(run: Measurement) -> bool:
@@ -102,22 +102,22 @@ def fall(curve: LossCurve) -> tuple[float, float, float] | None:
 
 
 def findings(summaries: Sequence[Row]) -> Iterator[Finding]:
-    for one in summaries:
-        own, seeds = band(one), len(seeds_of(one))
-        for run in one.measurements:
+    for row in summaries:
+        own, seeds = band(row), len(seeds_of(row))
+        for run in row.measurements:
             if run.losses:
                 yield from _slope(run, run.losses)
                 yield from _redone(run, run.losses)
                 if own and run.losses.resumed_at is not None:
                     yield from _resumed(run, run.losses.points, run.losses.resumed_at, own)
-        if 1 < (runs := sum(map(_whole, one.measurements))) > seeds:
-            yield SeedRepeated(runs=runs, seeds=seeds, where=one.case.id)
+        if 1 < (runs := sum(map(_whole, row.measurements))) > seeds:
+            yield SeedRepeated(runs=runs, seeds=seeds, where=row.case.id)
 
 
 def _slope(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
-    found = fall(curve)
-    if found and len({loss for _, loss in curve.points}) > 1 and found[2] < LossNotFalling.limit * abs(found[0]):
-        first, last, most = found
+    slope = fall(curve)
+    if slope and len({loss for _, loss in curve.points}) > 1 and slope[2] < LossNotFalling.limit * abs(slope[0]):
+        first, last, most = slope
         yield LossNotFalling(first=first, last=last, most=most / abs(first), reports=curve.reports, where=run.run.id)
 
 
@@ -137,5 +137,5 @@ def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
     if n >= FEWEST_SEEDS and abs(mean) > REDONE_APART:
         apart = abs(mean) > t_limit(REDONE_LEVEL, n - 1) * statistics.stdev(shifts) / math.sqrt(n)
     if apart or (abs(shifts[0]) <= SAME_SEED and max(map(abs, shifts)) > REDONE_APART):
-        step, before, after = max(curve.redone, key=lambda one: abs(one[2] - one[1]))
+        step, before, after = max(curve.redone, key=lambda each: abs(each[2] - each[1]))
         yield RedoneApart(resumed_at=curve.resumed_at, steps=n, step=step, before=before, after=after, where=run.run.id)

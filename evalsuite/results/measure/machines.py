@@ -26,7 +26,7 @@ def _node(host: HostEnvironment) -> MachineNode:
 
 
 def distinct(machines: Iterable[Machine]) -> tuple[Machine, ...]:
-    found: dict[Machine, Machine] = {}
+    known: dict[Machine, Machine] = {}
     for machine in sorted(machines, key=str):
-        found.setdefault(machine.hardware, machine)
-    return tuple(found.values())
+        known.setdefault(machine.hardware, machine)
+    return tuple(known.values())

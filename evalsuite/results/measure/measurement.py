@@ -53,10 +53,10 @@ def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
     """The run in *folder* as numbers; a folder that cannot be read is a failed measurement with the reason."""
     run = folder.run()
     try:
-        found, held = _measurement(run, folder, places), folder.outcome().sha256
+        read, held = _measurement(run, folder, places), folder.outcome().sha256
     except EvalsuiteError as error:
-        found, held = Measurement(run=run, status="failed", reason=error.message), None
-    return replace(found, records=folder.hash_records(held))
+        read, held = Measurement(run=run, status="failed", reason=error.message), None
+    return replace(read, records=folder.hash_records(held))
 
 
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
@@ -104,7 +104,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     )
     stated = _facts(run.case, log.path if log else None, command, environments, read)
     data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
-    found = (
+    contradictions = (
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *(*_of_end(outcome, well, read), *_last_batch(run.case, read, throughput, data)),
@@ -120,7 +120,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         utilisation=used,
         breakdown=read.breakdown if valid else None,
         scores=read.scores,
-        findings=tuple(dict.fromkeys(replace(one, where=one.where or run.id) for one in found)),
+        findings=tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in contradictions)),
         started_at=outcome.started_at,
         duration_s=outcome.duration_s,
         exit_code=outcome.exit_code,
@@ -187,8 +187,8 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
 
 
 def _unused(against: Sequence[Finding]) -> str:
-    found = next((one for one in against if isinstance(one, findings.DevicesUnused)), None)
-    return Message("results.run_unused", used=found.used, planned=found.planned) if found else ""
+    unused = next((finding for finding in against if isinstance(finding, findings.DevicesUnused)), None)
+    return Message("results.run_unused", used=unused.used, planned=unused.planned) if unused else ""
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
@@ -202,15 +202,15 @@ def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput
 
 
 def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples], list[Finding]]:
-    found: dict[str, Samples] = {}
+    by_host: dict[str, Samples] = {}
     unread: list[Finding] = []
     for host in hosts:
         try:
             if samples := folder.samples(host):
-                found[host] = samples
+                by_host[host] = samples
         except EvalsuiteError as error:
             unread.append(findings.UnreadableSamples(said=error.message))
-    return found, unread
+    return by_host, unread
 
 
 def _planned(case: Case) -> utilisation.Devices:
@@ -226,8 +226,8 @@ def _utilisation(
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     if window is None or window.begin_s is None:
         return (), ()
-    used, found = utilisation.of_job(samples, window, planned=planned)
-    return used, (*found, *host_clocks.findings(samples))
+    used, rejected = utilisation.of_job(samples, window, planned=planned)
+    return used, (*rejected, *host_clocks.findings(samples))
 
 
 def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:
@@ -260,14 +260,14 @@ def _busy_machine(
 
 def of_job(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
     """By resource; what was read too few times proves nothing."""
-    known = [one for one in used if one.device is None and one.samples >= utilisation.FEWEST_READINGS]
-    return {one.resource: one for one in known}
+    known = [use for use in used if use.device is None and use.samples >= utilisation.FEWEST_READINGS]
+    return {use.resource: use for use in known}
 
 
 def _around(window: Window, samples: Mapping[str, Samples]) -> Window:
-    spans = [one.span_s or (0.0, 0.0) for one in samples.values()]
+    spans = [host.span_s or (0.0, 0.0) for host in samples.values()]
     begin_s, end_s = max(begin for begin, _ in spans), min(end for _, end in spans)
-    missing_s = (utilisation.FEWEST_READINGS + 1) / min(one.header.hz for one in samples.values()) - (
+    missing_s = (utilisation.FEWEST_READINGS + 1) / min(host.header.hz for host in samples.values()) - (
         window.length_s or 0.0
     )
     before_s = max(begin_s, (window.begin_s or 0.0) - missing_s)
@@ -294,10 +294,10 @@ def _of_end(outcome: Outcome, well: bool, read: reading.Reading) -> Iterator[Fin
 def _last_batch(
     case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
 ) -> Iterator[Finding]:
-    if throughput and not any(isinstance(one, findings.PartialBatch) for one in throughput.findings):
+    if throughput and not any(isinstance(finding, findings.PartialBatch) for finding in throughput.findings):
         items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
-        if found := epochs.last_batch(case, throughput.window, items):
-            yield found
+        if partial := epochs.last_batch(case, throughput.window, items):
+            yield partial
 
 
 def _balance(

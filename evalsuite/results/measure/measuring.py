@@ -25,9 +25,9 @@ def measure_folders(
 
     def measure(folder: RunFolder) -> Measured | UnreadableRun:
         try:
-            found = measurement_cache.measure(folder, places, cache)
-            folder.check_name(found.measurement.run)
-            return found
+            read = measurement_cache.measure(folder, places, cache)
+            folder.check_name(read.measurement.run)
+            return read
         except EvalsuiteError as error:
             return UnreadableRun(file=error.message.partition(": ")[0], said=error.message, where=folder.place)
 
@@ -36,4 +36,4 @@ def measure_folders(
         importlib.import_module("evalsuite.results.samples.sample_arrays")
         importlib.import_module("numpy.random")
     every = list(processes.shared(measure, folders, meanwhile, worth=worth))
-    return [one for one in every if isinstance(one, Measured)], [one for one in every if isinstance(one, Finding)]
+    return [each for each in every if isinstance(each, Measured)], [each for each in every if isinstance(each, Finding)]

@@ -30,19 +30,19 @@ def implausible(
     folder: RunFolder, case: Case, outcome: Outcome, environments: Mapping[str, HostEnvironment], read: Reading
 ) -> tuple[Finding, ...]:
     changed = folder.changed(outcome)
-    found: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
-    found += _far_apart(read.throughput)
+    against: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
+    against += _far_apart(read.throughput)
     recorded = outcome.origin is None or is_recording(folder.path)  # by our agents
-    found += _printed_only(outcome.origin, recorded, read.throughput)
+    against += _printed_only(outcome.origin, recorded, read.throughput)
     if not recorded:
-        return tuple(found)
+        return tuple(against)
     hosts = set(environments) or {log.host for log in folder.logs()}
     if 0 < len(hosts) < case.nodes:
-        found.append(NodesMissing(left=len(hosts), planned=case.nodes))
-    found += _ranks(case, read)
-    found += _unused(case, read.throughput)
-    found += _too_long(read.throughput, outcome.duration_s)
-    return tuple(found)
+        against.append(NodesMissing(left=len(hosts), planned=case.nodes))
+    against += _ranks(case, read)
+    against += _unused(case, read.throughput)
+    against += _too_long(read.throughput, outcome.duration_s)
+    return tuple(against)
 
 
 def _ranks(case: Case, read: Reading) -> Iterator[Finding]:
@@ -72,9 +72,9 @@ def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
 def _far_apart(measured: Throughput | None) -> Iterator[Finding]:
     if measured is None or measured.items_per_s is None:
         return
-    far = [one for one in _disagreements(measured) if one.factor > ClocksFarApart.limit or _of_clocks(one)]
+    far = [clock for clock in _disagreements(measured) if clock.factor > ClocksFarApart.limit or _of_clocks(clock)]
     if far:
-        yield ClocksFarApart(difference=max(far, key=lambda one: one.factor).difference)
+        yield ClocksFarApart(difference=max(far, key=lambda clock: clock.factor).difference)
 
 
 def _of_clocks(apart: ClockDisagrees) -> bool:
@@ -91,7 +91,7 @@ def _printed_only(origin: str | None, recorded: bool, measured: Throughput | Non
 
 
 def _disagreements(measured: Throughput | None) -> Sequence[ClockDisagrees]:
-    return [one for one in measured.findings if isinstance(one, ClockDisagrees)] if measured else []
+    return [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)] if measured else []
 
 
 def _too_long(measured: Throughput | None, run_s: float | None) -> Iterator[Finding]:

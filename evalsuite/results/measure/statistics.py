@@ -167,11 +167,11 @@ def _middles(*sizes: int) -> "tuple[NDArray[int64], ...]":
     import numpy
 
     draws = numpy.random.default_rng(BOOTSTRAP_SEED)
-    found = []
+    middles = []
     for size in sizes:
         drawn = numpy.sort(draws.integers(0, size, size=(BOOTSTRAP_DRAWS, size)), axis=1)
-        found.append(numpy.stack((drawn[:, (size - 1) // 2], drawn[:, size // 2])))
-    return tuple(found)
+        middles.append(numpy.stack((drawn[:, (size - 1) // 2], drawn[:, size // 2])))
+    return tuple(middles)
 
 
 def _medians(values: Sequence[float], middles: "NDArray[int64]") -> "NDArray[float64]":
@@ -179,8 +179,8 @@ def _medians(values: Sequence[float], middles: "NDArray[int64]") -> "NDArray[flo
 
     ordered = numpy.sort(numpy.asarray(values, dtype=float))
     lower, upper = middles
-    found: NDArray[float64] = (ordered[lower] + ordered[upper]) / 2
-    return found
+    medians: NDArray[float64] = (ordered[lower] + ordered[upper]) / 2
+    return medians
 
 
 def nearest_rank(values: Sequence[float], percent: int) -> float:

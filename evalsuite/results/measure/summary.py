@@ -61,14 +61,14 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
     )
 
 
-def valid(found: Iterable[Row]) -> list[Summary]:
-    return [one for one in found if isinstance(one, Summary)]
+def valid(rows: Iterable[Row]) -> list[Summary]:
+    return [row for row in rows if isinstance(row, Summary)]
 
 
-def with_findings(rows: Iterable[Row], found: Mapping[str, Sequence[Finding]]) -> list[Row]:
+def with_findings(rows: Iterable[Row], against: Mapping[str, Sequence[Finding]]) -> list[Row]:
     """*found*: by the ids of cases."""
-    more = ((one, found.get(one.case.id, ())) for one in rows)
-    return [replace(one, findings=(*one.findings, *each)) if each else one for one, each in more]
+    more = ((row, against.get(row.case.id, ())) for row in rows)
+    return [replace(row, findings=(*row.findings, *each)) if each else row for row, each in more]
 
 
 def median_run(summary: Summary) -> Measurement:
@@ -95,15 +95,15 @@ def _values(runs: Iterable[Measurement]) -> list[float]:
     return [run.value for run in runs if run.value is not None]
 
 
-def failed_runs(one: Summary) -> int:
+def failed_runs(summary: Summary) -> int:
     """Of its own: neither the machine nor the network ended them, so that those left over are a choice."""
-    return sum(run.status in ENDED_BADLY and run.fault is None for run in one.measurements)
+    return sum(run.status in ENDED_BADLY and run.fault is None for run in summary.measurements)
 
 
-def disturbances(one: Summary, rules: tuple[type[Finding], ...]) -> list[Finding]:
+def disturbances(summary: Summary, rules: tuple[type[Finding], ...]) -> list[Finding]:
     """What most of the runs that count have of these."""
-    found = [[each for each in run.findings if isinstance(each, rules)] for run in one.measurements if run.counts]
-    return [each for of in found for each in of] if 2 * sum(map(bool, found)) > one.n else []
+    by_run = [[each for each in run.findings if isinstance(each, rules)] for run in summary.measurements if run.counts]
+    return [each for of in by_run for each in of] if 2 * sum(map(bool, by_run)) > summary.n else []
 
 
 def short_window(summary: Summary) -> bool:
@@ -159,8 +159,8 @@ def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
 
 def _breakdown(valid: Sequence[Measurement]) -> Breakdown | None:
     """That of the run whose step time is the (lower) median: medians of parts need not add up to a whole."""
-    found = sorted((run.breakdown for run in valid if run.breakdown), key=lambda one: one.seconds)
-    return found[(len(found) - 1) // 2] if found else None
+    breakdowns = sorted((run.breakdown for run in valid if run.breakdown), key=lambda each: each.seconds)
+    return breakdowns[(len(breakdowns) - 1) // 2] if breakdowns else None
 
 
 def _median(readings: Sequence[Utilisation]) -> Utilisation:

@@ -17,9 +17,9 @@ def of_series(
 ) -> dict[str, Timeline]:
     """Of each series the timeline of its largest case that has one: of the median run."""
     left = by_key(
-        ((one.case.series, one.unit), one) for one in sorted(valid(rows), key=lambda one: one.case.total_devices)
+        ((row.case.series, row.unit), row) for row in sorted(valid(rows), key=lambda row: row.case.total_devices)
     )
-    found: dict[str, Timeline] = {}
+    by_run: dict[str, Timeline] = {}
 
     def timeline(run: Measurement) -> Timeline | None:
         window = run.throughput.window if run.throughput else None
@@ -28,7 +28,7 @@ def of_series(
     while left:
         runs = [median_run(of_series.pop()) for of_series in left.values()]
         lines = list(processes.shared(timeline, runs, meanwhile, worth=len(runs) >= WORTH_A_PROCESS))
-        found |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
+        by_run |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
         known = [line is not None for line in lines]
         left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
-    return found
+    return by_run

@@ -21,10 +21,10 @@ def disclosed(noun: Shown) -> Shown:
     return cast(Shown, _swept(noun))
 
 
-def _swept(found: Any) -> Any:
-    kind: Any = type(found)  # which mypy does not take for hashable
+def _swept(value: Any) -> Any:
+    kind: Any = type(value)  # which mypy does not take for hashable
     sweep = _sweep(kind)
-    return found if sweep is None else sweep(found)
+    return value if sweep is None else sweep(value)
 
 
 @functools.cache
@@ -41,33 +41,33 @@ def _sweep(kind: type) -> Sweep | None:
     return None
 
 
-def _text(found: str) -> str:
-    return found if (shown := redact(found)) == found else shown
+def _text(text: str) -> str:
+    return text if (shown := redact(text)) == text else shown
 
 
-def _all(found: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not found or _is_number(found[0]) or (isinstance(found[0], tuple) and found[0] and _is_number(found[0][0])):
-        return found
-    inside = tuple(map(_swept, found))
-    return found if all(map(operator.is_, inside, found)) else inside
+def _all(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values or _is_number(values[0]) or (isinstance(values[0], tuple) and values[0] and _is_number(values[0][0])):
+        return values
+    inside = tuple(map(_swept, values))
+    return values if all(map(operator.is_, inside, values)) else inside
 
 
-def _is_number(found: object) -> bool:
-    return isinstance(found, int | float)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
-def _mapping(found: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    inside = {redact(key) if isinstance(key, str) else key: _swept(value) for key, value in found.items()}
-    changed = inside.keys() != found.keys() or any(inside[key] is not found[key] for key in inside)
-    return inside if changed else found
+def _mapping(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    inside = {redact(key) if isinstance(key, str) else key: _swept(value) for key, value in mapping.items()}
+    changed = inside.keys() != mapping.keys() or any(inside[key] is not mapping[key] for key in inside)
+    return inside if changed else mapping
 
 
-def _noun(names: tuple[str, ...], found: Any) -> Any:
+def _noun(names: tuple[str, ...], noun: Any) -> Any:
     changes = {}
     for name in names:
-        value = getattr(found, name)
+        value = getattr(noun, name)
         kind: Any = type(value)
         sweep = _sweep(kind)  # not by way of _swept: half of the time would go into calling it
         if sweep is not None and (new := sweep(value)) is not value:
             changes[name] = new
-    return replace(found, **changes) if changes else found
+    return replace(noun, **changes) if changes else noun

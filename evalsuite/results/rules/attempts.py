@@ -26,14 +26,14 @@ class Recorded:
     sha256: tuple[str, ...] = ()  # of its last line, in each folder of runs
 
     def of(self, cases: Container[str] | None) -> "Recorded":
-        ours = [one for one in self.attempts if cases is None or one.run.partition("/")[0] in cases]
+        ours = [attempt for attempt in self.attempts if cases is None or attempt.run.partition("/")[0] in cases]
         return replace(self, attempts=tuple(ours))
 
     @property
     def starts(self) -> tuple[CampaignStart, ...]:
         return tuple(
-            CampaignStart(id=one.id, started_at=one.started_at, plan_sha256=one.plan_sha256, whole=one.whole)
-            for one in self.campaigns
+            CampaignStart(id=each.id, started_at=each.started_at, plan_sha256=each.plan_sha256, whole=each.whole)
+            for each in self.campaigns
         )
 
 
@@ -51,13 +51,13 @@ def read(journal: Journal) -> Recorded:
 
 def mark_changed(measured: Iterable[Measured], recorded: Recorded) -> list[Measurement]:
     """Those whose files are not as the journal has them at their end get the finding."""
-    held = {one.run: one.sha256 for one in recorded.attempts if one.sha256 is not None or one.status is None}
+    held = {each.run: each.sha256 for each in recorded.attempts if each.sha256 is not None or each.status is None}
     marked = []
-    for one in (each.measurement for each in measured):
-        wanted = held.get(one.run.id)
-        files = {name for name, _ in one.records.items() ^ wanted.items()} if wanted is not None else ()
-        found = (rules.ChangedSinceRun(files=tuple(sorted(files)), where=one.run.id),) if files else ()
-        marked.append(replace(one, findings=(*one.findings, *found)) if found else one)
+    for run in (each.measurement for each in measured):
+        wanted = held.get(run.run.id)
+        files = {name for name, _ in run.records.items() ^ wanted.items()} if wanted is not None else ()
+        changed = (rules.ChangedSinceRun(files=tuple(sorted(files)), where=run.run.id),) if files else ()
+        marked.append(replace(run, findings=(*run.findings, *changed)) if changed else run)
     return marked
 
 
@@ -67,38 +67,38 @@ def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[
     *commands*: run id → what was run, of every finished run.
     """
     last: dict[str, int] = {}
-    for one in recorded.attempts:
-        last[one.run] = max(one.number, last.get(one.run, 0))
+    for attempt in recorded.attempts:
+        last[attempt.run] = max(attempt.number, last.get(attempt.run, 0))
     kept = {run: command.campaign.attempt for run, command in commands.items() if command.campaign}
     return tuple(
-        one
-        for one in recorded.attempts
-        if one.number != kept.get(one.run) and (one.number < last[one.run] or one.status is not None)
+        each
+        for each in recorded.attempts
+        if each.number != kept.get(each.run) and (each.number < last[each.run] or each.status is not None)
     )
 
 
 def add_findings(
     rows: Sequence[Row], recorded: Recorded, commands: Mapping[str, RunCommand]
 ) -> tuple[list[Row], tuple[Finding, ...]]:
-    found, known = findings(recorded, commands), {row.case.id for row in rows}
-    beside = tuple(each for case, theirs in found.items() if case not in known for each in theirs)
-    return with_findings(rows, found), beside
+    gone, known = findings(recorded, commands), {row.case.id for row in rows}
+    beside = tuple(each for case, theirs in gone.items() if case not in known for each in theirs)
+    return with_findings(rows, gone), beside
 
 
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
-    found = by_key(
+    by_case = by_key(
         (each.where.partition("/")[0], each)
         for find in (_gone, _broken, _added, _before)
         for each in find(recorded, commands)
     )
-    return {case: tuple(theirs) for case, theirs in found.items()}
+    return {case: tuple(theirs) for case, theirs in by_case.items()}
 
 
 def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    by_run = by_key((one.run, one) for one in superseded(recorded, commands))
+    by_run = by_key((attempt.run, attempt) for attempt in superseded(recorded, commands))
     for run, attempts in by_run.items():
-        replaced = run in commands or any(one.status is None for one in attempts)
-        taken = [one for one in attempts if one.status in ENDED_WELL or (one.status and not replaced)]
+        replaced = run in commands or any(attempt.status is None for attempt in attempts)
+        taken = [attempt for attempt in attempts if attempt.status in ENDED_WELL or (attempt.status and not replaced)]
         if taken:
             yield rules.RunTakenAway(attempts=len(taken), where=run)
         if len(taken) < len(attempts):
@@ -106,8 +106,8 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
 
 
 def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    sealed = {one.id: one.plan_sha256 for one in recorded.campaigns if one.whole}
-    starts = {(one.run, one.number) for one in recorded.attempts}
+    sealed = {campaign.id: campaign.plan_sha256 for campaign in recorded.campaigns if campaign.whole}
+    starts = {(attempt.run, attempt.number) for attempt in recorded.attempts}
     for run, command in commands.items():
         place = command.campaign
         if place is None:

@@ -24,12 +24,12 @@ def _met(
 ) -> Mapping[int, Finding]:
     """The runs of which one of the *marks* is an earlier run's."""
     first: dict[object, str] = {}
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for place, run in enumerate(runs):
         known = (first.setdefault(mark, run.run.id) for mark in (marks(run) if run.origin in OWN_LOGS else ()))
-        if other := next((one for one in known if one != run.run.id), None):
-            found[place] = rule(first=other)
-    return found
+        if other := next((run_id for run_id in known if run_id != run.run.id), None):
+            findings[place] = rule(first=other)
+    return findings
 
 
 def _log(run: Measurement) -> Iterator[object]:
@@ -58,19 +58,19 @@ def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         for place, run in enumerate(runs)
         if run.origin == "imported" and run.printed_steps
     )
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for logs in of_case.values():
         for (begin, end, earlier), (after, _, place) in pairwise(sorted(logs)):
             if begin < after and abs(after - end) <= 1:  # steps are counted from 0 or from 1
-                found[place] = OneTraining(first=runs[earlier].run.id, step=after)
-    return found
+                findings[place] = OneTraining(first=runs[earlier].run.id, step=after)
+    return findings
 
 
 def _without_scatter(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     of_case = by_key((run.run.case.id, place) for place, run in enumerate(runs) if run.counts and run.value is not None)
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for places in of_case.values():
         values = [value for place in places if (value := runs[place].value) is not None]
         if len(values) >= FEWEST_EQUAL and statistics.pstdev(values) < EqualRepeats.limit * statistics.fmean(values):
-            found |= {place: EqualRepeats(repeats=len(values), first=runs[places[0]].run.id) for place in places[1:]}
-    return found
+            findings |= {place: EqualRepeats(repeats=len(values), first=runs[places[0]].run.id) for place in places[1:]}
+    return findings

@@ -35,7 +35,7 @@ def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]
 def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measurement:
     too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
     possible = tuple(used for used in run.utilisation if used not in too_fast)
-    found = [
+    doubts = [
         *([rules.DuplicateRepeat(repeat=run.run.repeat)] if duplicate else []),
         *([copy] if copy else []),
         *too_fast.values(),
@@ -44,7 +44,7 @@ def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measure
         *work_done.findings(run),
         *_strange(run),
     ]
-    placed = tuple(replace(finding, where=run.run.id) for finding in found)
+    placed = tuple(replace(finding, where=run.run.id) for finding in doubts)
     if not placed:
         return run
     return replace(run, utilisation=possible, findings=tuple(dict.fromkeys((*run.findings, *placed))))
@@ -61,12 +61,12 @@ def _of_known_origin(run: Measurement) -> Measurement:
 def _duplicates(runs: Sequence[Measurement]) -> set[int]:
     """D04: places of runs whose case and repeat were met before; the first by its start is kept."""
     first: set[str] = set()
-    found = set()
+    places = set()
     for place in sorted(range(len(runs)), key=lambda k: (runs[k].started_at or "~", k)):
         name = runs[place].run.id
-        found |= {place} if name in first else set()
+        places |= {place} if name in first else set()
         first.add(name)
-    return found
+    return places
 
 
 def _too_fast(used: Utilisation) -> Finding | None:
@@ -101,22 +101,22 @@ def findings(
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *windows.findings(valid(summaries)),
-        *drift.findings([run for one in summaries for run in one.measurements]),
-        *other_nodes.findings([run for one in summaries for run in one.measurements]),
+        *drift.findings([run for row in summaries for run in row.measurements]),
+        *other_nodes.findings([run for row in summaries for run in row.measurements]),
         *_missing_rows(valid(summaries), known),
-        *_cited_figures((run for one in summaries for run in one.measurements), known),
+        *_cited_figures((run for row in summaries for run in row.measurements), known),
     )
 
 
 def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
     """D16: a table prints another speed-up than its own throughputs give; the recomputed one is used."""
-    for one in summaries:
-        known = (commands.get(run.run.id) for run in one.measurements)
+    for row in summaries:
+        known = (commands.get(run.run.id) for run in row.measurements)
         printing = (command.printed for command in known if command and command.printed)
         for text in dict.fromkeys(beside.speedup for beside in printing if beside.speedup):
             printed = written(text)
-            if one.speedup and printed is not None and not rounds_to(printed, one.speedup.value):
-                yield rules.PrintedSpeedupDiffers(printed=text, computed=one.speedup.value, where=one.case.id)
+            if row.speedup and printed is not None and not rounds_to(printed, row.speedup.value):
+                yield rules.PrintedSpeedupDiffers(printed=text, computed=row.speedup.value, where=row.case.id)
 
 
 def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
@@ -127,12 +127,12 @@ def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunComman
 
 
 def _missing_rows(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    for one in summaries:
-        figures = [found.figure for run in one.measurements if (found := commands.get(run.run.id)) and found.figure]
+    for row in summaries:
+        figures = [found.figure for run in row.measurements if (found := commands.get(run.run.id)) and found.figure]
         stated = max((figure.n or 0 for figure in figures), default=0)
         here = sum(figure.kind == "run" for figure in figures) or max((len(each.runs) for each in figures), default=0)
         if 0 < here < stated:
-            yield rules.RowsMissing(stated=stated, here=here, where=one.case.id)
+            yield rules.RowsMissing(stated=stated, here=here, where=row.case.id)
 
 
 def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
@@ -188,7 +188,7 @@ def rounds_to(printed: Decimal, computed: float) -> bool:
 
 def _split_series(summaries: Sequence[Row]) -> Iterable[Finding]:
     """D15: the cases of one series were run with different versions or on different machines."""
-    for name, runs in by_key((one.case.series, run) for one in summaries for run in one.measurements).items():
+    for name, runs in by_key((row.case.series, run) for row in summaries for run in row.measurements).items():
         environments = machines.distinct({run.environment for run in runs if run.environment})
         versions = sorted({run.framework_version for run in runs if run.framework_version})
         if len(environments) > 1:
@@ -199,7 +199,7 @@ def _split_series(summaries: Sequence[Row]) -> Iterable[Finding]:
 
 def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
     devices: dict[str, dict[str, None]] = {}
-    for run in (run for one in summaries for run in one.measurements):
+    for run in (run for row in summaries for run in row.measurements):
         known = facts.of_measurement(run)
         if "machine" in known and "device_model" in known:
             devices.setdefault(known["machine"].value, {})[known["device_model"].value] = None
@@ -236,5 +236,5 @@ def _sold_gib(name: str) -> tuple[float, ...]:
 
 @cache
 def _catalogue() -> tuple[tuple[str, tuple[float, ...]], ...]:
-    found = paths.read_data("devices.toml")["device"]
-    return tuple((re.escape(one["name"]), tuple(one["memory_gib"])) for one in found)
+    devices = paths.read_data("devices.toml")["device"]
+    return tuple((re.escape(device["name"]), tuple(device["memory_gib"])) for device in devices)

@@ -101,16 +101,16 @@ def transformer_flops(*, tokens: int, layers: int, hidden: int, vocabulary: int 
     return passes * 24 * tokens * layers * hidden**2 * (1 + tokens / (6 * hidden)) + 6 * tokens * hidden * vocabulary
 
 
-def compute(one: Summary) -> Compute | None:
+def compute(row: Summary) -> Compute | None:
     """None where the model is not listed, or nothing states the size of its input."""
-    known = fairness.facts_of(one)
-    model, flops = _models().get(one.case.model), _flops_per_item(one.case, one.unit, _only(known.get("input_size")))
+    known = fairness.facts_of(row)
+    model, flops = _models().get(row.case.model), _flops_per_item(row.case, row.unit, _only(known.get("input_size")))
     if model is None or flops is None:
         return None
     device, precision = _only(known.get("device_model")), _only(known.get("precision"))
     return Compute(
         flops_per_item=flops,
-        tflops_per_device=flops * one.items_per_s_per_device / 1e12,
+        tflops_per_device=flops * row.items_per_s_per_device / 1e12,
         peak_tflops=_peak(device, precision) if device and precision else None,
         source=model.source,
         device=device.value if device else None,
@@ -132,16 +132,16 @@ def _flops_per_item(case: Case, unit: str, size: Fact | None) -> float | None:
 
 def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
     """Cases that compute more than their device can (D20), and those whose MFU counts from an unconfirmed peak."""
-    for one in summaries:
-        found = compute(one)
-        if found is None or found.device is None or found.peak_tflops is None:
+    for summary in summaries:
+        computed = compute(summary)
+        if computed is None or computed.device is None or computed.peak_tflops is None:
             continue
-        tflops, peak = found.tflops_per_device, found.peak_tflops
-        if found.above_peak:
-            yield AbovePeak(device=found.device, tflops=tflops, peak_tflops=peak, where=one.case.id)
-        listed = _of_device(found.device)
+        tflops, peak = computed.tflops_per_device, computed.peak_tflops
+        if computed.above_peak:
+            yield AbovePeak(device=computed.device, tflops=tflops, peak_tflops=peak, where=summary.case.id)
+        listed = _of_device(computed.device)
         if listed is not None and not listed.verified:
-            yield PeakUnverified(device=found.device, peak_tflops=peak, source=listed.source, where=one.case.id)
+            yield PeakUnverified(device=computed.device, peak_tflops=peak, source=listed.source, where=summary.case.id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,16 +150,16 @@ class Energy:
     method: Literal["energy counter", "sampled power"]
 
 
-def energy(one: Summary) -> Energy | None:
+def energy(summary: Summary) -> Energy | None:
     """By the devices' own counters where all runs read them, else by their sampled power; None without both."""
-    counted = [_counted_j_per_item(run) for run in one.measurements if run.counts]
+    counted = [_counted_j_per_item(run) for run in summary.measurements if run.counts]
     known = [each for each in counted if each is not None]
     if known and len(known) == len(counted):
         return Energy(joules_per_item=statistics.median(known), method="energy counter")
-    power_w = next((used.mean for used in one.utilisation if used.resource == "gpu_power"), None)
+    power_w = next((used.mean for used in summary.utilisation if used.resource == "gpu_power"), None)
     if power_w is None:
         return None
-    return Energy(joules_per_item=power_w / one.items_per_s_per_device, method="sampled power")
+    return Energy(joules_per_item=power_w / summary.items_per_s_per_device, method="sampled power")
 
 
 def _counted_j_per_item(run: Measurement) -> float | None:
@@ -176,12 +176,12 @@ def peak_tflops(device: str, precision: str) -> float | None:
     if peak is None:
         return None
     kinds = ("fp16", "bf16") if precision == "amp" else (precision.removesuffix("_amp"),)
-    found = {most for kind, most in peak.tflops.items() if kind in kinds}
-    return found.pop() if len(found) == 1 else None
+    peaks = {most for kind, most in peak.tflops.items() if kind in kinds}
+    return peaks.pop() if len(peaks) == 1 else None
 
 
 def _of_device(name: str) -> Peak | None:
-    return None if _has(name, "MIG") else next((one for one in _peaks() if one.fits(name)), None)
+    return None if _has(name, "MIG") else next((device for device in _peaks() if device.fits(name)), None)
 
 
 def _peak(device: Fact, precision: Fact) -> float | None:

@@ -30,11 +30,11 @@ def disturbed(run: Measurement) -> bool:
 def with_and_without(
     told: Iterable[Answer], rows: Iterable[Row], planned: Sequence[Case] = (), skips: Sequence[Skip] = ()
 ) -> tuple[WithAndWithout, ...]:
-    touched = [one for one in told if any(map(disturbed, _runs(one)))]
+    touched = [answer for answer in told if any(map(disturbed, _runs(answer)))]
     if not touched:
         return ()
     quiet = [run for row in rows for run in row.measurements if not disturbed(run)]
-    anew = {_key(one): one for one in answers(with_scaling(summaries(quiet)), planned, skips)}
+    anew = {_key(answer): answer for answer in answers(with_scaling(summaries(quiet)), planned, skips)}
     return tuple(
         WithAndWithout(
             every=one, undisturbed=anew[_key(one)], disturbed_runs=sum(map(disturbed, _runs(one))), runs=len(_runs(one))
@@ -45,7 +45,7 @@ def with_and_without(
 
 
 def _runs(answer: Answer) -> list[Measurement]:
-    return [run for one in answer.ranked for run in one.summary.measurements if run.counts]
+    return [run for entry in answer.ranked for run in entry.summary.measurements if run.counts]
 
 
 def _key(answer: Answer) -> tuple[object, ...]:
@@ -53,4 +53,4 @@ def _key(answer: Answer) -> tuple[object, ...]:
 
 
 def _leaders(answer: Answer) -> tuple[str, frozenset[Candidate]]:
-    return answer.said, frozenset(answer.candidate(one.summary) for one in answer.leaders)
+    return answer.said, frozenset(answer.candidate(leader.summary) for leader in answer.leaders)

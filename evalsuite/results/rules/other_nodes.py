@@ -26,18 +26,18 @@ def findings(runs: Sequence[Measurement]) -> Iterable[Finding]:
 
 def mark_summaries(rows: Iterable[Row]) -> list[Row]:
     """*rows*, with a finding on each case that was made on other nodes than most of those it is compared with."""
-    found = list(rows)
+    marked = list(rows)
     marks: dict[str, tuple[Finding, ...]] = {}
-    stood = {one.case.id: nodes for one in valid(found) if (nodes := _nodes(one))}
-    known = [one for one in valid(found) if one.case.id in stood]
-    at = by_key((one.case.scale, stood[one.case.id]) for one in known)
-    mixed = [one for one in known if len({*at[one.case.scale]}) > 1]
+    stood = {row.case.id: nodes for row in valid(marked) if (nodes := _nodes(row))}
+    known = [row for row in valid(marked) if row.case.id in stood]
+    at = by_key((row.case.scale, stood[row.case.id]) for row in known)
+    mixed = [row for row in known if len({*at[row.case.scale]}) > 1]
     for members in fairness.groups(mixed, fairness.FRAMEWORKS):
-        ((usual, _),) = Counter(stood[one.case.id] for one in members).most_common(1)
-        for case in (one.case.id for one in members):
+        ((usual, _),) = Counter(stood[member.case.id] for member in members).most_common(1)
+        for case in (member.case.id for member in members):
             if stood[case] != usual:
                 marks[case] = (DifferentNodes(nodes=_all(stood[case]), others=_all(usual), where=case),)
-    return with_findings(found, marks)
+    return with_findings(marked, marks)
 
 
 def _nodes(summary: Summary) -> Nodes:

@@ -21,42 +21,42 @@ Earlier = Mapping[str, Summary]
 """By the ids of cases, of an earlier report."""
 
 
-def fields(one: Summary, before: Summary | None = None) -> Mapping[str, float | None]:
+def fields(row: Summary, before: Summary | None = None) -> Mapping[str, float | None]:
     """What an expression may name; None: not measured."""
-    steps, compute, energy = latency.of_case(one), flops_and_energy.compute(one), flops_and_energy.energy(one)
-    used = {f"{each.resource}_utilisation": each.mean / 100 for each in one.utilisation if each.unit == "%"}
+    steps, compute, energy = latency.of_case(row), flops_and_energy.compute(row), flops_and_energy.energy(row)
+    used = {f"{each.resource}_utilisation": each.mean / 100 for each in row.utilisation if each.unit == "%"}
     return {
         **{name: used.get(name) for name in expressions.KNOWN},
-        **{name: getattr(one.case, name) for name in expressions.SIZES},
-        **{name: _at(one, name, "value") for name in expressions.WITH_INTERVAL},
+        **{name: getattr(row.case, name) for name in expressions.SIZES},
+        **{name: _at(row, name, "value") for name in expressions.WITH_INTERVAL},
         expressions.BEFORE: _before(before, "value"),
-        **{"n": one.n, "cv": one.cv, "step_time_s": steps.percentiles_s[0] if steps else None},
-        **case_figures(one),
+        **{"n": row.n, "cv": row.cv, "step_time_s": steps.percentiles_s[0] if steps else None},
+        **case_figures(row),
         **({"tflops_per_device": compute.tflops_per_device, "mfu": compute.mfu} if compute else {}),
         "energy_j_per_item": energy.joules_per_item if energy else None,
     }
 
 
-def _at(one: Summary, name: str, end: str) -> float | None:
+def _at(summary: Summary, name: str, end: str) -> float | None:
     per_device = name == "items_per_s_per_device"
-    found: float | None = getattr(getattr(one, "items_per_s" if per_device else name), end, None)
-    return found / one.case.total_devices if found is not None and per_device else found
+    value: float | None = getattr(getattr(summary, "items_per_s" if per_device else name), end, None)
+    return value / summary.case.total_devices if value is not None and per_device else value
 
 
-def _before(one: Summary | None, end: str) -> float | None:
-    whole = one if end == "value" or (one and not one.partial) else None
+def _before(summary: Summary | None, end: str) -> float | None:
+    whole = summary if end == "value" or (summary and not summary.partial) else None
     return getattr(whole and whole.items_per_s, OPPOSITE[end], None)
 
 
 def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn], earlier: Earlier) -> list[Row]:
     judged = (Summary,) if columns else ()
-    return [replace(one, own=_own(one, columns, earlier)) if isinstance(one, judged) else one for one in rows]
+    return [replace(row, own=_own(row, columns, earlier)) if isinstance(row, judged) else row for row in rows]
 
 
-def _own(one: Summary, columns: Sequence[OwnColumn], earlier: Earlier) -> tuple[tuple[str, float | None], ...]:
-    known = fields(one, earlier.get(one.case.id))
-    found = [(column.name, expressions.values(column.value, known)) for column in columns]
-    return tuple((f"own_{name}", values[0] if values else None) for name, values in found)
+def _own(summary: Summary, columns: Sequence[OwnColumn], earlier: Earlier) -> tuple[tuple[str, float | None], ...]:
+    known = fields(summary, earlier.get(summary.case.id))
+    figures = [(column.name, expressions.values(column.value, known)) for column in columns]
+    return tuple((f"own_{name}", values[0] if values else None) for name, values in figures)
 
 
 def verdicts(
@@ -77,28 +77,28 @@ def verdicts(
 
 
 def _cell(
-    asked: OwnCriterion, case: Case, one: Summary | None, before: Summary | None
+    asked: OwnCriterion, case: Case, summary: Summary | None, before: Summary | None
 ) -> tuple[VerdictCell, float | None]:
     """And the right side of the comparison."""
     cell = VerdictCell.of(case, outcome="undetermined", scales=(case.scale,), case=case)
-    if one is None:
+    if summary is None:
         return replace(cell, reason="missing", values=(("scales", case.scale),)), None
-    known = fields(one, before)
-    found = expressions.values(asked.holds, known)
-    if found is None:
+    known = fields(summary, before)
+    middle = expressions.values(asked.holds, known)
+    if middle is None:
         lacking = ", ".join(expressions.lacking(asked.holds, known))
-        return replace(cell, n=one.n, reason="own_unread", values=(("fields", lacking),)), None
+        return replace(cell, n=summary.n, reason="own_unread", values=(("fields", lacking),)), None
     own = expressions.names(asked.holds) & set(expressions.WITH_INTERVAL)
     with_interval = own or expressions.BEFORE in expressions.names(asked.holds)
     ends = [
-        {**known, **{name: _at(one, name, end) for name in own}, expressions.BEFORE: _before(before, end)}
+        {**known, **{name: _at(summary, name, end) for name in own}, expressions.BEFORE: _before(before, end)}
         for end in ("low", "high")
     ]
     sides = [side for side in (expressions.values(asked.holds, each) for each in ends) if side]
-    cell = replace(cell, n=one.n, measured=Interval(value=found[0]))
-    few = (("n", str(one.n)),)
-    if with_interval and (len(sides) < len(ends) or one.partial):
-        return replace(cell, reason="partial", values=few), found[1]
+    cell = replace(cell, n=summary.n, measured=Interval(value=middle[0]))
+    few = (("n", str(summary.n)),)
+    if with_interval and (len(sides) < len(ends) or summary.partial):
+        return replace(cell, reason="partial", values=few), middle[1]
     held = frozenset(expressions.holds(asked.holds, each) for each in (known, *ends))
     outcome, reason = OUTCOMES[held]
-    return replace(cell, outcome=outcome, reason=reason, values=few if reason == "spans" else ()), found[1]
+    return replace(cell, outcome=outcome, reason=reason, values=few if reason == "spans" else ()), middle[1]

@@ -57,16 +57,16 @@ def _allowed(finding: Finding, kind: str) -> float:
     return float(limits[0]) if limits else 1.0 if kind in ("ratio", "factor") else 0.0
 
 
-def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
-    groups = by_key(((type(one), _case(one.where), _subject(one)), one) for one in found)
+def merge_repeated(findings: Iterable[Finding]) -> list[Finding]:
+    groups = by_key(((type(finding), _case(finding.where), _subject(finding)), finding) for finding in findings)
     return [_together(same) for same in groups.values()]
 
 
 def _together(same: list[Finding]) -> Finding:
     if len(same) == 1:
         return same[0]
-    worst = min(same, key=lambda one: (-_beyond(one), one.where))
-    places = {place for one in same for place in (one.where, *one.also)} - {worst.where}
+    worst = min(same, key=lambda finding: (-_beyond(finding), finding.where))
+    places = {place for finding in same for place in (finding.where, *finding.also)} - {worst.where}
     return replace(worst, also=tuple(sorted(places)))
 
 
@@ -81,5 +81,5 @@ def _subject(finding: Finding) -> tuple[object, ...]:
 
 
 def _beyond(finding: Finding) -> float:
-    found = size(finding)
-    return found.beyond if found else 0.0
+    value = size(finding)
+    return value.beyond if value else 0.0

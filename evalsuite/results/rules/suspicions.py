@@ -69,39 +69,39 @@ Suspicion = FarBelow | OutsidePublished | SlowBase | AtChance | OneClock
 
 
 def suspicions(summaries: Iterable[Summary]) -> tuple[Suspicion, ...]:
-    found = list(summaries)
-    blocks = by_key((replace(one.case, framework="", recipe="", nodes=1, devices_per_node=1), one) for one in found)
+    rows = list(summaries)
+    blocks = by_key((replace(row.case, framework="", recipe="", nodes=1, devices_per_node=1), row) for row in rows)
     return (
-        *(one for members in blocks.values() for one in _far_below(members)),
-        *_outside_published(found),
-        *(one for members in blocks.values() for one in _slow_bases(members)),
-        *_at_chance(found),
-        *_one_clock(found),
+        *(finding for members in blocks.values() for finding in _far_below(members)),
+        *_outside_published(rows),
+        *(finding for members in blocks.values() for finding in _slow_bases(members)),
+        *_at_chance(rows),
+        *_one_clock(rows),
     )
 
 
 def _far_below(members: Sequence[Summary]) -> Iterator[FarBelow]:
-    alone = [one for one in members if one.case.total_devices == 1]
-    for one in alone:
-        median = _median_of_others(one, alone)
-        if median is not None and one.items_per_s.value * FAR < median:
-            others = len({other.case.framework for other in alone} - {one.case.framework})
-            yield FarBelow(one=one, others=others, median=median, settings=settings(one.case))
+    alone = [member for member in members if member.case.total_devices == 1]
+    for row in alone:
+        median = _median_of_others(row, alone)
+        if median is not None and row.items_per_s.value * FAR < median:
+            others = len({other.case.framework for other in alone} - {row.case.framework})
+            yield FarBelow(one=row, others=others, median=median, settings=settings(row.case))
 
 
-def _median_of_others(one: Summary, among: Iterable[Summary]) -> float | None:
+def _median_of_others(summary: Summary, among: Iterable[Summary]) -> float | None:
     best: dict[str, float] = {}
     for other in among:
-        if other.case.framework != one.case.framework and other.unit == one.unit:
+        if other.case.framework != summary.case.framework and other.unit == summary.unit:
             best[other.case.framework] = max(other.items_per_s.value, best.get(other.case.framework, 0.0))
     return statistics.median(best.values()) if len(best) >= FEWEST_OTHERS else None
 
 
-def _outside_published(found: Iterable[Summary]) -> Iterator[OutsidePublished]:
-    for one in found:
-        known = published(one)
-        if known and _unlike(one.items_per_s.value, known):
-            yield OutsidePublished(one=one, range=known, settings=settings(one.case))
+def _outside_published(summaries: Iterable[Summary]) -> Iterator[OutsidePublished]:
+    for row in summaries:
+        known = published(row)
+        if known and _unlike(row.items_per_s.value, known):
+            yield OutsidePublished(one=row, range=known, settings=settings(row.case))
 
 
 def _unlike(value: float, known: PublishedRange) -> bool:
@@ -113,17 +113,17 @@ def _unlike(value: float, known: PublishedRange) -> bool:
 
 def _slow_bases(members: Sequence[Summary]) -> Iterator[SlowBase]:
     told: set[str] = set()
-    bases = {one.case: one for one in members}
-    for scale in sorted({(one.case.nodes, one.case.devices_per_node) for one in members}, reverse=True):
-        there = [one for one in members if (one.case.nodes, one.case.devices_per_node) == scale and one.efficiency]
-        if len({one.case.framework for one in there}) <= FEWEST_OTHERS:
+    bases = {member.case: member for member in members}
+    for scale in sorted({(member.case.nodes, member.case.devices_per_node) for member in members}, reverse=True):
+        there = [row for row in members if (row.case.nodes, row.case.devices_per_node) == scale and row.efficiency]
+        if len({row.case.framework for row in there}) <= FEWEST_OTHERS:
             continue
-        first = max(there, key=lambda one: one.efficiency.value if one.efficiency else 0.0)
-        fastest = max(there, key=lambda one: one.items_per_s.value)
+        first = max(there, key=lambda row: row.efficiency.value if row.efficiency else 0.0)
+        fastest = max(there, key=lambda row: row.items_per_s.value)
         base = bases.get(first.base) if first.base else None
         if base is None or base is first or first is fastest or first.case.series in told:
             continue
-        of_others = [bases[one.base] for one in there if one.base in bases and one.base.scale == base.case.scale]
+        of_others = [bases[row.base] for row in there if row.base in bases and row.base.scale == base.case.scale]
         median = _median_of_others(base, of_others)
         share = base.items_per_s.value / median if median else 1.0
         if share < SLOW_BASE:
@@ -131,34 +131,34 @@ def _slow_bases(members: Sequence[Summary]) -> Iterator[SlowBase]:
             yield SlowBase(one=first, base=base, share=share, settings=settings(first.case))
 
 
-def _at_chance(found: Iterable[Summary]) -> Iterator[AtChance]:
-    for one in found:
-        classes, score = _classes(one), _last_score(one)
+def _at_chance(summaries: Iterable[Summary]) -> Iterator[AtChance]:
+    for row in summaries:
+        classes, score = _classes(row), _last_score(row)
         if classes and score and abs(score.value * classes / 100 - 1) <= CHANCE:
-            yield AtChance(one=one, score=score, classes=classes)
+            yield AtChance(one=row, score=score, classes=classes)
 
 
-def _classes(one: Summary) -> int | None:
-    stated = facts.of_runs(run for run in one.measurements if run.counts).get("data", ())
-    names = " ".join((one.case.model, one.case.recipe, *(fact.value for fact in stated))).lower()
+def _classes(summary: Summary) -> int | None:
+    stated = facts.of_runs(run for run in summary.measurements if run.counts).get("data", ())
+    names = " ".join((summary.case.model, summary.case.recipe, *(fact.value for fact in stated))).lower()
     return next((classes for word, classes in CLASSES.items() if word in names), None)
 
 
-def _last_score(one: Summary) -> Score | None:
-    scores = [score for score in median_run(one).scores if score.metric in ("accuracy", "top1")]
+def _last_score(summary: Summary) -> Score | None:
+    scores = [score for score in median_run(summary).scores if score.metric in ("accuracy", "top1")]
     held_out = [score for score in scores if score.split == "validation"]
     return max(held_out, key=lambda score: score.epoch, default=None)
 
 
-def _one_clock(found: Iterable[Summary]) -> Iterator[OneClock]:
-    cases = tuple(one.case for one in found if all(_unconfirmed(one)))
+def _one_clock(summaries: Iterable[Summary]) -> Iterator[OneClock]:
+    cases = tuple(row.case for row in summaries if all(_unconfirmed(row)))
     if cases:
         yield OneClock(cases=cases)
 
 
-def _unconfirmed(one: Summary) -> list[bool]:
-    found = [run.throughput for run in one.measurements if run.counts]
-    return [each is not None and each.is_clock and each.printed_items_per_s is None for each in found]
+def _unconfirmed(summary: Summary) -> list[bool]:
+    clocks = [run.throughput for run in summary.measurements if run.counts]
+    return [each is not None and each.is_clock and each.printed_items_per_s is None for each in clocks]
 
 
 def settings(case: Case) -> tuple[str, ...]:
@@ -169,4 +169,4 @@ def settings(case: Case) -> tuple[str, ...]:
 @functools.cache
 def _settings() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     read = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
-    return {device: {name: tuple(found) for name, found in names.items()} for device, names in read.items()}
+    return {device: {name: tuple(values) for name, values in names.items()} for device, names in read.items()}

@@ -42,8 +42,8 @@ class RunRecords:
     @cached_property
     def printed(self) -> extra_metrics.AlsoPrinted:
         log = next(iter(self.logs), None)
-        found = extra_metrics.also_printed(log.path, self.dialect, *self.lines) if log and self.dialect else None
-        return found or extra_metrics.AlsoPrinted()
+        printed = extra_metrics.also_printed(log.path, self.dialect, *self.lines) if log and self.dialect else None
+        return printed or extra_metrics.AlsoPrinted()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,15 +55,15 @@ class RunFigure:
 
 
 def read(run: RunRecords) -> tuple[tuple[str, float], ...]:
-    found = ((figure.name, figure.read(run)) for figure in FIGURES if figure.read)
-    return tuple((name, value) for name, value in found if value is not None)
+    figures = ((figure.name, figure.read(run)) for figure in FIGURES if figure.read)
+    return tuple((name, value) for name, value in figures if value is not None)
 
 
 def cpu_s(run: RunRecords) -> float | None:
     """Of all processes over the whole run, start and end included."""
-    found = [agent.group_cpu_s for agent in run.agents]
-    known = [seconds for seconds in found if seconds is not None]
-    return sum(known) if known and len(known) == len(found) else None
+    seconds_of = [agent.group_cpu_s for agent in run.agents]
+    known = [seconds for seconds in seconds_of if seconds is not None]
+    return sum(known) if known and len(known) == len(seconds_of) else None
 
 
 def sampled_memory_bytes(run: RunRecords) -> float | None:
@@ -78,8 +78,8 @@ def _most_held(samples: Samples) -> float | None:
     from evalsuite.results.samples.sample_arrays import table_of
 
     table = table_of(samples, "gpus.memory_used_bytes")
-    found = [] if table is None else [table.row(device) for device in _of_job(samples)]
-    each = [values[read].max() for values, read in filter(None, found) if read.any()]
+    rows = [] if table is None else [table.row(device) for device in _of_job(samples)]
+    each = [values[read].max() for values, read in filter(None, rows) if read.any()]
     return float(max(each)) if each else None
 
 
@@ -122,8 +122,8 @@ def printed_spread(run: RunRecords) -> float | None:
         return None
     with files.open_file(log.path) as file:
         file.seek(max(0, log.path.stat().st_size - TAIL_BYTES))
-        found = [line.read(match) for match, line in matches(file.read(), run.dialect.final)]
-    said = [fields["spread"] for fields in found if fields and fields.get("spread")]
+        lines_read = [line.read(match) for match, line in matches(file.read(), run.dialect.final)]
+    said = [fields["spread"] for fields in lines_read if fields and fields.get("spread")]
     return positive(said[-1]) if said else None
 
 
@@ -135,8 +135,8 @@ FIGURES = (
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
     RunFigure(name="energy_j", unit="J", read=energy_j),
     *(
-        RunFigure(name=one.figure, unit=one.unit, read=READ.get(one.figure), over_runs=statistics.median)
-        for one in STATED_FIGURES
+        RunFigure(name=figure.figure, unit=figure.unit, read=READ.get(figure.figure), over_runs=statistics.median)
+        for figure in STATED_FIGURES
     ),
     RunFigure(name="data_wait_s", unit="s", read=lambda run: run.printed.data_wait_s),
 )
@@ -159,8 +159,8 @@ def _counters(run: RunRecords) -> Iterator[Counted]:
 
         table, at_s = table_of(samples, quantity), times_s(samples) + shift_s
         for device in devices:
-            found = table.row(device) if table else None
-            yield (at_s[found[1]], found[0][found[1]]) if found else (at_s[:0], at_s[:0])
+            row = table.row(device) if table else None
+            yield (at_s[row[1]], row[0][row[1]]) if row else (at_s[:0], at_s[:0])
 
 
 def _between(readings: Counted, begin_s: float | None, end_s: float) -> float | None:

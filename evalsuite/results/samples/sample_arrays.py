@@ -39,7 +39,7 @@ class Readout:
         return self.values if read is None else self.values[numpy.ix_(numpy.array(places), read)]
 
     def plus(self, other: "Readout") -> "Readout":
-        read = [one for one in (self.read, other.read) if one is not None]
+        read = [flags for flags in (self.read, other.read) if flags is not None]
         return replace(self, values=self.values + other.values, read=numpy.logical_and.reduce(read) if read else None)
 
     def row(self, device: str) -> tuple[Floats, Flags] | None:
@@ -67,16 +67,16 @@ def _summed(tables: PackedTables, name: str) -> Readout | None:
     packed = tables.steps(name)
     if packed is None:
         return None
-    found, scale = packed
-    steps = numpy.array(list(found.values()))
+    columns, scale = packed
+    steps = numpy.array(list(columns.values()))
     if steps.dtype.kind != "i" or numpy.abs(steps).max(initial=0) > LARGEST_SUM // (steps.shape[-1] + 1):
         return None
-    return Readout(of=tuple(found), values=steps.cumsum(axis=1) / scale, read=None)
+    return Readout(of=tuple(columns), values=steps.cumsum(axis=1) / scale, read=None)
 
 
 def times_s(samples: Samples) -> Floats:
-    found = table_of(samples, "at_s")
-    return numpy.zeros(0) if found is None else found.values[0]
+    readout = table_of(samples, "at_s")
+    return numpy.zeros(0) if readout is None else readout.values[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +103,8 @@ class Readings:
         return self.stride / self.header.hz
 
     def table(self, name: str) -> Readout | None:
-        found = table_of(self.samples, name)
-        return None if found is None else found.at(self.places)
+        readout = table_of(self.samples, name)
+        return None if readout is None else readout.at(self.places)
 
     def some(self, chosen: slice) -> "Readings":
         return replace(
@@ -132,11 +132,11 @@ class DeviceSeries:
             )
 
     def sent_bytes_per_s(self, *, ports: bool) -> float | None:
-        found = []
+        sent = []
         for host in self.hosts:
             names = [name for name in host.header.interfaces or () if name != "lo" and ("/" in name) == ports]
-            found += [float(counts[-1] - counts[0]) for counts in self._of(host, "interfaces.sent_bytes", names)]
-        return sum(found) / (self.end_s - self.begin_s) if found and len(self.hosts) > 1 else None
+            sent += [float(counts[-1] - counts[0]) for counts in self._of(host, "interfaces.sent_bytes", names)]
+        return sum(sent) / (self.end_s - self.begin_s) if sent and len(self.hosts) > 1 else None
 
     def _of(self, host: Readings, quantity: str, names: Sequence[str]) -> Iterator[Floats]:
         table, inside = host.table(quantity), (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
@@ -152,7 +152,7 @@ def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readin
     """
     first = clock or next(iter(hosts), "")
     origin = _began(hosts[first].header) if first in hosts else None
-    found = []
+    readings = []
     for host, samples in hosts.items():
         start = _began(samples.header)
         shift_s = start - origin if start is not None and origin is not None else 0.0
@@ -161,8 +161,8 @@ def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readin
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
         places = numpy.nonzero(later)[0]
         label = host if len(hosts) > 1 else None
-        found.append(Readings(samples=samples, times_s=at_s[places] + shift_s, places=places, host=label))
-    return found
+        readings.append(Readings(samples=samples, times_s=at_s[places] + shift_s, places=places, host=label))
+    return readings
 
 
 def _began(header: Header) -> float | None:
@@ -296,8 +296,8 @@ def together(parts: Sequence[Part]) -> Cells:
 
 def _alone(cells: Cells, flags: Flags | None) -> Cells:
     known, sums = _counted(cells, flags)
-    found = Cells(spans=cells.spans, values=sums[None, :])
-    return found if flags is None else _where(found, known == cells.values.shape[0])
+    summed = Cells(spans=cells.spans, values=sums[None, :])
+    return summed if flags is None else _where(summed, known == cells.values.shape[0])
 
 
 def _counted(cells: Cells, flags: Flags | None) -> tuple[NDArray[int64], Floats]:
@@ -312,8 +312,8 @@ def _where(cells: Cells, flags: Flags) -> Cells:
 
 
 def flat(parts: Sequence[Part]) -> tuple[Floats, Floats]:
-    found = [_flat(*part) for part in parts]
-    values, seconds = [each for each, _ in found], [each for _, each in found]
+    flattened = [_flat(*part) for part in parts]
+    values, seconds = [each for each, _ in flattened], [each for _, each in flattened]
     return numpy.concatenate(values or [numpy.zeros(0)]), numpy.concatenate(seconds or [numpy.zeros(0)])
 
 
@@ -335,8 +335,8 @@ def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequenc
     """
     order = values.argsort(kind="stable")
     passed_s = seconds[order].cumsum()
-    found = passed_s.searchsorted([share * whole_s for share in shares], side="left")
-    return [float(values[order[min(place, len(order) - 1)]]) for place in found]
+    places = passed_s.searchsorted([share * whole_s for share in shares], side="left")
+    return [float(values[order[min(place, len(order) - 1)]]) for place in places]
 
 
 def means(cells: Cells, sound: Flags | None) -> list[float]:

@@ -45,8 +45,8 @@ class Meter:
 
 
 METERS: Mapping[str, Meter] = {
-    name: Meter(**{**one, "quantities": tuple(one["quantities"])})
-    for name, one in paths.read_data("meters.toml").items()
+    name: Meter(**{**meter, "quantities": tuple(meter["quantities"])})
+    for name, meter in paths.read_data("meters.toml").items()
 }
 
 
@@ -70,8 +70,8 @@ class ReadingSeries:
     def samples(self) -> list[int]:
         if self.sound is None:
             return [self.cells.values.shape[1]] * len(self.devices)
-        found: list[int] = self.sound.sum(axis=1).tolist()
-        return found
+        counts: list[int] = self.sound.sum(axis=1).tolist()
+        return counts
 
     @property
     def rejected(self) -> int:
@@ -105,13 +105,13 @@ def of_job(
     from evalsuite.results.samples.sample_arrays import DeviceSeries, on_one_clock
 
     span = Bounds(window.begin_s, window.end_s)
-    near = [one.near(*span) for one in on_one_clock(hosts, clock)]
+    near = [host.near(*span) for host in on_one_clock(hosts, clock)]
     used: list[Utilisation] = []
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
-    for resource in dict.fromkeys(name for one in near for name in _resources(one.header)):
-        same = [series for one in near for series in _over_link(resource, [*_series(one, resource, span)], planned)]
-        if rejected := sum(one.rejected for one in same):
+    for resource in dict.fromkeys(name for host in near for name in _resources(host.header)):
+        same = [series for host in near for series in _over_link(resource, [*_series(host, resource, span)], planned)]
+        if rejected := sum(series.rejected for series in same):
             impossible[resource] = rejected
         if same and (figure := _utilisation(resource, same, span, _expected(resource, same, near, planned))):
             used.append(figure)
@@ -129,30 +129,30 @@ def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices
     """With the stated rate of the link for the interface's speed; of several interfaces none has a capacity."""
     if planned is None or planned.link_mbit is None or resource not in OF_NETWORK:
         return of_host
-    alone = sum(len(one.devices) for one in of_host) == 1
+    alone = sum(len(series.devices) for series in of_host) == 1
     rate = planned.link_mbit * MEGA / BITS_PER_BYTE if alone else None
-    return [replace(one, devices=tuple(replace(each, capacity=rate) for each in one.devices)) for one in of_host]
+    return [replace(each, devices=tuple(replace(device, capacity=rate) for device in each.devices)) for each in of_host]
 
 
 def _expected(
     resource: str, same: Sequence[ReadingSeries], hosts: Sequence["Readings"], planned: Devices | None
 ) -> int:
-    found, missing = _number(same), (planned.nodes / len(hosts)) if planned and hosts else 1.0
+    number, missing = _number(same), (planned.nodes / len(hosts)) if planned and hosts else 1.0
     if resource in OF_GPU:
-        return max(found, planned.accelerators if planned else 0)
+        return max(number, planned.accelerators if planned else 0)
     if resource in OF_FILESYSTEM:
-        return max(found, round(missing * sum(len(one.header.filesystems or ()) for one in hosts)))
+        return max(number, round(missing * sum(len(host.header.filesystems or ()) for host in hosts)))
     if resource.startswith("disk"):
-        return max(found, round(missing * sum(len(one.header.disks or ()) for one in hosts)))
+        return max(number, round(missing * sum(len(host.header.disks or ()) for host in hosts)))
     if resource.startswith("network"):
-        ports = sum(name != LOOPBACK for one in hosts for name in one.header.interfaces or {})
-        return max(found, round(missing * ports))
-    return max(found, planned.nodes if planned else len(hosts))
+        ports = sum(name != LOOPBACK for host in hosts for name in host.header.interfaces or {})
+        return max(number, round(missing * ports))
+    return max(number, planned.nodes if planned else len(hosts))
 
 
 def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Finding]:
     enough = [
-        busy for one in same for busy, samples in zip(one.busy, one.samples, strict=True) if samples >= FEWEST_READINGS
+        busy for use in same for busy, samples in zip(use.busy, use.samples, strict=True) if samples >= FEWEST_READINGS
     ]
     if planned and sum(enough) < planned.accelerators <= len(enough):
         yield DevicesIdle(busy=sum(enough), planned=planned.accelerators)
@@ -185,15 +185,15 @@ def over_time(samples: Samples, resource: str, readings: int) -> tuple[tuple[flo
 
 def _points(resource: str, same: Sequence[ReadingSeries]) -> Points:
     whole = _together(resource, same)
-    found: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}
+    lines: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}
     if _number(same) > 1 or resource.startswith("gpu"):
-        for one in same:
-            at_s = _instants(one.cells.spans)
-            sound = [None] * len(one.devices) if one.sound is None else one.sound.tolist()
-            for device, values, flags in zip(one.devices, one.cells.values.tolist(), sound, strict=True):
+        for series in same:
+            at_s = _instants(series.cells.spans)
+            sound = [None] * len(series.devices) if series.sound is None else series.sound.tolist()
+            for device, values, flags in zip(series.devices, series.cells.values.tolist(), sound, strict=True):
                 points = zip(at_s, values, strict=True)
-                found[resource, device.label] = tuple(points if flags is None else itertools.compress(points, flags))
-    return found
+                lines[resource, device.label] = tuple(points if flags is None else itertools.compress(points, flags))
+    return lines
 
 
 def _instants(spans: "Spans") -> list[float]:
@@ -251,15 +251,15 @@ def _host(resource: str, header: Header, label: str | None) -> list[Device]:
 
 
 def _accelerators(resource: str, readings: "Readings") -> list[Device]:
-    found = []
+    devices = []
     for gpu in readings.header.gpus or ():
         if gpu.of_job is False or (resource == "gpu_memory" and not gpu.memory_total_bytes):
             continue
         capacity = {"gpu": 100.0, "gpu_memory": 100.0, "gpu_power": gpu.power_limit_w}.get(resource)
         whole = gpu.memory_total_bytes if resource == "gpu_memory" else None
         label = _label(readings, f"gpu{gpu.index}")
-        found.append(Device(name=gpu_name(gpu.index), label=label, capacity=capacity, whole=whole))
-    return found
+        devices.append(Device(name=gpu_name(gpu.index), label=label, capacity=capacity, whole=whole))
+    return devices
 
 
 def _series(readings: "Readings", resource: str, window: Bounds | None) -> Iterator[ReadingSeries]:
@@ -313,13 +313,13 @@ def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bo
 
     def compute() -> "Spans":
         if meter.counts:
-            found = cells.rates(times_s, readings.period_s)
+            spans = cells.rates(times_s, readings.period_s)
         elif resource == "cpu":
-            found = cells.since_before(readings.times_s, read)
+            spans = cells.since_before(readings.times_s, read)
         else:
-            found = cells.gauge(times_s, reach_s, window)
-        found = found if window is None else found.inside(*window)
-        return found.where(found.seconds > 0)
+            spans = cells.gauge(times_s, reach_s, window)
+        spans = spans if window is None else spans.inside(*window)
+        return spans.where(spans.seconds > 0)
 
     if read is not None:
         return compute()
@@ -335,18 +335,18 @@ def _label(readings: "Readings", device: str) -> str:
 
 
 def _number(same: Iterable[ReadingSeries]) -> int:
-    return sum(len(one.devices) for one in same)
+    return sum(len(series.devices) for series in same)
 
 
 def _together(resource: str, same: Sequence[ReadingSeries]) -> "Cells":
     from evalsuite.results.samples.sample_arrays import together
 
-    found = together([(one.cells, one.sound) for one in same])
-    return found if METERS[resource].summed else replace(found, values=found.values / _number(same))
+    whole = together([(series.cells, series.sound) for series in same])
+    return whole if METERS[resource].summed else replace(whole, values=whole.values / _number(same))
 
 
 def _capacity(resource: str, same: Sequence[ReadingSeries]) -> float | None:
-    every = [device.capacity for one in same for device in one.devices]
+    every = [device.capacity for series in same for device in series.devices]
     known = [capacity for capacity in every if capacity is not None]
     if len(known) < len(every):
         return None
@@ -357,23 +357,23 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
     from evalsuite.results.samples.sample_arrays import flat, lasting_s, means, percentiles, sum_of
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
-    taken = [count for one in same for count in one.samples]
+    taken = [count for series in same for count in series.samples]
     if meter.summed:
         cells = _together(resource, same)
         values, seconds, whole_s = cells.values[0], cells.spans.seconds, cells.spans.whole_s()
-        found = [sum_of(values * seconds) / whole_s] if seconds.size else []
+        shares = [sum_of(values * seconds) / whole_s] if seconds.size else []
     else:
-        parts = [(one.cells, one.sound) for one in same]
+        parts = [(series.cells, series.sound) for series in same]
         values, seconds = flat(parts)
         whole_s = lasting_s(parts, seconds)
-        found = [each for one in same for each in means(one.cells, one.sound)]
-    if not found:
+        shares = [each for series in same for each in means(series.cells, series.sound)]
+    if not shares:
         return None
     p5, p95 = percentiles(values, seconds, whole_s, (0.05, 0.95))
     return Utilisation(
         resource=resource,
         unit=meter.unit,
-        mean=math.fsum(found) / len(found),
+        mean=math.fsum(shares) / len(shares),
         p5=p5,
         p95=p95,
         samples=min(taken) if meter.summed else sum(taken),
@@ -384,9 +384,9 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
 
 
 def _findings(used: Sequence[Utilisation], impossible: Mapping[str, int]) -> Iterator[Finding]:
-    thin = [one for one in used if one.coverage < LEAST_COVERAGE]
+    thin = [use for use in used if use.coverage < LEAST_COVERAGE]
     if thin:
-        named = tuple(sorted({one.resource for one in thin}))
-        yield ThinSamples(resources=named, coverage=min(one.coverage for one in thin))
+        named = tuple(sorted({use.resource for use in thin}))
+        yield ThinSamples(resources=named, coverage=min(use.coverage for use in thin))
     if impossible:
         yield ImpossibleSamples(resources=tuple(sorted(impossible)), samples=sum(impossible.values()))
