@@ -51,22 +51,22 @@ def mistake(name: str, text: str, facts: Mapping[str, Any]) -> Message | None:
             rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
             return _of_table(table.removesuffix(".csv"), rows, facts)
         case "tables.json":
-            found = json.loads(text)
-            return next(filter(None, (_of_table(table, found[table], facts) for table in ("summaries", "runs"))), None)
+            tables = json.loads(text)
+            return next(filter(None, (_of_table(table, tables[table], facts) for table in ("summaries", "runs"))), None)
         case "evidence.json":
             return _of_evidence(json.loads(text), facts)
         case markdown if (
             markdown.endswith(".md") and facts["data_quality"]["cases_planned"] <= MOST_CASES
         ):  # with tables
             cells = {match.groups() for match in CELL.finditer(text)}
-            return _lacks(cells, (_printed(one["throughput"]) for one in valid(facts)))
+            return _lacks(cells, (_printed(row["throughput"]) for row in valid(facts)))
     return None
 
 
 def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | None:
     """The same of a spreadsheet: its raw tables, each throughput on the other sheets, and each text in some cell."""
     strings = ElementTree.fromstring(parts["xl/sharedStrings.xml"]).iter(f"{SHEET}si")
-    shared = ["".join(part.text or "" for part in one.iter(f"{SHEET}t")) for one in strings]
+    shared = ["".join(part.text or "" for part in text.iter(f"{SHEET}t")) for text in strings]
     shown, lacking = set[str](), {table for table in ROWS if _things(table, facts)}
     sheets = [parts[name] for name in parts if name.startswith("xl/worksheets/sheet")]
     for sheet in sheets:
@@ -82,16 +82,16 @@ def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | No
         lacking -= {table}
     if lacking or len({at for sheet in sheets for at in TEXT.findall(sheet)}) < len(shared):
         return Message("site.other_page")
-    known = (facts["input_sha256"], facts["evalsuite"], *(_plain(one["throughput"]["value"]) for one in valid(facts)))
+    known = (facts["input_sha256"], facts["evalsuite"], *(_plain(row["throughput"]["value"]) for row in valid(facts)))
     return _lacks({*shown, *shared}, known)
 
 
 def logs(manifest: str, hashes: Mapping[str, str], facts: Mapping[str, Any]) -> Message | None:
     """The same of the copies of logs, whose archive has *hashes*."""
     raw = {run["log"]: run["log_sha256"] for run in _runs(facts)}
-    for one in json.loads(manifest)["logs"]:
-        if hashes.get(one["log"]) != one["masked_sha256"] or raw.get(one["log"], one["sha256"]) != one["sha256"]:
-            return Message("site.other_row", table="logs", row=one["log"])
+    for log in json.loads(manifest)["logs"]:
+        if hashes.get(log["log"]) != log["masked_sha256"] or raw.get(log["log"], log["sha256"]) != log["sha256"]:
+            return Message("site.other_row", table="logs", row=log["log"])
     return None
 
 
@@ -113,16 +113,16 @@ def _of_standings(rows: Iterable[Mapping[str, str]], facts: Mapping[str, Any]) -
 
 def _shares(facts: Mapping[str, Any]) -> Mapping[tuple[str, str], set[tuple[str, str]]]:
     """Framework and scale ("" too, of a table of all scales) → models with shares of the highest that is ranked."""
-    found = defaultdict[tuple[str, str], set[tuple[str, str]]](set)
+    shares_by_place = defaultdict[tuple[str, str], set[tuple[str, str]]](set)
     highest = defaultdict[object, set[float]](set)
     for answer in facts["answers"]:
-        highest[_place(answer)] |= {one["throughput"] for one in answer["ranked"][:1]}
-    for one in valid(facts):
-        case, value = one["case"], one["throughput"]["value"]
+        highest[_place(answer)] |= {first["throughput"] for first in answer["ranked"][:1]}
+    for summary in valid(facts):
+        case, value = summary["case"], summary["throughput"]["value"]
         shares = {(names.model(case["model"]), _plain(value / most)) for most in highest[_place(case)]}
         for scale in ("", f"{case['nodes']}×{case['devices_per_node']}"):
-            found[names.framework(case["framework"]), scale] |= shares
-    return found
+            shares_by_place[names.framework(case["framework"]), scale] |= shares
+    return shares_by_place
 
 
 def _place(of: Mapping[str, Any]) -> object:
@@ -130,7 +130,7 @@ def _place(of: Mapping[str, Any]) -> object:
 
 
 def valid(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    return (one for one in facts["summaries"] if one["throughput"])
+    return (row for row in facts["summaries"] if row["throughput"])
 
 
 def _cells(sheet: str, shared: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -141,9 +141,9 @@ def _cells(sheet: str, shared: Sequence[str]) -> Iterator[dict[str, str]]:
 
 
 def _of_table(table: str, rows: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> Message | None:
-    wanted = sorted([_plain(at(one, path)) for path in ROWS[table].values()] for one in _things(table, facts))
-    found = sorted([_plain(row[column]) for column in ROWS[table]] for row in rows)
-    other = next((one or two for one, two in itertools.zip_longest(found, wanted) if one != two), None)
+    wanted = sorted([_plain(at(thing, path)) for path in ROWS[table].values()] for thing in _things(table, facts))
+    there = sorted([_plain(row[column]) for column in ROWS[table]] for row in rows)
+    other = next((got or asked for got, asked in itertools.zip_longest(there, wanted) if got != asked), None)
     return Message("site.other_row", table=table, row=other[0]) if other else None
 
 
@@ -152,17 +152,17 @@ def _things(table: str, facts: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]
 
 
 def _runs(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [run for one in facts["summaries"] for run in one["runs"]]
+    return [run for row in facts["summaries"] for run in row["runs"]]
 
 
 def _of_evidence(entries: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]) -> Message | None:
     """A run's value is that of the summary, and its items by its seconds where both are there."""
     values = {run["id"]: run["value"] for run in _runs(facts)}
-    for one in entries:
-        counted = [sum(one["items"]) / sum(one["seconds"])] if one["items"] and one["items_per_s"] is not None else []
-        shown = {_plain(value) for value in (one["items_per_s"], values[one["run_id"]], *counted)}
+    for run in entries:
+        counted = [sum(run["items"]) / sum(run["seconds"])] if run["items"] and run["items_per_s"] is not None else []
+        shown = {_plain(value) for value in (run["items_per_s"], values[run["run_id"]], *counted)}
         if len(shown) > 1:
-            return Message("site.other_row", table="evidence", row=one["run_id"])
+            return Message("site.other_row", table="evidence", row=run["run_id"])
     return None
 
 
@@ -176,12 +176,12 @@ def _plain(value: object) -> str:
 
 
 def _printed(interval: Mapping[str, Any]) -> tuple[str | None, ...]:
-    found = (interval[name] for name in ("value", "low", "high"))
-    return tuple(None if value is None else numbers.throughput(value).text for value in found)
+    ends = (interval[name] for name in ("value", "low", "high"))
+    return tuple(None if value is None else numbers.throughput(value).text for value in ends)
 
 
 def _lacks(shown: Container[object], wanted: Iterable[str | tuple[str | None, ...]]) -> Message | None:
-    lacking = next((one for one in wanted if one not in shown), None)
+    lacking = next((text for text in wanted if text not in shown), None)
     if lacking is None:
         return None
     return Message("site.lacks", value=lacking if isinstance(lacking, str) else lacking[0])

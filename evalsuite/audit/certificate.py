@@ -79,9 +79,9 @@ def read(path: Path) -> Thresholds:
 def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certificate:
     """Of the `summary.json` *facts*. Raises EvalsuiteError where a threshold is of another unit."""
     checks = tuple(check for each in asked.criterion for check in _checks(each, facts))
-    hosts = {host for one in facts["summaries"] for run in one["runs"] for host in run.get("hosts", ())}
+    hosts = {host for row in facts["summaries"] for run in row["runs"] for host in run.get("hosts", ())}
     missing = tuple(sorted(set(asked.nodes) - hosts))
-    days = sorted(found for one in facts["summaries"] for run in one["runs"] if (found := instant(run["started_at"])))
+    days = sorted(day for row in facts["summaries"] for run in row["runs"] if (day := instant(run["started_at"])))
     if not days:
         raise EvalsuiteError.of("audit.no_day")
     outcomes = {check.outcome for check in checks} | ({"UNDETERMINED"} if missing else set())
@@ -100,55 +100,55 @@ def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certi
 
 def _concerned(asked: Threshold, facts: Facts) -> Iterator[Facts]:
     named = OF_RATE & expressions.names(asked.holds)
-    for one in facts["summaries"]:
-        case, on = one["case"], {run["environment"] or "" for run in one["runs"]}
+    for summary in facts["summaries"]:
+        case, on = summary["case"], {run["environment"] or "" for run in summary["runs"]}
         if not asked.is_about(case["framework"], case["model"], case["nodes"]):
             continue
         if asked.devices and not all(any(part in name for part in asked.devices) for name in on):
             continue
-        if named and one["unit"] and asked.unit != one["unit"]:
-            raise EvalsuiteError.of("audit.other_unit", name=asked.name, got=asked.unit, unit=one["unit"])
-        yield one
+        if named and summary["unit"] and asked.unit != summary["unit"]:
+            raise EvalsuiteError.of("audit.other_unit", name=asked.name, got=asked.unit, unit=summary["unit"])
+        yield summary
 
 
 def _checks(asked: Threshold, facts: Facts) -> Iterator[Check]:
-    plain, found = Check(name=asked.name, holds=asked.holds), list(_concerned(asked, facts))
-    for one in found:
-        check = _judged(replace(plain, case=one["case"]["id"], n=one["n"]), one)
+    plain, concerned = Check(name=asked.name, holds=asked.holds), list(_concerned(asked, facts))
+    for summary in concerned:
+        check = _judged(replace(plain, case=summary["case"]["id"], n=summary["n"]), summary)
         yield replace(check, outcome="RECORD") if asked.record and check.measured else check
-    if not found:
+    if not concerned:
         yield plain
 
 
-def _judged(check: Check, one: Facts) -> Check:
-    known = {end: fields(one, end) for end in ENDS}
+def _judged(check: Check, facts: Facts) -> Check:
+    known = {end: fields(facts, end) for end in ENDS}
     sides = {end: expressions.values(check.holds, known[end]) for end in ENDS}
     if (middle := sides["value"]) is None:
         return replace(check, reason="unread", fields=expressions.lacking(check.holds, known["value"]))
-    measured = {end: found[0] if found else None for end, found in sides.items()}
+    measured = {end: side[0] if side else None for end, side in sides.items()}
     check = replace(check, measured=measured, limit=middle[1])
-    if any(run["counts"] and run["grounds"] != "clock" for run in one["runs"]):
+    if any(run["counts"] and run["grounds"] != "clock" for run in facts["runs"]):
         return replace(check, reason="unconfirmed")
-    if None in sides.values() or one["partial"]:
+    if None in sides.values() or facts["partial"]:
         return replace(check, reason="few")
     outcome, reason = OUTCOMES[frozenset(expressions.holds(check.holds, known[end]) for end in ENDS)]
     return replace(check, outcome=CERTIFIED[outcome], reason=reason)
 
 
-def fields(one: Facts, end: str = "value") -> Mapping[str, float | None]:
+def fields(facts: Facts, end: str = "value") -> Mapping[str, float | None]:
     """What an expression may name, at one end of the interval; None: not measured."""
-    case, rate, middle = one["case"], _at(one["throughput"], end), _at(one["throughput"], "value")
+    case, rate, middle = facts["case"], _at(facts["throughput"], end), _at(facts["throughput"], "value")
     share = rate / middle if rate is not None and middle else None
-    known = {**dict.fromkeys(expressions.KNOWN), **one["figures"], **{name: case[name] for name in SIZES}}
+    known = {**dict.fromkeys(expressions.KNOWN), **facts["figures"], **{name: case[name] for name in SIZES}}
     known |= {
-        f"{each['resource']}_utilisation": each["mean"] / 100 for each in one["utilisation"] if each["unit"] == "%"
+        f"{each['resource']}_utilisation": each["mean"] / 100 for each in facts["utilisation"] if each["unit"] == "%"
     }
     known |= {name: known[name] * share if known[name] and share else None for name in WITH_RATE}
-    known |= {name: _at(one[name], end) for name in WITH_INTERVAL if name in one}
-    if one["base"] == case["id"]:
+    known |= {name: _at(facts[name], end) for name in WITH_INTERVAL if name in facts}
+    if facts["base"] == case["id"]:
         known |= dict.fromkeys(("speedup", "efficiency"), 1.0)
     per_device = rate / case["total_devices"] if rate is not None else None
-    return {**known, "items_per_s": rate, "items_per_s_per_device": per_device, "n": one["n"], "cv": one["cv"]}
+    return {**known, "items_per_s": rate, "items_per_s_per_device": per_device, "n": facts["n"], "cv": facts["cv"]}
 
 
 def _at(interval: Facts | None, end: str) -> float | None:
@@ -159,16 +159,16 @@ def _at(interval: Facts | None, end: str) -> float | None:
 
 def _failing(facts: Facts, criteria: Iterable[Threshold]) -> set[str]:
     """Nodes all of whose own runs of a case on one node miss a threshold of its rate."""
-    found: set[str] = set()
+    failing: set[str] = set()
     for asked in criteria:
         if asked.record or not OF_RATE & expressions.names(asked.holds):
             continue
-        for one in _concerned(asked, facts):
+        for summary in _concerned(asked, facts):
             held: dict[str, list[bool]] = {}
-            for run in one["runs"]:
+            for run in summary["runs"]:
                 if run["counts"] and len(run.get("hosts", ())) == 1:
-                    own = {**one, "throughput": {**one["throughput"], "value": run["value"]}}
+                    own = {**summary, "throughput": {**summary["throughput"], "value": run["value"]}}
                     if expressions.values(asked.holds, known := fields(own)) is not None:
                         held.setdefault(run["hosts"][0], []).append(expressions.holds(asked.holds, known))
-            found |= {host for host, each in held.items() if not any(each)}
-    return found
+            failing |= {host for host, each in held.items() if not any(each)}
+    return failing

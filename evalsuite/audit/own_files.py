@@ -28,15 +28,15 @@ Look = Callable[[Path, str, str], EvalsuiteError | None]  # at a text of a file,
 
 def files_of(folder: Path) -> list[Path]:
     """In one order; names that begin with a dot are scratch and left out."""
-    found = []
+    paths = []
     for path in sorted(folder.rglob("*")):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
         if is_file(path):
-            found.append(path)
+            paths.append(path)
         elif path.is_symlink() or not path.is_dir():
             raise EvalsuiteError.of("site.site_link", path=path)
-    return found
+    return paths
 
 
 def mistakes(
@@ -44,10 +44,10 @@ def mistakes(
 ) -> Iterator[EvalsuiteError]:
     """What does not hold of *files*, all in *folder*, a finished report. *look* finds what else is wrong in a text."""
     summary = read_json(folder / SUMMARY, MOST_SUMMARY_BYTES)
-    found = manifest.read(folder)
-    if found is None and "manifest" in summary:
+    listed = manifest.read(folder)
+    if listed is None and "manifest" in summary:
         yield Gone.of("site.no_manifest", folder=folder, name=manifest.NAME)
-    for path, wrong in manifest.mistakes(found, folder, files) if found else ():
+    for path, wrong in manifest.mistakes(listed, folder, files) if listed else ():
         kind = Contradicts if path.exists() else Gone
         yield kind.of("site.not_ours", path=path, error=wrong)
     seal = sha256(folder / SUMMARY) if "journal_sha256" in summary else ""
@@ -123,12 +123,12 @@ def members(file: Path) -> Iterator[tuple[str, bytes]]:
     """The texts of an archive of ours. Raises EvalsuiteError."""
     try:
         with zipfile.ZipFile(file) as archive:
-            inside = [one for one in archive.infolist() if not one.is_dir()]
-            if sum(one.file_size for one in inside) > MOST_BYTES:
+            inside = [member for member in archive.infolist() if not member.is_dir()]
+            if sum(member.file_size for member in inside) > MOST_BYTES:
                 raise EvalsuiteError.of("site.site_large", path=file, n=MOST_BYTES >> 20)
-            for one in inside:
-                if not one.filename.endswith((*TEXTS, *PARTS)):
-                    raise EvalsuiteError.of("site.kind", path=file, name=one.filename, known=sorted(TEXTS))
-                yield one.filename, archive.read(one)
+            for member in inside:
+                if not member.filename.endswith((*TEXTS, *PARTS)):
+                    raise EvalsuiteError.of("site.kind", path=file, name=member.filename, known=sorted(TEXTS))
+                yield member.filename, archive.read(member)
     except UNREADABLE as error:
         raise EvalsuiteError.of("site.archive_unreadable", path=file, error=error) from error

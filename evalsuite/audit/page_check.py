@@ -45,7 +45,7 @@ class _Reader(HTMLParser):
             or (tag == "script" and "src" in given)
             or any(name.startswith("on") for name in given)
             or given.get("http-equiv", POLICY_NAME).lower() != POLICY_NAME
-            or any(FOLLOWED.match(re.sub(r"\s", "", one)) for one in followed)
+            or any(FOLLOWED.match(re.sub(r"\s", "", link)) for link in followed)
         ):
             self.wrong.append(Message("site.active", name=tag))
         self._link = given.get("href", "") if given.get("class") == "num" else ""
@@ -78,18 +78,18 @@ def mistake(text: str, summary: Mapping[str, Any] | None, *, part: bool = False)
     reader = _Reader()
     reader.feed(text)
     reader.close()
-    found = POLICY.fullmatch(reader.policy or "")
-    allowed = found["scripts"].replace("'", "").split() if found and summary else []
-    hashes = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in reader.scripts]
+    policy = POLICY.fullmatch(reader.policy or "")
+    allowed = policy["scripts"].replace("'", "").split() if policy and summary else []
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in reader.scripts]
     if reader.wrong or any(f"sha256-{digest}" not in allowed for digest in hashes):
         return reader.wrong[0] if reader.wrong else Message("site.active", name="script")
     if summary is None:
         return None
-    if found is None or summary["input_sha256"] not in text:
+    if policy is None or summary["input_sha256"] not in text:
         return Message("site.other_page")
-    known = {f"{one['throughput']['value']:.9g}" for one in agreement.valid(summary)}
+    known = {f"{row['throughput']['value']:.9g}" for row in agreement.valid(summary)}
     shown = {f"{value:.9g}" for value in _values(reader.data)}
-    printed = {numbers.throughput(one["throughput"]["value"]).text for one in agreement.valid(summary)}
+    printed = {numbers.throughput(row["throughput"]["value"]).text for row in agreement.valid(summary)}
     lacking = () if part else ((known - shown) | (printed - reader.cells))
     strange = [*(shown - known), *_strange(reader, summary), *sorted(lacking)]
     return Message("site.other_numbers", value=strange[0]) if strange else None
@@ -102,15 +102,15 @@ def _values(data: str) -> Iterator[float]:
 
 
 def _strange(reader: _Reader, summary: Mapping[str, Any]) -> Iterator[str]:
-    own = {names.anchor("c", one["id"]): _numbers(one) for one in agreement.valid(summary)}
+    own = {names.anchor("c", row["id"]): _numbers(row) for row in agreement.valid(summary)}
     for anchor, text in reader.linked:
         if anchor in own and not text.endswith("%") and text not in own[anchor]:
             yield text
 
 
-def _numbers(one: Mapping[str, Any]) -> set[str]:
-    rates = [one["throughput_per_device"], *(one["throughput"][name] for name in ("value", "low", "high"))]
+def _numbers(summary: Mapping[str, Any]) -> set[str]:
+    rates = [summary["throughput_per_device"], *(summary["throughput"][name] for name in ("value", "low", "high"))]
     forms = (numbers.throughput, numbers.rounded, partial(numbers.rounded, beside=math.inf))
-    found = {form(rate).text for rate in rates if rate is not None for form in forms}
-    speedup = {numbers.speedup(one["speedup"]["value"]).text} if one["speedup"] else set()
-    return found | speedup | {str(one["case"]["batch_per_device"])}
+    rates_shown = {form(rate).text for rate in rates if rate is not None for form in forms}
+    speedup = {numbers.speedup(summary["speedup"]["value"]).text} if summary["speedup"] else set()
+    return rates_shown | speedup | {str(summary["case"]["batch_per_device"])}

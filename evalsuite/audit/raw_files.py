@@ -75,15 +75,15 @@ def noted(runs: Sequence[Measurement], store: Store) -> Iterator[EvalsuiteError]
     except EvalsuiteError as error:
         yield Contradicts(error.message)
         return
-    ours = {one.id for one in campaigns if one.evalsuite == __version__}
-    last = {one.run: one for one in attempts}
+    ours = {campaign.id for campaign in campaigns if campaign.evalsuite == __version__}
+    last = {attempt.run: attempt for attempt in attempts}
     for run in runs:
-        one = last.get(run.run.id)
-        if one is None or one.status is None:
+        attempt = last.get(run.run.id)
+        if attempt is None or attempt.status is None:
             continue
-        pairs: list[tuple[str, str]] = [(store.folder(run.run).outcome().status, one.status)]
-        if one.campaign in ours and one.unit:
-            pairs.append((_printed(units.logged_value(run)), _printed(one.items_per_s)))
+        pairs: list[tuple[str, str]] = [(store.folder(run.run).outcome().status, attempt.status)]
+        if attempt.campaign in ours and attempt.unit:
+            pairs.append((_printed(units.logged_value(run)), _printed(attempt.items_per_s)))
         for got, expected in pairs:
             if got != expected:
                 path = f"{store.journal.root / ATTEMPTS}: {run.run.id}"

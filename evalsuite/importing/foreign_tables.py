@@ -62,7 +62,7 @@ def one_figure_a_row(text: str) -> tuple[str, tuple[str, ...]] | None:
     filled = pandas.DataFrame(lines[:heads]).replace("", None)
     filled.iloc[:-1] = filled.iloc[:-1].ffill(axis=1)
     labels = [tuple(str(each) for each in filled[column].dropna()) for column in filled]
-    settings = {place: found for place, each in enumerate(labels) if (found := _setting(each))}
+    settings = {place: setting for place, each in enumerate(labels) if (setting := _setting(each))}
     names = {place: each[-1] for place, each in enumerate(labels) if place not in settings and each}
     facts = pandas.DataFrame.from_dict(settings, orient="index").fillna("")
     if not settings or set(facts) & {name.lower() for name in names.values()}:
@@ -82,13 +82,13 @@ def _count_heads(lines: Sequence[Sequence[str]]) -> int:
 
 
 def _setting(labels: Iterable[str]) -> Mapping[str, str] | None:
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for label in labels:
         facts = _read_label(label.strip())
         if facts is None:
             return None
-        found |= facts
-    return found if found.keys() & _SETTING else None
+        settings |= facts
+    return settings if settings.keys() & _SETTING else None
 
 
 def _read_label(label: str) -> Mapping[str, str] | None:

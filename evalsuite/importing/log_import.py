@@ -194,9 +194,9 @@ class Importer:
             shape=facts.get("shape"),
             dialects=self._dialects,
         )
-        against = [one for one in known.findings if isinstance(one, ContradictsLog)]
+        against = [finding for finding in known.findings if isinstance(finding, ContradictsLog)]
         if against:
-            told = ", ".join(_contradiction(one) for one in against)
+            told = ", ".join(_contradiction(finding) for finding in against)
             raise ValueError(Message("importing.log_wins", reason=told))
         try:
             case = user_facts.case(facts, known, common=self._asked.common)
@@ -263,15 +263,15 @@ def explain_difference(there: RunFolder, changed: Mapping[str, str], said: Mappi
 
 
 def contents(store: Store) -> dict[Content, RunFolder]:
-    found: dict[Content, RunFolder] = {}
+    folders: dict[Content, RunFolder] = {}
     for folder in store.finished():
         try:
             copies = folder.command().imported
         except EvalsuiteError:
             continue  # `report` names it
         if copies:
-            found[tuple(sorted(copy.sha256 for copy in copies))] = folder
-    return found
+            folders[tuple(sorted(copy.sha256 for copy in copies))] = folder
+    return folders
 
 
 def command(dialect: Dialect | None, unit: str | None, copies: Sequence[Source], kind: str) -> RunCommand:

@@ -66,8 +66,8 @@ class _Figure:
         return Decimal(self.printed)
 
     def citation(self, base: "_Figure | None" = None) -> Citation:
-        found = Citation(row=self.where, source=self.source, speedup=self.row.cells.get("speedup"))
-        return replace(found, base=base.printed, base_row=base.where) if base else found
+        citation = Citation(row=self.where, source=self.source, speedup=self.row.cells.get("speedup"))
+        return replace(citation, base=base.printed, base_row=base.where) if base else citation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ def cite_table(
 ) -> Iterator[Imported]:
     """An answer for each row of *table*, in their order. *amend*: corrects an earlier import of the same rows."""
     results: dict[int, Imported] = {}
-    found: list[_Figure] = []
+    figures: list[_Figure] = []
     numbered: dict[object, _Figure] = {}
     unclear = questions.thousands(text for row in table.rows if (text := _rate(row)))
     for row in table.rows:
@@ -123,14 +123,14 @@ def cite_table(
             )
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
             continue
-        found.append(figure)
-    series = by_key((_series(one), one) for one in found if one.kind != "run")
+        figures.append(figure)
+    series = by_key((_series(figure), figure) for figure in figures if figure.kind != "run")
     to = _To(store=into, dialects=dialects, series=series, amend=amend, there=contents(into))
-    for case, members in _by_case(found):
-        for one in _runs_of(case, members):
-            made = _import_figure(one, to)
-            for member in one.members:
-                again = member is not one.first and made.run is not None
+    for case, members in _by_case(figures):
+        for cited in _runs_of(case, members):
+            made = _import_figure(cited, to)
+            for member in cited.members:
+                again = member is not cited.first and made.run is not None
                 place = replace(made, source=member.where, findings=() if again else made.findings)
                 results[member.row.number] = replace(place, status="cited", reason="") if again else place
     yield from (results[row.number] for row in table.rows)
@@ -251,14 +251,14 @@ def _digits(text: str) -> str:
     return said
 
 
-def _number(one: _Figure) -> object:
-    return one.case, one.items, one.source, one.log_set, one.facts.get("repeat", one.row.number)
+def _number(figure: _Figure) -> object:
+    return figure.case, figure.items, figure.source, figure.log_set, figure.facts.get("repeat", figure.row.number)
 
 
-def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
+def _by_case(figures: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
     groups: dict[Case, dict[str, list[_Figure]]] = {}
-    for one in found:
-        groups.setdefault(one.case, {}).setdefault(one.items, []).append(one)
+    for figure in figures:
+        groups.setdefault(figure.case, {}).setdefault(figure.items, []).append(figure)
     for case, units in groups.items():
         for items, members in units.items():
             yield case if len(units) == 1 else _with(case, "unit", items), members
@@ -267,10 +267,10 @@ def _by_case(found: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
 def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
     """Single runs are repeats where one source prints them of one log set; without numbers, in one block of rows."""
     figures = sorted(
-        _alike([one for one in rows if one.kind != "run"], lambda one: one.value.normalize()),
+        _alike([row for row in rows if row.kind != "run"], lambda row: row.value.normalize()),
         key=lambda same: (-len(same), same[0].value),
     )
-    sets = _log_sets([one for one in rows if one.kind == "run"])
+    sets = _log_sets([row for row in rows if row.kind == "run"])
     for place, same in enumerate(figures):
         alone = len(figures) == 1 or (place == 0 and len(same) > len(figures[1]))
         own = case if alone else _with(case, "source", _source_of(same[0]))
@@ -279,21 +279,21 @@ def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
     for runs in sets:
         own = _with(case, "figure", "single_run") if figures else case
         own = own if len(sets) == 1 else _with(own, "log_set", _set_name(runs, sets))
-        for place, same in enumerate(_alike(runs, lambda one: one.facts.get("repeat", one.row.raw))):
+        for place, same in enumerate(_alike(runs, lambda row: row.facts.get("repeat", row.row.raw))):
             repeat = user_facts.whole_number(same[0].facts, "repeat")
             yield _Cited(members=same, case=own, repeat=place if repeat is None else repeat)
 
 
 def _log_sets(runs: Sequence[_Figure]) -> list[list[_Figure]]:
     def of(place: int) -> object:
-        one = runs[place]
-        return one.source, one.log_set, "repeat" in one.facts or one.row.number - place  # alike within a block
+        run = runs[place]
+        return run.source, run.log_set, "repeat" in run.facts or run.row.number - place  # alike within a block
 
     return [[runs[place] for place in places] for places in _alike(range(len(runs)), of)]
 
 
 def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str:
-    names = [(one.log_set, one.source) for one, *_ in sets]
+    names = [(row.log_set, row.source) for row, *_ in sets]
     for own, every in zip((runs[0].log_set, runs[0].source), zip(*names, strict=True), strict=True):
         if own is not None and len(set(every)) == len(sets):
             return own
@@ -301,14 +301,14 @@ def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str
 
 
 def _alike(rows: Iterable[Row], key: Callable[[Row], object]) -> list[list[Row]]:
-    return list(by_key((key(one), one) for one in rows).values())
+    return list(by_key((key(row), row) for row in rows).values())
 
 
 def _runs_behind(figure: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> Sequence[_Figure]:
     """The single runs that a source of the figure prints too, and whose median it is where there are several sets."""
-    sources = {one.source for one in figure}
+    sources = {row.source for row in figure}
     fitting = [runs for runs in sets if runs[0].source in sources]
-    medians = [runs for runs in fitting if statistics.median([one.value for one in runs]) == figure[0].value]
+    medians = [runs for runs in fitting if statistics.median([run.value for run in runs]) == figure[0].value]
     return next(iter(medians or (fitting if len(fitting) == 1 else ())), ())
 
 
@@ -320,19 +320,19 @@ def _with(case: Case, name: str, value: str) -> Case:
     return replace(case, options=tuple(sorted((*case.options, (name, user_facts.safe_value(value))))))
 
 
-def _series(one: _Figure) -> tuple[Case, str]:
-    return one.case.at_scale(1, 1), one.items
+def _series(figure: _Figure) -> tuple[Case, str]:
+    return figure.case.at_scale(1, 1), figure.items
 
 
 def _base(figure: _Figure, series: Sequence[_Figure]) -> _Figure | None:
     """The figure with a speed-up of 1 or on one device, in the same source; else the one that all sources print."""
     if "speedup" not in figure.row.cells:
         return None
-    candidates = [one for one in series if one.source == figure.source and (_is_one(one) or _is_single(one))]
+    candidates = [other for other in series if other.source == figure.source and (_is_one(other) or _is_single(other))]
     if candidates:
-        return min(candidates, key=lambda one: (not _is_one(one), one.case.total_devices, one.row.number))
-    elsewhere = [one for one in series if _is_single(one)]
-    return elsewhere[0] if len({one.value for one in elsewhere}) == 1 else None
+        return min(candidates, key=lambda other: (not _is_one(other), other.case.total_devices, other.row.number))
+    elsewhere = [other for other in series if _is_single(other)]
+    return elsewhere[0] if len({other.value for other in elsewhere}) == 1 else None
 
 
 def _is_one(figure: _Figure) -> bool:
@@ -353,11 +353,11 @@ class _To:
     there: Mapping[Content, RunFolder]  # by their bytes
 
 
-def _import_figure(one: _Cited, to: _To) -> Imported:
-    first = one.first
-    there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(one.members))
+def _import_figure(cited: _Cited, to: _To) -> Imported:
+    first = cited.first
+    there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(cited.members))
     if there is None or not there.finished:
-        return _write_figure(one, to)
+        return _write_figure(cited, to)
     known, said = there.command(), user_facts.recorded_facts(first.facts)
     changed = changes(known, said)
     if not changed:
@@ -365,21 +365,21 @@ def _import_figure(one: _Cited, to: _To) -> Imported:
     if not to.amend:
         return Imported(source=first.where, run=None, status="skipped", reason=explain_difference(there, changed, said))
     to.store.set_aside(there)
-    return _write_figure(one, to, corrected={**(known.corrected or {}), **changed})
+    return _write_figure(cited, to, corrected={**(known.corrected or {}), **changed})
 
 
-def _write_figure(one: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
-    first, dialect = one.first, f"cited_{one.first.items}"
-    for case in _cases(one):
-        run = Run(case=case, repeat=one.repeat)
+def _write_figure(cited: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
+    first, dialect = cited.first, f"cited_{cited.first.items}"
+    for case in _cases(cited):
+        run = Run(case=case, repeat=cited.repeat)
         there = to.store.folder(run)
-        if there.finished and _same(there, one):
+        if there.finished and _same(there, cited):
             return Imported(source=first.where, run=run.id, status="already there")
         with to.store.claim(run) as folder:
             if folder is None:
                 continue  # another figure is no repeat
             try:
-                _fill(folder, one, to, corrected)
+                _fill(folder, cited, to, corrected)
             except OSError as error:
                 raise EvalsuiteError.of("importing.row_failed", path=folder.path, error=error) from error
             logs = folder.logs()
@@ -388,26 +388,26 @@ def _write_figure(one: _Cited, to: _To, corrected: Mapping[str, str] | None = No
     raise AssertionError("the names of cases do not end")
 
 
-def _cases(one: _Cited) -> Iterator[Case]:
-    yield one.case
-    named = _source_of(one.first) if one.first.source else Path(one.first.where.rpartition(":")[0]).name
+def _cases(cited: _Cited) -> Iterator[Case]:
+    yield cited.case
+    named = _source_of(cited.first) if cited.first.source else Path(cited.first.where.rpartition(":")[0]).name
     for attempt in itertools.count(1):
-        yield _with(one.case, "table", named if attempt == 1 else f"{named}.{attempt}")
+        yield _with(cited.case, "table", named if attempt == 1 else f"{named}.{attempt}")
 
 
-def _same(there: RunFolder, one: _Cited) -> bool:
+def _same(there: RunFolder, cited: _Cited) -> bool:
     try:
         known = there.command()
     except EvalsuiteError:
         return False
-    if known.recipe.unit != f"{one.first.items}/s":
+    if known.recipe.unit != f"{cited.first.items}/s":
         return False
     figure = known.figure
     return (
         figure is not None
-        and Decimal(figure.printed) == one.first.value
-        and (figure.kind == "run") == (one.first.kind == "run")
-        and figure.log_set == one.first.log_set
+        and Decimal(figure.printed) == cited.first.value
+        and (figure.kind == "run") == (cited.first.kind == "run")
+        and figure.log_set == cited.first.log_set
     )
 
 
@@ -416,28 +416,28 @@ def _text(first: _Figure) -> bytes:
     return f"{first.row.raw}\n{first.reckoning}evalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
 
 
-def _fill(folder: RunFolder, one: _Cited, to: _To, corrected: Mapping[str, str] | None) -> None:
-    first = one.first
+def _fill(folder: RunFolder, cited: _Cited, to: _To, corrected: Mapping[str, str] | None) -> None:
+    first = cited.first
     path = folder.log_path(HOST)
     path.write_bytes(_text(first))
-    sources = [Source(path=member.where, sha256=files.sha256(path)) for member in one.members]
+    sources = [Source(path=member.where, sha256=files.sha256(path)) for member in cited.members]
     made = command(to.dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
-    folder.write_command(replace(_describe(made, one, to.series.get(_series(first), ())), corrected=corrected))
+    folder.write_command(replace(_describe(made, cited, to.series.get(_series(first), ())), corrected=corrected))
     folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
 
 
-def _describe(made: RunCommand, one: _Cited, series: Sequence[_Figure]) -> RunCommand:
-    first = one.first
-    n = {member.row.cells["n"] for member in one.members if "n" in member.row.cells}
-    kinds = Counter(member.kind for member in one.members if member.kind)
+def _describe(made: RunCommand, cited: _Cited, series: Sequence[_Figure]) -> RunCommand:
+    first = cited.first
+    n = {member.row.cells["n"] for member in cited.members if "n" in member.row.cells}
+    kinds = Counter(member.kind for member in cited.members if member.kind)
     figure = CitedFigure(
         printed=first.printed,
         kind=kinds.most_common(1)[0][0] if kinds else None,
         n=int(next(iter(n))) if len(n) == 1 and user_facts.is_whole(next(iter(n)), least=1) else None,
         log_set=first.log_set,
-        citations=tuple(member.citation(_base(member, series)) for member in one.members),
-        runs=tuple(run.printed for run in one.runs),
-        others=tuple(other.citation() for other in one.others),
-        others_printed=tuple(other.printed for other in one.others),
+        citations=tuple(member.citation(_base(member, series)) for member in cited.members),
+        runs=tuple(run.printed for run in cited.runs),
+        others=tuple(other.citation() for other in cited.others),
+        others_printed=tuple(other.printed for other in cited.others),
     )
     return replace(made, stated=user_facts.recorded_facts(first.facts), figure=figure)

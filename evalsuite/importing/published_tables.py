@@ -59,8 +59,8 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = (), table: str | None =
         if (mark := _parted_by(header)) is not None:
             raise EvalsuiteError.of("importing.table_separator", path=file, mark=mark)
         at = _places(file, header, mapped)
-        found = _rows(reader, lines, at, len(header))
-        rows = tuple(replace(row, at=place) for row, place in zip(found, places, strict=False))
+        rows_read = _rows(reader, lines, at, len(header))
+        rows = tuple(replace(row, at=place) for row, place in zip(rows_read, places, strict=False))
     except csv.Error as error:
         raise EvalsuiteError.of("importing.table_csv_line", path=file, line=reader.line_num, error=error) from error
     if not rows:
@@ -118,19 +118,19 @@ def _places(file: Path, header: Sequence[str], mapped: Sequence[tuple[str, str]]
         raise EvalsuiteError.of(
             "importing.map_column", path=file, name=name, column=column, names=header, near=did_you_mean(column, header)
         )
-    found: dict[str, tuple[int, ...]] = {}
+    columns: dict[str, tuple[int, ...]] = {}
     for name, column in mapped:
-        found[name] = (*found.get(name, ()), at[column.lower()])
-    taken = {place for places in found.values() for place in places}
+        columns[name] = (*columns.get(name, ()), at[column.lower()])
+    taken = {place for places in columns.values() for place in places}
     for ours, names in COLUMNS.items():
         place = next((at[name] for name in names if name in at and at[name] not in taken), None)
-        if ours not in found and place is not None:
-            found[ours] = (place,)
-    if found.get("log_set") == (at.get("log_dir"),) and "log_stem" in at:
-        found["log_set"] = (at["log_dir"], at["log_stem"])
-    if not found.keys() & {"throughput", "latency"} and not {"metric", "value"} <= found.keys():
+        if ours not in columns and place is not None:
+            columns[ours] = (place,)
+    if columns.get("log_set") == (at.get("log_dir"),) and "log_stem" in at:
+        columns["log_set"] = (at["log_dir"], at["log_stem"])
+    if not columns.keys() & {"throughput", "latency"} and not {"metric", "value"} <= columns.keys():
         raise EvalsuiteError.of("importing.no_throughput_column", file=file, columns=", ".join(header) or "none")
-    return found
+    return columns
 
 
 def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
@@ -182,9 +182,9 @@ def _spreadsheet(file: Path) -> str:
     return text.getvalue()
 
 
-def _check_count(file: Path, found: int, most: int, what: str) -> None:
-    if found > most:
-        raise EvalsuiteError.of("importing.table_most", path=file, found=found, what=what, most=most)
+def _check_count(file: Path, n: int, most: int, what: str) -> None:
+    if n > most:
+        raise EvalsuiteError.of("importing.table_most", path=file, found=n, what=what, most=most)
 
 
 def _check_size(file: Path, size_bytes: int) -> None:

@@ -42,7 +42,7 @@ def thousands(figures: Iterable[str]) -> tuple[str, str] | None:
     None where the point of any figure cannot: 6.01.
     """
     every: Sequence[str] = [*figures]
-    pointed, plain = ([one for one in every if ("." in one) is found] for found in (True, False))
+    pointed, plain = ([figure for figure in every if ("." in figure) is with_point] for with_point in (True, False))
     if not pointed or not plain or not all(map(_THOUSANDS.fullmatch, pointed)):
         return None
     return pointed[0], plain[0]

@@ -24,7 +24,7 @@ Scope = Literal["global", "per_device", "own"]
 SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
 # any other word is a device's model
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu", "unknown": "unknown"}
-STATED = tuple(one.name for one in STATED_FIGURES)
+STATED = tuple(figure.name for figure in STATED_FIGURES)
 OF_A_ROW = ("unit",)  # of the items that a table counts
 RECORDED = (  # of a run, not of its case
     *("image", "repository", "note", "log_set", "source", "campaign", "machine"),
@@ -87,8 +87,8 @@ class _MappingFile:
 
 def mapping(file: Path) -> tuple[Facts, list[Facts]]:
     """(`[defaults]`, `[[runs]]`) of a mapping file; each run has a `path`, perhaps with `*`."""
-    found = decode(_MappingFile, read_toml(file, "docs/contracts.md"), file, strict=True)
-    return _texts(found.defaults), [_texts(run) for run in found.runs]
+    given_file = decode(_MappingFile, read_toml(file, "docs/contracts.md"), file, strict=True)
+    return _texts(given_file.defaults), [_texts(run) for run in given_file.runs]
 
 
 def campaign_facts(file: Path) -> Facts:
@@ -105,15 +105,15 @@ def _texts(facts: Mapping[str, object]) -> Facts:
 
 def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
     """*defaults* give way; of contradicting (who, what) the first wins if *amend*, else ValueError with both."""
-    found: dict[str, tuple[str, str]] = {}
+    merged: dict[str, tuple[str, str]] = {}
     for who, facts in said:
         for name, value in facts.items():
-            first, known = found.setdefault(name, (who, value))
+            first, known = merged.setdefault(name, (who, value))
             if not amend and not _same(known, value):
                 raise ValueError(
                     Message("importing.contradict", name=name, first=first, known=known, who=who, value=value)
                 )
-    return {**defaults, **{name: value for name, (_, value) in found.items()}}
+    return {**defaults, **{name: value for name, (_, value) in merged.items()}}
 
 
 def _same(a: str, b: str) -> bool:
@@ -149,8 +149,8 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
 
 
 def is_whole(text: str, least: int) -> bool:
-    found = whole(text)
-    return found is not None and found >= least
+    number = whole(text)
+    return number is not None and number >= least
 
 
 def whole_number(facts: Mapping[str, str], name: str) -> int | None:

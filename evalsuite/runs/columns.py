@@ -51,13 +51,13 @@ def _lines(header: Header, readings: Iterator[Reading]) -> Iterator[Mapping[str,
 
 
 def _steps(row: Iterable[float | None], scale: float) -> list[int | None]:
-    found: list[int | None] = []
+    steps: list[int | None] = []
     before = 0
     for value in row:
         number = before if value is None else round(value * scale)
-        found.append(None if value is None else number - before)
+        steps.append(None if value is None else number - before)
         before = number
-    return found
+    return steps
 
 
 def read(file: Path) -> Samples:
@@ -96,10 +96,10 @@ class _Block:
         return {device: _values(steps, self.scales[name]) for device, steps in self.steps(name).items()}
 
     def steps(self, name: str) -> dict[str, list[int | None]]:
-        found: dict[str, list[int | None]] = files.parse_json(self._lines[name]) if name in self.scales else {}
-        if any(len(steps) != self.readings for steps in found.values()):
+        steps: dict[str, list[int | None]] = files.parse_json(self._lines[name]) if name in self.scales else {}
+        if any(len(each) != self.readings for each in steps.values()):
             raise ValueError(Message("runs.readings_differ_of", name=name))
-        return found
+        return steps
 
 
 def _values(steps: list[Any], scale: float) -> list[float | None]:
@@ -120,17 +120,17 @@ class PackedTables(Mapping[str, Rows]):
     def __getitem__(self, name: str) -> Rows:
         if name not in self._names:
             raise KeyError(name)
-        found: Rows = {}
+        table: Rows = {}
         before = 0
         for block in self._blocks:
             try:
                 rows = block.rows(name)
             except DAMAGE as error:
                 raise _damaged(self._file, error) from error
-            for device in {**found, **rows}:
-                found.setdefault(device, [None] * before).extend(rows.get(device) or [None] * block.readings)
+            for device in {**table, **rows}:
+                table.setdefault(device, [None] * before).extend(rows.get(device) or [None] * block.readings)
             before += block.readings
-        return found
+        return table
 
     def steps(self, name: str) -> tuple[Mapping[str, list[int | None]], float] | None:
         """A quantity still in steps, by device, and how many steps are one unit; None where there are more blocks."""

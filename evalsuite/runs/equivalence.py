@@ -25,8 +25,8 @@ def receipts() -> Mapping[str, EquivalenceReceipt]:
 
 
 def own(folders: Iterable[Path]) -> tuple[EquivalenceReceipt, ...]:
-    found = (file for folder in folders for file in sorted(folder.glob("*.json")))
-    return tuple(EquivalenceReceipt.from_json(files.read_json(file), file) for file in found)
+    receipts = (file for folder in folders for file in sorted(folder.glob("*.json")))
+    return tuple(EquivalenceReceipt.from_json(files.read_json(file), file) for file in receipts)
 
 
 def hashes(script: Path) -> dict[str, str]:
@@ -35,13 +35,13 @@ def hashes(script: Path) -> dict[str, str]:
 
 
 def _imported(script: Path) -> set[Path]:
-    found: set[Path] = set()
+    imported: set[Path] = set()
     left = {script}
     while left:
         file = left.pop()
-        found.add(file)
-        left |= {beside for name in _names(file) if (beside := script.parent / f"{name}.py").is_file()} - found
-    return found
+        imported.add(file)
+        left |= {beside for name in _names(file) if (beside := script.parent / f"{name}.py").is_file()} - imported
+    return imported
 
 
 def _names(file: Path) -> Iterator[str]:

@@ -18,14 +18,14 @@ def number(name: str) -> int:
     """A group of the user. Raises EvalsuiteError with the user's groups."""
     ours = {group.gr_name: group.gr_gid for group in grp.getgrall() if group.gr_gid in (*os.getgroups(), os.getegid())}
     try:
-        found = grp.getgrnam(name).gr_gid
+        gid = grp.getgrnam(name).gr_gid
     except (KeyError, ValueError) as error:
         raise EvalsuiteError.of(
             "runs.group_unknown", name=name[:60], names=sorted(ours), near=did_you_mean(name, ours)
         ) from error
-    if os.geteuid() != 0 and found not in ours.values():
+    if os.geteuid() != 0 and gid not in ours.values():
         raise EvalsuiteError.of("runs.group_not_yours", name=name, names=sorted(ours))
-    return found
+    return gid
 
 
 def open_to(folder: Path, root: Path, gid: int) -> None:

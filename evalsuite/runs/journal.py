@@ -77,13 +77,13 @@ class Journal:
     def count_elsewhere(self, plan_sha256: str) -> int:
         """In how many other folders the same plan was started: beside this one, or beside the one that holds it."""
         own, sealed = self.root.absolute(), f'"plan_sha256": "{plan_sha256}"'.encode()
-        found = {*own.parent.glob(f"*/{CAMPAIGNS}"), *own.parent.parent.glob(f"*/{own.name}/{CAMPAIGNS}")}
-        return sum(any(_holds(file, sealed) for file in of.glob("*.json")) for of in found - {own / CAMPAIGNS})
+        folders = {*own.parent.glob(f"*/{CAMPAIGNS}"), *own.parent.parent.glob(f"*/{own.name}/{CAMPAIGNS}")}
+        return sum(any(_holds(file, sealed) for file in of.glob("*.json")) for of in folders - {own / CAMPAIGNS})
 
     def started(self, run: Run, campaign: str, at: str) -> int:
         """Notes a start; gives the number of the attempt, from 1."""
         with self._open() as lines:
-            earlier = [one.attempt for one in self._read(lines) if one.run == run.id]
+            earlier = [line.attempt for line in self._read(lines) if line.run == run.id]
             number = max(earlier, default=0) + 1
             self._append(lines, JournalLine(event="started", run=run.id, attempt=number, campaign=campaign, at=at))
         return number
@@ -108,8 +108,8 @@ class Journal:
 
     def campaigns(self) -> tuple[Campaign, ...]:
         files = sorted((self.root / CAMPAIGNS).glob("*.json"))
-        found = [Campaign.from_json(read_json(file), file) for file in files]
-        return tuple(sorted(found, key=lambda one: (one.started_at, one.id)))
+        campaigns = [Campaign.from_json(read_json(file), file) for file in files]
+        return tuple(sorted(campaigns, key=lambda campaign: (campaign.started_at, campaign.id)))
 
     def attempts(self) -> tuple[Attempt, ...]:
         found: dict[tuple[str, int], Attempt] = {}
@@ -134,7 +134,7 @@ class Journal:
     def chained(self) -> bool:
         lines = self._lines()
         hashes = [None, *map(_hash, lines)][: len(lines)]
-        return all(one.before == before for one, before in zip(self._read(lines), hashes, strict=True))
+        return all(line.before == before for line, before in zip(self._read(lines), hashes, strict=True))
 
     def _lines(self) -> list[str]:
         """Without a line that was cut off by a full disk or a power failure."""

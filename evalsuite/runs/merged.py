@@ -44,12 +44,12 @@ class MergedStore(Store):
         self._finished: list[RunFolder] = []
         self._folders: dict[str, RunFolder] = {}  # by the run's id
         free: dict[str, int] = {}  # case → the first repeat that is free
-        for label, one in stores.items():
-            repeats = _repeats(one)
-            shifts = {case: free[case] - min(*found, 1) if case in free else 0 for case, found in repeats.items()}
+        for label, store in stores.items():
+            repeats = _repeats(store)
+            shifts = {case: free[case] - min(*numbers, 1) if case in free else 0 for case, numbers in repeats.items()}
             free |= {case: max(numbers) + shifts[case] + 1 for case, numbers in repeats.items()}
             self._shifts.append(shifts)
-            for folder in one.finished():
+            for folder in store.finished():
                 run = _run(folder)
                 shift = shifts[run.case.id] if run else 0
                 self._finished.append(replace(folder, label=label, shift=shift))
@@ -58,11 +58,11 @@ class MergedStore(Store):
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        return tuple(one.root for one in self._stores)
+        return tuple(store.root for store in self._stores)
 
     @property
     def journal(self) -> Journal:
-        return _MergedJournal([(one.journal, shifts) for one, shifts in zip(self._stores, self._shifts, strict=True)])
+        return _MergedJournal([(each.journal, shifts) for each, shifts in zip(self._stores, self._shifts, strict=True)])
 
     def finished(self) -> list[RunFolder]:
         return sorted(self._finished, key=lambda each: (each.path.parent.name, each.shift, each.path.name))
@@ -71,7 +71,7 @@ class MergedStore(Store):
         return self._folders.get(run.id) or super().folder(run)
 
     def plan(self) -> Planned | None:
-        plans = [plan for one in self._stores if (plan := one.plan())]
+        plans = [plan for store in self._stores if (plan := store.plan())]
         if not plans:
             return None
         cases: dict[Case, None] = dict.fromkeys(case for plan in plans for case in plan.cases)
@@ -94,18 +94,18 @@ class _MergedJournal(Journal):
 
     def attempts(self) -> tuple[Attempt, ...]:
         return tuple(
-            replace(one, run=f"{case}/r{repeat + shifts.get(case, 0)}")
+            replace(attempt, run=f"{case}/r{repeat + shifts.get(case, 0)}")
             for journal, shifts in self._journals
-            for one in journal.attempts()
-            for case, repeat in [_parts(one)]
+            for attempt in journal.attempts()
+            for case, repeat in [_parts(attempt)]
         )
 
     def campaigns(self) -> tuple[Campaign, ...]:
         """What was started in another of these folders is no unseen one."""
-        found = [one for journal, _ in self._journals for one in journal.campaigns()]
-        plans = [{one.plan_sha256 for one in journal.campaigns()} for journal, _ in self._journals]
-        seen = {one.id: sum(one.plan_sha256 in plan for plan in plans) - 1 for one in found}
-        return tuple(replace(one, elsewhere=one.elsewhere and max(0, one.elsewhere - seen[one.id])) for one in found)
+        every = [campaign for journal, _ in self._journals for campaign in journal.campaigns()]
+        plans = [{campaign.plan_sha256 for campaign in journal.campaigns()} for journal, _ in self._journals]
+        seen = {campaign.id: sum(campaign.plan_sha256 in plan for plan in plans) - 1 for campaign in every}
+        return tuple(replace(one, elsewhere=one.elsewhere and max(0, one.elsewhere - seen[one.id])) for one in every)
 
     def last_hashes(self) -> dict[Path, str]:
         return {file: hashed for journal, _ in self._journals for file, hashed in journal.last_hashes().items()}
@@ -115,12 +115,12 @@ class _MergedJournal(Journal):
         return all(journal.chained for journal, _ in self._journals)
 
 
-def _repeats(one: Store) -> dict[str, list[int]]:
+def _repeats(store: Store) -> dict[str, list[int]]:
     """Case → the repeats of its runs, finished or begun; the report says what of it cannot be read."""
-    found = [(run.case.id, run.repeat) for folder in one.finished() if (run := _run(folder))]
+    repeats = [(run.case.id, run.repeat) for folder in store.finished() if (run := _run(folder))]
     with contextlib.suppress(EvalsuiteError):
-        found += map(_parts, one.journal.attempts())
-    return by_key(found)
+        repeats += map(_parts, store.journal.attempts())
+    return by_key(repeats)
 
 
 def _run(folder: RunFolder) -> Run | None:

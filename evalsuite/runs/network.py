@@ -14,14 +14,14 @@ def folder(root: Path, scale: str, campaign: str) -> Path:
     return root / FOLDER / f"{scale}.{campaign}"
 
 
-def write(place: Path, found: NetworkMeasurement) -> None:
-    files.write_json(place / DOCUMENT, found.to_json())
+def write(place: Path, network: NetworkMeasurement) -> None:
+    files.write_json(place / DOCUMENT, network.to_json())
 
 
 def read(*roots: Path) -> tuple[NetworkMeasurement, ...]:
     files_found = (file for root in roots for file in root.glob(f"{FOLDER}/*/{DOCUMENT}"))
-    found = [NetworkMeasurement.from_json(files.read_json(file), file) for file in files_found]
-    return tuple(sorted(found, key=lambda one: one.at))
+    measured = [NetworkMeasurement.from_json(files.read_json(file), file) for file in files_found]
+    return tuple(sorted(measured, key=lambda network: network.at))
 
 
 def link_mbit(case: Case) -> int | None:

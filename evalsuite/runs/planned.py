@@ -47,8 +47,8 @@ class AskedRun(Document):
         given = (
             {name: value for name, value in facts.items() if name != "schema"} if isinstance(facts, Mapping) else facts
         )
-        found = decode.decode(_CaseFile, given, where, cls.TRY)
-        return cls(repeat=found.repeat, case=Case(**{one.name: getattr(found, one.name) for one in fields(Case)}))
+        asked = decode.decode(_CaseFile, given, where, cls.TRY)
+        return cls(repeat=asked.repeat, case=Case(**{field.name: getattr(asked, field.name) for field in fields(Case)}))
 
     @property
     def run(self) -> Run:
@@ -71,9 +71,9 @@ def _mistakes(case: Case) -> Iterator[Mistake]:
         "protocol.warmup_steps": (case.protocol.warmup_steps, 0),
         "protocol.measured_steps": (case.protocol.measured_steps, 1),
     }
-    for key, (found, low) in least.items():
-        if found < low:
-            yield Mistake(key, refusal(found, message("at_least", least=low)))
+    for key, (value, low) in least.items():
+        if value < low:
+            yield Mistake(key, refusal(value, message("at_least", least=low)))
     if case.batch_per_device <= 0:
         yield Mistake("batch_per_device", refusal(case.batch_per_device, message("above", least=0)))
     names = {"framework": case.framework, "recipe": case.recipe, "model": case.model}

@@ -96,10 +96,10 @@ class Preflight(Document):
         return len(self.chosen) >= self.wanted
 
 
-def write(found: Preflight, runs: Path) -> Path:
+def write(preflight: Preflight, runs: Path) -> Path:
     folder = runs / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    stamp = "".join(character for character in found.at[:23] if character.isalnum())
+    stamp = "".join(character for character in preflight.at[:23] if character.isalnum())
     file = folder / f"{stamp}.json"
-    write_json(file, found.to_json())
+    write_json(file, preflight.to_json())
     return file

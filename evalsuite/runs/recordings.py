@@ -17,12 +17,12 @@ def is_recording(folder: Path) -> bool:
 
 def units(root: Path) -> list[Path]:
     """The files below *root*; a folder into which agents recorded is one."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for place, folders, names in os.walk(root):
         if any(map(BY_AGENT.fullmatch, [*folders, *names])):
             folders.clear()
-            found.append(Path(place))
+            paths.append(Path(place))
         else:
             links = (name for name in folders if Path(place, name).is_symlink())
-            found += [Path(place, name) for name in (*names, *links)]
-    return sorted(found)
+            paths += [Path(place, name) for name in (*names, *links)]
+    return sorted(paths)

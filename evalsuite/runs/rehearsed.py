@@ -26,8 +26,8 @@ def stand_in(environment: Mapping[str, str]) -> str | None:
 
 def refuse_stand_in(environment: Mapping[str, str]) -> None:
     """Raises EvalsuiteError where a stand-in would take part in a measurement."""
-    if found := stand_in(environment):
-        raise EvalsuiteError.of("runs.stand_in", variable=found)
+    if variable := stand_in(environment):
+        raise EvalsuiteError.of("runs.stand_in", variable=variable)
 
 
 def is_rehearsal(case: Case, command: Iterable[str] = ()) -> bool:

@@ -26,10 +26,10 @@ def rows(folder: RunFolder) -> Iterator[list[Cell]]:
 
 
 def _samples(folder: RunFolder, host: str) -> Samples:
-    found = folder.samples(host)
-    if found is None or not found.tables:
+    samples = folder.samples(host)
+    if samples is None or not samples.tables:
         raise EvalsuiteError.of("runs.samples_empty", path=folder.samples_path(host))
-    return found
+    return samples
 
 
 def _columns(samples: Samples) -> dict[str, list[float | None]]:

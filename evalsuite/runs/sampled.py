@@ -21,8 +21,8 @@ def find_lack(folder: RunFolder) -> str | None:
     if absent:
         return Message("runs.sample_open", files=absent)
     for ranked in (
-        [(one.node_rank, host) for host, one in environments.items()],
-        [(one.rank, one.host) for one in logs],
+        [(described.node_rank, host) for host, described in environments.items()],
+        [(log.rank, log.host) for log in logs],
     ):
         for rank, number in Counter(rank for rank, _ in ranked if rank is not None).items():
             if number > 1:
@@ -30,7 +30,7 @@ def find_lack(folder: RunFolder) -> str | None:
     planned = max((agent.nodes or 0 for agent in agents.values()), default=0)
     if planned > len(hosts):
         return Message("runs.sample_nodes", hosts=hosts, planned=planned)
-    held = {name: found for agent in agents.values() for name, found in (agent.sha256 or {}).items()}
+    held = {name: digest for agent in agents.values() for name, digest in (agent.sha256 or {}).items()}
     changed = folder.others(held)
     return Message("runs.sample_changed", files=changed) if changed else None
 
@@ -61,6 +61,6 @@ def device(folder: RunFolder) -> str | None:
     if not kinds:
         return "cpu" if all(host.gpus == () for host in folder.environments().values()) else None
     samples = [folder.samples(host) for host in folder.sampled_hosts()]
-    used = [one.tables.get("gpus.utilisation_percent", {}) for one in samples if one]
+    used = [host.tables.get("gpus.utilisation_percent", {}) for host in samples if host]
     worked = any(value for rows in used for row in rows.values() for value in row)
     return kinds.pop() if worked and len(kinds) == 1 else None

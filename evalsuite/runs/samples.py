@@ -164,10 +164,10 @@ def read(file: Path) -> Samples | None:
 
 
 def stream(file: Path) -> tuple[Header | None, Iterator[Reading]]:
-    found = _lines(file)
-    number, facts = next(found, (0, None))
+    lines = _lines(file)
+    number, facts = next(lines, (0, None))
     header = Header.from_json(facts, f"{file}:{number}") if number else None
-    return header, (reading(facts, f"{file}:{at}") for at, facts in found)
+    return header, (reading(facts, f"{file}:{at}") for at, facts in lines)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, object]]:
@@ -189,7 +189,7 @@ def reading(facts: object, where: str) -> Reading:
     """Raises EvalsuiteError with the wrong quantity of *facts*, the line *where*."""
     if not isinstance(facts, dict) or facts.get("at_s") is None:
         raise EvalsuiteError.of("runs.samples_no_time", where=where, advice=decode.message(TRY))
-    found: Reading = {}
+    values: Reading = {}
     for name, device, value in _flat(facts):
         if value is None:
             continue
@@ -199,8 +199,8 @@ def reading(facts: object, where: str) -> Reading:
             raise EvalsuiteError.of(
                 "runs.samples_no_number", where=where, name=name, value=repr(value), advice=decode.message(TRY)
             )
-        found.setdefault((name, device), value)  # of two devices with one number the first counts
-    return found
+        values.setdefault((name, device), value)  # of two devices with one number the first counts
+    return values
 
 
 def _flat(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -230,9 +230,9 @@ def gpu_name(index: float | None) -> str:
 
 
 def tables(readings: Sequence[Reading]) -> dict[str, Rows]:
-    found: dict[str, Rows] = {}
+    by_name: dict[str, Rows] = {}
     for place, reading in enumerate(readings):
         for (name, device), number in reading.items():
-            rows = found.setdefault(name, {})
+            rows = by_name.setdefault(name, {})
             (rows.get(device) or rows.setdefault(device, [None] * len(readings)))[place] = number
-    return found
+    return by_name

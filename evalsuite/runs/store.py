@@ -123,8 +123,8 @@ class RunFolder:
     def write_command(self, command: RunCommand) -> None:
         write_json(self.path / COMMAND, command.to_json())
 
-    def write_environment(self, found: HostEnvironment) -> None:
-        write_json(self.environment_path(found.host), found.to_json())
+    def write_environment(self, environment: HostEnvironment) -> None:
+        write_json(self.environment_path(environment.host), environment.to_json())
 
     def write_waiting(self, host: str, words: str | None) -> None:
         file = self.path / f"waiting.{host}.txt"
@@ -174,13 +174,13 @@ class RunFolder:
 
     def command(self) -> RunCommand:
         file = self.path / COMMAND
-        found = RunCommand.from_json(read_json(file), file)
+        command = RunCommand.from_json(read_json(file), file)
         return replace(
-            found,
-            argv=redaction.redact_words(found.argv),
-            command=redaction.redact_words(found.command),
-            environment=redaction.redact_variables(found.environment),
-            files=redaction.redact_variables(found.files) if found.files is not None else None,
+            command,
+            argv=redaction.redact_words(command.argv),
+            command=redaction.redact_words(command.command),
+            environment=redaction.redact_variables(command.environment),
+            files=redaction.redact_variables(command.files) if command.files is not None else None,
         )
 
     def outcome(self) -> Outcome:
@@ -188,8 +188,8 @@ class RunFolder:
         return Outcome.from_json(read_json(file), file)
 
     def environments(self) -> dict[str, HostEnvironment]:
-        found = {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
-        return {host: _without_secrets(one) for host, one in found.items()}
+        hosts = {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
+        return {host: _without_secrets(environment) for host, environment in hosts.items()}
 
     def _by_host(self, kind: str) -> list[tuple[str, Path]]:
         matches = (re.fullmatch(rf"(?s){kind}\.(.*)\.json", name) for name in sorted(self._names()))
@@ -203,13 +203,13 @@ class RunFolder:
 
     def logs(self) -> list[Log]:
         """By host and rank; a link, a pipe or a device is none."""
-        found = []
+        logs = []
         for match in filter(None, map(_LOG.fullmatch, self._names())):
             host, rank = match["host"], int(match["rank"]) if match["rank"] else None
             log = self.path / match[0]
             if is_file(log):
-                found.append(Log(path=log, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
-        return sorted(found, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
+                logs.append(Log(path=log, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
+        return sorted(logs, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
 
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
         """The files that differ from the hashes in *outcome*; one without a hash there is new, and counts too."""
@@ -276,8 +276,8 @@ class Store:
         return lambda run: folder_name(run.case) in present and self.folder(run).finished
 
     def finished(self) -> list[RunFolder]:
-        found = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
-        return sorted(found, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
+        folders = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
+        return sorted(folders, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
 
     def unfinished(self) -> list[RunFolder]:
         begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r[0-9]*/{CASE}")]
@@ -356,10 +356,10 @@ def folder_name(case: Case) -> str:
     return f"{start}-{hashlib.sha256(encoded).hexdigest()[:HASH_DIGITS]}"
 
 
-def _without_secrets(found: HostEnvironment) -> HostEnvironment:
-    if not found.environment_variables:
-        return found
-    return replace(found, environment_variables=redaction.redact_variables(found.environment_variables))
+def _without_secrets(environment: HostEnvironment) -> HostEnvironment:
+    if not environment.environment_variables:
+        return environment
+    return replace(environment, environment_variables=redaction.redact_variables(environment.environment_variables))
 
 
 def _hash(file: Path) -> str | None:
