@@ -409,8 +409,8 @@ class Sniffer:
 
     def fits(self, text: bytes) -> list[Dialect]:
         """None, one, or several with equally many step lines; a dialect yields to one that says more (`yields_to`)."""
-        lines = (line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n"))
-        examples = {line.translate(None, NO_DIGITS): line for line in lines}
+        lines = [line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n")]
+        examples = dict(zip(b"\n".join(lines).translate(None, NO_DIGITS).split(b"\n"), lines, strict=True))
         shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
         names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
         likely = [dialect for dialect in self._dialects if dialect.name in names]
