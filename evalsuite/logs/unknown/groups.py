@@ -306,8 +306,12 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
     for name, at in unix.items():
         stamps = [value / (1000 if name == "unix_ms" else 1) for value in roles.values_of(at)]
         columns, heads = {key: column for key, column in columns.items() if column is not at}, [at[0].text]
-    stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     chosen, restarts = roles.choose_counters(columns)
+    first = min((column[0].start for column in chosen.values()), default=0)
+    if chosen and not unix and first < (len(heads[0]) if stamps else len(texts[0])):
+        unix, stamps = _stamps_behind(texts, first)
+        heads = [slot.text for slot in unix.get("stamp", [])]
+    stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     if "step" not in chosen and examples:
         chosen |= roles.choose_epochs(columns)
     unit, scope, kilo = roles.choose_rate(columns, chosen)
@@ -362,8 +366,20 @@ def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
 
 def _head_end(text: bytes) -> int:
     times = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?", text[:STAMP_BYTES])
-    other = re.compile(rb"(?i)eta|elapsed|time|took|<|remain")  # kinds of time
-    return next((time.end() for time in times if not other.search(text, max(0, time.start() - 14), time.start())), 0)
+    return next((time.end() for time in times if not _is_other_time(text, time.start())), 0)
+
+
+def _is_other_time(text: bytes, at: int) -> bool:
+    return re.search(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until", text[max(0, at - 14) : at]) is not None
+
+
+def _stamps_behind(texts: Sequence[bytes], first: int) -> tuple[roles.Chosen, list[float]]:
+    """iter: 5000, loss: 0.1249 | 2021-12-01 12:00:16.343"""
+    dates = [date for text in texts if (date := words.DATE.search(text.partition(b"\n")[0], first))]
+    stamps = [stamp_s(date[0]) or 0.0 for date in dates]
+    if len(dates) < len(texts) or stamps != sorted(stamps) or any(_is_other_time(d.string, d.start()) for d in dates):
+        return {}, []
+    return {"stamp": [Slot(label="", unit="", text=d[0], lead=b"", tail=b"", start=d.start()) for d in dates]}, stamps
 
 
 # from columns to a dialect
@@ -394,6 +410,8 @@ def _pattern(chosen: roles.Chosen) -> bytes:
 
 
 def _number_pattern(name: str, column: roles.Column) -> bytes:
+    if name == "stamp":
+        return words.DATE.pattern
     if column[0].clock:
         return rb"\d+:[\d:.]*\d" if all(b":" in slot.text for slot in column) else words.LASTING
     if not all(re.fullmatch(rb"[\d.,]+(?:[eE][-+]?\d+)?", slot.text) for slot in column):
@@ -423,10 +441,11 @@ def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
 
 
 def _read_fields(scales: Mapping[str, float], same: Mapping[str, float], match: Match[bytes]) -> Fields | None:
-    said: dict[str, float | None] = {**same}
+    said: dict[str, bytes | float | None] = {**same}
     for name, text in match.groupdict().items():
-        value = words.read_number(text)
+        value = None if name == "stamp" else words.read_number(text)
         said[name] = None if value is None else value * scales.get(name, 1.0)
+        said |= {name: text} if name == "stamp" else {}
     return said
 
 

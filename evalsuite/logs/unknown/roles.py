@@ -235,6 +235,11 @@ def usual_interval(chosen: Chosen) -> float:
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
+def _covers(column: Column, interval: float) -> bool:
+    """Time(1000 iters)"""
+    return bool(words.COUNTER.search(column[0].unit)) and set(values_of(column)) == {interval}
+
+
 def _is_pace(slot: Slot) -> bool:
     """[tps: 3.01s]: what is named like a rate, and is the time of a step."""
     is_time = words.UNIT_S.get(slot.unit, 60.0) <= 1 and slot.tail[:1].isalpha()
@@ -269,7 +274,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             chosen["elapsed_s"] = column
             return "elapsed whole" if interval and all(value % 1 == 0 for value in values) else "elapsed"
         name = ""
-        if slot.clock:  # 0:04:19 is no time of one step
+        if slot.clock or (interval and any(_covers(c, interval) for c in columns.values())):
+            # 0:04:19 is no time of one step
             name = "report_s"
         elif counter and "rate" not in chosen and _is_mean(column, counter):
             name = "mean_s"

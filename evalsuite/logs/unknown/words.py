@@ -17,6 +17,7 @@ _MASKED = re.compile(
     + rb"|\b\d\d? [A-Z][a-z]{2} \d{4} [\d:]{8}|(?<=\d)\.(?=\d+\.\.\.)|(?<=\d)\.\.\."  # 14 May 2023 22:08:50 · 1.251...
     + rb"|0x[0-9a-f]+|\bcuda:\d+|\[rank\d+\]:?"
 )
+DATE = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _HOURS, _SECONDS = rb"(?:\d+ ?h[a-z]*,? *)?", rb"\d+(?:\.\d+)? ?s(?:ec[a-z]*)?(?: +\d+ ?ms)?\b"
 DURATION = rb"\d+:[\d:.]*\d|%b\d+ ?m(?:in[a-z]*)?,? *%b" % (_HOURS, _SECONDS)
