@@ -195,8 +195,8 @@ def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> 
     *before, lead = text[text.rfind(b"\n", 0, max(0, begin - LOOKED_BACK)) + 1 : begin].split(b"\n")
     lead = b"".join(line if _is_full(line) else line + b"\n" for line in before) + lead
     lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")
-    first = lines[0].split(b"\r", 1)[0]  # without the bars behind it
-    if _count_reports(lead + _in_plain_digits(first) + b"\n", kind, len(lead)):
+    first, *bars = lines[0].split(b"\r", 1)
+    if _count_reports(lead + b"\r".join((_in_plain_digits(first), *bars)) + b"\n", kind, len(lead)):
         return True
     widths: list[int] = []
     for number, line in enumerate(lines[1:MOST_LINES], 2):
