@@ -171,7 +171,7 @@ def power(trials: int = TRIALS) -> list[tuple[float, float, int, float, float, f
         runs = speeds("normal", random, trials, 2, n, noise=noise) * numpy.array([[1 + lead], [1.0]])
         drifted = runs * (1 - DRIFT * numpy.arange(n) / (n - 1))
         told, drifting = (
-            standard.fmean(1 in behind(one, [n, n]) for one in logarithms(each)) for each in (runs, drifted)
+            standard.fmean(1 in behind(logarithm, [n, n]) for logarithm in logarithms(each)) for each in (runs, drifted)
         )
         found.append((noise, lead, n, told, drifting, significance.chance_of_telling(lead, noise * 2**0.5, n)))
     return found

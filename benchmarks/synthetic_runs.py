@@ -248,7 +248,7 @@ def _readings(seconds: float, chance: random.Random, *, all_cores: bool = False)
                 least_percent=min(percents),
                 mean_percent=sum(percents) / CORES,
                 most_percent=max(percents),
-                above_90_percent=sum(one > 90 for one in percents),
+                above_90_percent=sum(percent > 90 for percent in percents),
             ),
             memory_used_bytes=100 * 2**30 + chance.randrange(2**28) // 4096 * 4096,
             disks={

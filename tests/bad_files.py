@@ -137,11 +137,11 @@ class World:
     def told(self, kind: str, name: str) -> str | None:
         """None if the report of the one run tells of its record *name*."""
         try:
-            found = evaluate(Store(self.root / "runs"))
+            evaluation = evaluate(Store(self.root / "runs"))
         except EvalsuiteError as error:
             return None if name in str(error) else str(error)
-        told = [str(finding) for finding in found.findings if finding.severity in ("exclude", "reject")]
-        told += [run.reason for one in found.summaries for run in one.measurements if run.value is None]
+        told = [str(finding) for finding in evaluation.findings if finding.severity in ("exclude", "reject")]
+        told += [run.reason for summary in evaluation.summaries for run in summary.measurements if run.value is None]
         return None if any(word in text for word in (name, *OTHER_WORDS.get(kind, ())) for text in told) else str(told)
 
 
@@ -236,7 +236,7 @@ def wrong(kind: str, sound: bytes, chance: random.Random) -> Iterator[tuple[str,
         yield from ((f"without {key}", as_json(changed(facts, (key,)))) for key in facts if key != "nodes")
         yield "a key more", as_json({**facts, "zzz": 1})
     elif kind in RECORDS:
-        needed = [one.name for one in fields(RECORDS[kind]) if one.name in facts and _has_no_default(one)]
+        needed = [field.name for field in fields(RECORDS[kind]) if field.name in facts and _has_no_default(field)]
         yield from ((f"without {key}", as_json(changed(facts, (key,)))) for key in ("schema", *needed))
 
 

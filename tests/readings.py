@@ -82,7 +82,7 @@ def speed_line(step: int, rate: float = 10.0) -> str:
 
 
 def codes(found: Reading) -> set[str]:
-    return {one.code for one in (*found.findings, *(found.throughput.findings if found.throughput else ()))}
+    return {finding.code for finding in (*found.findings, *(found.throughput.findings if found.throughput else ()))}
 
 
 def value(found: Reading) -> float | None:
@@ -102,9 +102,9 @@ def read(folder: Path, log: str | bytes, **given: Any) -> Reading:
 
 def seen(folder: Path, row: Row) -> dict[str, Any]:
     """What is read of a log, of each name that its row expects; of a reason that holds the expected words, these."""
-    found = read(folder, row.log, **row.given)
-    got = {name: _seen(found, name) for name in row.expected}
-    if row.expected.get("reason", "nothing") in found.reason:
+    reading = read(folder, row.log, **row.given)
+    got = {name: _seen(reading, name) for name in row.expected}
+    if row.expected.get("reason", "nothing") in reading.reason:
         got["reason"] = row.expected["reason"]
     return got
 
@@ -122,9 +122,9 @@ def _seen(found: Reading, name: str) -> Any:
         "ends": lambda: [found.steps[0].index, found.steps[-1].index],
         "loss": lambda: found.steps[0].loss,
         "codes": lambda: sorted(codes(found)),
-        "scores": lambda: [[one.epoch, one.split, one.metric, one.value] for one in found.scores],
-        "scores_at_s": lambda: [one.at_s for one in found.scores],
-        "scores_line": lambda: [one.line for one in found.scores],
+        "scores": lambda: [[score.epoch, score.split, score.metric, score.value] for score in found.scores],
+        "scores_at_s": lambda: [score.at_s for score in found.scores],
+        "scores_line": lambda: [score.line for score in found.scores],
     }
     if name in known:
         return known[name]()

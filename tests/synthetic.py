@@ -296,8 +296,8 @@ def quick() -> Evaluation:
 @cache
 def thorough() -> Evaluation:
     """As quick, with seven repeats and the full window: significance may be spoken of."""
-    found = _ladders(FRAMEWORKS, ((1, 1), (1, 2)), repeats=7, gain=0.9, protocol=FULL, batch_per_device=32)
-    return evaluation(found, profile="full", repeats=7, title="ResNet-50 v1.5")
+    summaries = _ladders(FRAMEWORKS, ((1, 1), (1, 2)), repeats=7, gain=0.9, protocol=FULL, batch_per_device=32)
+    return evaluation(summaries, profile="full", repeats=7, title="ResNet-50 v1.5")
 
 
 @cache
@@ -332,7 +332,7 @@ def many(runs: int = 1000, repeats: int = 5) -> Evaluation:
 def asked() -> Evaluation:
     """Two models to ask about: four frameworks on ResNet-50, and a tie of two on BERT with AMP, a third behind them;
     on 32 devices a fourth ran out of memory."""
-    found = _ladders(FRAMEWORKS, ((1, 1), (1, 8)), repeats=7, protocol=FULL, device="gpu", options=())
+    summaries = _ladders(FRAMEWORKS, ((1, 1), (1, 8)), repeats=7, protocol=FULL, device="gpu", options=())
     about = {"precision": "amp", "device": "gpu", "batch_per_device": 64, "protocol": FULL, "options": ()}
     about |= {"model": "bert_base", "recipe": "bert"}
     for scale in ((1, 8), (4, 8)):
@@ -340,10 +340,10 @@ def asked() -> Evaluation:
             of = case(name, scale, **about)
             around = (-0.004, -0.003, -0.001, 0, 0.001, 0.003, 0.004)
             runs = (measured(of, k, speed * of.total_devices / 32 * (1 + x)) for k, x in enumerate(around))
-            found.append(summary(runs))
+            summaries.append(summary(runs))
     broken = case("mxnet", (4, 8), **about)
-    found.append(summary(failed(broken, k, "CUDA out of memory <b>") for k in range(7)))
-    return evaluation(with_scaling(found), repeats=7, profile="full", title="Two models")
+    summaries.append(summary(failed(broken, k, "CUDA out of memory <b>") for k in range(7)))
+    return evaluation(with_scaling(summaries), repeats=7, profile="full", title="Two models")
 
 
 @cache
@@ -389,16 +389,16 @@ def partial() -> Evaluation:
     twos = summary(runs, findings=(NoisyRepeats(cv=0.071, where=two.id),))
     lone = summary([measured(case("mxnet", (1, 2)), k, 33.0 + k) for k in range(3)])
     planned = tuple(case(framework, scale) for framework in ("mxnet", "pytorch") for scale in ((1, 1), (1, 2)))
-    found = with_scaling((ones, twos))
-    return evaluation((*found, lone), planned=planned, findings=twos.findings)
+    scaled = with_scaling((ones, twos))
+    return evaluation((*scaled, lone), planned=planned, findings=twos.findings)
 
 
 @cache
 def mixed_units() -> Evaluation:
     """Two frameworks whose logs count different things."""
     images = _ladders(("pytorch", "mxnet"), ((1, 1), (1, 2)), repeats=5, gain=0.8)
-    others = [replace(one, unit="samples/s") for one in images if one.case.framework == "mxnet"]
-    kept = [one for one in images if one.case.framework == "pytorch"]
+    others = [replace(image, unit="samples/s") for image in images if image.case.framework == "mxnet"]
+    kept = [image for image in images if image.case.framework == "pytorch"]
     return evaluation((*kept, *others), repeats=5)
 
 
@@ -440,7 +440,7 @@ def hostile() -> Evaluation:
 @cache
 def skipped() -> Evaluation:
     """A framework that could not be installed and one that lacks the option."""
-    found = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=3, gain=0.6)
+    summaries = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=3, gain=0.6)
     reason = {"mxnet": "mxnet==1.9.1 could not be installed: no matching distribution"}
     reason["paddlepaddle"] = "the recipe has no such option"
     skips = tuple(
@@ -448,7 +448,7 @@ def skipped() -> Evaluation:
         for name, why in reason.items()
         for scale in ((1, 1), (1, 2))
     )
-    return evaluation(found, planned=tuple(one.case for one in (*found, *skips)), skips=skips)
+    return evaluation(summaries, planned=tuple(one.case for one in (*summaries, *skips)), skips=skips)
 
 
 @cache
@@ -474,19 +474,19 @@ def gpu() -> Evaluation:
 @cache
 def options() -> Evaluation:
     """XLA and AMP off and on, three batch sizes, one that ran out of memory, one option not supported."""
-    found = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=5, gain=0.9, protocol=FULL, options=())
+    summaries = _ladders(("pytorch", "tensorflow"), ((1, 1), (1, 2)), repeats=5, gain=0.9, protocol=FULL, options=())
     for batch in (16, 32):
-        found += _ladders(
+        summaries += _ladders(
             ("pytorch",), ((1, 1), (1, 2)), repeats=5, gain=0.9, protocol=FULL, options=(), batch_per_device=batch
         )
-    found += _ladders(("pytorch",), ((1, 1),), repeats=5, protocol=FULL, options=(), precision="amp")
-    found += _ladders(("tensorflow",), ((1, 1),), repeats=5, protocol=FULL, options=(), xla=True)
+    summaries += _ladders(("pytorch",), ((1, 1),), repeats=5, protocol=FULL, options=(), precision="amp")
+    summaries += _ladders(("tensorflow",), ((1, 1),), repeats=5, protocol=FULL, options=(), xla=True)
     large = case("pytorch", protocol=FULL, options=(), batch_per_device=64)
-    found.append(summary(failed(large, k, "CUDA out of memory. Tried to allocate 2.00 GiB") for k in range(5)))
+    summaries.append(summary(failed(large, k, "CUDA out of memory. Tried to allocate 2.00 GiB") for k in range(5)))
     lacking = case("tensorflow", protocol=FULL, options=(), precision="amp")
     skip = Skip(case=lacking, reason="the recipe has no AMP switch", kind="unsupported")
-    planned = (*(one.case for one in found), lacking)
-    return evaluation(found, planned=planned, skips=(skip,), repeats=5, profile="full", title="Options")
+    planned = (*(one.case for one in summaries), lacking)
+    return evaluation(summaries, planned=planned, skips=(skip,), repeats=5, profile="full", title="Options")
 
 
 @cache
@@ -514,12 +514,12 @@ def ladder() -> Evaluation:
     scales = ((1, 1), (1, 8), (2, 8), (4, 8), (8, 8), (16, 8), (25, 8), (125, 8))
     about = {"repeats": 5, "protocol": FULL, "options": (), "device": "gpu", "batch_per_device": 128}
     planned = tuple(case(name, scale, **without(about, "repeats")) for name in FRAMEWORKS[1:] for scale in scales)
-    found = _ladders(("pytorch",), scales[:4], gain=0.985, **about)
+    summaries = _ladders(("pytorch",), scales[:4], gain=0.985, **about)
     falling = _ladders(("paddlepaddle",), scales[:4], gain=0.95, **about)
     slow = [replace(run, throughput=replace(run.throughput, items_per_s=300.0)) for run in falling[-1].measurements]
-    found += with_scaling([*(replace(one, base=None) for one in falling[:-1]), summary(slow)])
-    found += _ladders(("mxnet",), scales[:2], gain=0.9, **about)
-    return evaluation(found, planned=planned, repeats=5, profile="full", title="Ladder")
+    summaries += with_scaling([*(replace(one, base=None) for one in falling[:-1]), summary(slow)])
+    summaries += _ladders(("mxnet",), scales[:2], gain=0.9, **about)
+    return evaluation(summaries, planned=planned, repeats=5, profile="full", title="Ladder")
 
 
 @cache
@@ -582,7 +582,7 @@ def variants() -> Evaluation:
         about = {"recipe": "imagenet-resnet50", "model": "resnet50_v1", "device": "gpu", "protocol": FULL}
         about |= {"batch_per_device": 64, "options": tuple(sorted(options.items()))}
         *smaller, last = _ladders(("chainermn",), ((1, 8), (2, 8), (4, 8)), repeats=5, gain=gain, **about)
-        scores = tuple(one for one in _epochs(90, top1, hours * 3600) if one.split == "validation")
+        scores = tuple(epoch for epoch in _epochs(90, top1, hours * 3600) if epoch.split == "validation")
         runs = [replace(run, scores=scores) for run in last.measurements]
         found += [*smaller, replace(last, measurements=tuple(runs))]
     return evaluation(found, repeats=5, profile="full", title="Variants", timelines={})  # other pages have time lines

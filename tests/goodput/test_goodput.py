@@ -47,7 +47,7 @@ def truth(folder, killed):
     """Seconds of each phase, by the script's own record: what a first step took longer than the median is warm-up, and
     nothing but a start what was killed before its first step ended."""
     moments = moments_of(folder)
-    [again] = [number for number, one in enumerate(moments) if one["phase"] == "start" and number]
+    [again] = [number for number, moment in enumerate(moments) if moment["phase"] == "start" and number]
     resumed = moments[again + 1]["step"]
     first = [*moments[:again], {"at_s": killed, "phase": "killed"}]
     pairs = [*pairwise(first), (first[-1] | {"phase": "restart"}, moments[again]), *pairwise(moments[again:])]
@@ -79,11 +79,11 @@ def test_the_time_of_a_training_that_was_killed_and_resumed_is_divided_as_it_was
     train(tmp_path, 2, pauses[1][:2])
 
     argv = [*evalsuite, "goodput", tmp_path / "attempt-1", tmp_path / "attempt-2", "--json"]
-    found = json.loads(subprocess.run(argv, check=True, capture_output=True, text=True).stdout)
-    true, seconds = truth(tmp_path, killed), found["buckets"]
+    document = json.loads(subprocess.run(argv, check=True, capture_output=True, text=True).stdout)
+    true, seconds = truth(tmp_path, killed), document["buckets"]
 
-    assert sum(seconds.values()) == pytest.approx(found["seconds"], rel=0.01)
-    near = NEAR * found["seconds"]
+    assert sum(seconds.values()) == pytest.approx(document["seconds"], rel=0.01)
+    near = NEAR * document["seconds"]
     assert seconds["steps"] + seconds["data_wait"] == pytest.approx(true["steps"] + true["data_wait"], abs=near)
     for bucket in ("start", "compile", "restart", "lost_progress", "evaluation", "checkpoint", "idle_end"):
         assert seconds[bucket] == pytest.approx(true[bucket], abs=near), bucket

@@ -136,7 +136,7 @@ def published(*nights: Sequence[reports.Summary]) -> Callable[[Workplace], Said]
 
 
 def at(factor: float, day: int, **changes: object) -> reports.Summary:
-    return reports.summary([one * factor for one in reports.STEADY], day=day, **changes)
+    return reports.summary([speed * factor for speed in reports.STEADY], day=day, **changes)
 
 
 def crashed(day: int) -> reports.Summary:
@@ -193,7 +193,7 @@ CASES: dict[str, JudgementCase] = {
     ),
     "few": case(
         *("40 % slower with 4 repeats", "exit 6"),
-        gate([at(1, 1)], [reports.summary([one * 0.6 for one in reports.STEADY[:4]], day=2)]),
+        gate([at(1, 1)], [reports.summary([speed * 0.6 for speed in reports.STEADY[:4]], day=2)]),
     ),
     "renamed": case(
         *("40 % slower under another name, another case pairs", "exit 6"),

@@ -151,5 +151,5 @@ def compare(
             campaign.note_value(ended, started, store, 64.0, "images/s")
     evaluation = evaluate(store, criteria_file=folder / "criteria.toml")
     book = Book(evaluation=identity.ordered(evaluation))
-    page = " ".join(str(one.unproven) for one in answers.questions(book, words.read()))
+    page = " ".join(str(question.unproven) for question in answers.questions(book, words.read()))
     return json.loads(json.dumps(summary_json.document(book, "0" * 64))), 0, page

@@ -87,7 +87,7 @@ def judge(
     if summary is None:
         return Said(verdict="caught", words=f"refused; exit {code}")
     whole = ("evaluated_before", *(["busy_machine"] if others else ()))
-    codes = {name: {one["code"] for one in summary["findings"] if name in str(one)} for name in ways}
+    codes = {name: {finding["code"] for finding in summary["findings"] if name in str(finding)} for name in ways}
     own = codes[vendor] - codes["honest"] | {one["code"] for one in summary["findings"] if one["code"] in whole}
     answers = [answer for answer in summary["answers"] if answer["nodes"] * answer["devices_per_node"] == 1]
     leading = [{place["framework"] for place in answer["ranked"] if place["leading"]} for answer in answers]

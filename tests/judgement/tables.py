@@ -40,7 +40,7 @@ def table(
         bent = (
             wrong(summary)
             if wrong
-            else any(one["said"] in (*RANKED, "published") and one["ranked"][1:] for one in summary["answers"])
+            else any(answer["said"] in (*RANKED, "published") and answer["ranked"][1:] for answer in summary["answers"])
         )
         skipped = asked if "skipped" in asked else ""
         return verdict(bent, codes(summary), f"{ranked(summary)} {codes(summary)} {skipped}")
@@ -55,7 +55,7 @@ def beside(rate: str, unit: str = "images/s", **changes: str) -> Callable:
 
 def first(summary: Mapping) -> str | None:
     """Who is ranked first among several, by whatever word."""
-    return next((one["ranked"][0]["framework"] for one in summary["answers"] if len(one["ranked"]) > 1), None)
+    return next((answer["ranked"][0]["framework"] for answer in summary["answers"] if len(answer["ranked"]) > 1), None)
 
 
 def speedup(summary: Mapping) -> bool:
@@ -108,17 +108,17 @@ CASES: dict[str, JudgementCase] = {
     "thousands": case("6,012 in quotes beside 5990", "6012", table([row("alpha", "5990"), row("beta", '"6,012"')],
                       wrong=lambda of: len(of["summaries"]) < 2)),
     "n_runs": case("n_runs 20, five rows there", "said", table(runs(FIVE, NUMBERED, "20"), f"{HEAD},run,n_runs",
-                   wrong=lambda of: any(one["n"] > 5 for one in of["summaries"]))),
+                   wrong=lambda of: any(summary["n"] > 5 for summary in of["summaries"]))),
     "chosen": case("repeats 3, 7, 11, 12, 19", "said", table(runs(FIVE, ["3", "7", "11", "12", "19"]), f"{HEAD},run",
                    wrong=lambda of: True), "footnote"),
     "no scatter": case("five values 0.01 apart", "no repeats",
                        table(runs([f"6012.0{n}" for n in range(5)], NUMBERED), f"{HEAD},run",
-                             wrong=lambda of: any(one["n"] > 1 for one in of["summaries"]))),
+                             wrong=lambda of: any(summary["n"] > 1 for summary in of["summaries"]))),
     "single runs": case("medians and rows whose note says single run", "asked",
                         table([f"{row('alpha', '5990')},", f"{row('alpha', '6012')},single run"], f"{HEAD},note")),
     "cited ahead": case("cited runs, one 1.7 % ahead", "never fastest",
                         table([*runs(FIVE, NUMBERED), *runs(BEHIND, NUMBERED, framework="beta")], f"{HEAD},run",
-                              wrong=lambda of: any(one["said"] == "fastest" for one in of["answers"]))),
+                              wrong=lambda of: any(answer["said"] == "fastest" for answer in of["answers"]))),
     "Simpson": case("two models, each with its own first", "no overall winner",
                     table([row("alpha", "5990"), row("beta", "5000"), row("alpha", "100", model="bert_base"),
                            row("beta", "200", model="bert_base")], wrong=lambda of: len(of["answers"]) < 2)),

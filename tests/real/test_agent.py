@@ -53,8 +53,8 @@ def ending(folder):
 
 def sampled(folder):
     """Header and readings."""
-    found = RunFolder(folder).samples("n")
-    return found.header, *runfolders.readings(found)
+    samples = RunFolder(folder).samples("n")
+    return samples.header, *runfolders.readings(samples)
 
 
 def arrivals(folder, name="arrivals.n.csv"):

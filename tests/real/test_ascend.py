@@ -29,8 +29,8 @@ def sampled(tmp_path):
     def run(**environment):
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
         subprocess.run([*line, "--", "sleep", "0.6"], env=os.environ | environment, check=True, timeout=180)
-        found = RunFolder(tmp_path / "run").samples("n")
-        return found.header, runfolders.readings(found), RunFolder(tmp_path / "run").environments()["n"]
+        samples = RunFolder(tmp_path / "run").samples("n")
+        return samples.header, runfolders.readings(samples), RunFolder(tmp_path / "run").environments()["n"]
 
     return run
 

@@ -401,13 +401,13 @@ def test_text_stands_out_from_its_ground(tab, address, name, theme):
 
 def test_every_control_has_a_name_and_room_for_a_finger_and_the_page_can_be_walked_by_keyboard(tab, address):
     tab.visit(f"{address('quick')}#lang=en")
-    found = tab.evaluate(
+    shown = tab.evaluate(
         "[...document.querySelectorAll('button, summary, select, label')].filter(e => e.getClientRects().length)"
         ".map(e => [e.innerText.trim() || e.textContent.trim(), Math.round(e.getBoundingClientRect().height)])"
     )
 
-    assert [entry for entry in found if not entry[0]] == []
-    assert [entry for entry in found if entry[1] < 24] == []
+    assert [entry for entry in shown if not entry[0]] == []
+    assert [entry for entry in shown if entry[1] < 24] == []
 
     tab.visit(f"{address('quick')}#lang=en")
     seen = []
@@ -549,10 +549,10 @@ STAGE = "document.querySelector('#answer').innerText"
 def test_the_fastest_at_a_setting_and_by_how_much_is_one_click_away(tab, questions, language, answer):
     tab.visit(f"{questions}#lang={language}")
     tab.evaluate("[...document.querySelectorAll('.winners .tie a')].at(-1).click()")
-    found = tab.evaluate(STAGE)
+    shown = tab.evaluate(STAGE)
 
-    assert "BERT-Base · AMP · bsz 64 · 4×8" in found
-    assert answer in found and "2.0%" in found
+    assert "BERT-Base · AMP · bsz 64 · 4×8" in shown
+    assert answer in shown and "2.0%" in shown
     assert "ask=a-" in tab.evaluate("location.hash") and f"lang={language}" in tab.evaluate("location.hash")
     assert 0 <= tab.evaluate("document.querySelector('#ask').getBoundingClientRect().top") <= 900
     assert "BERT-Base" in tab.evaluate("document.querySelector('.curve.shown').innerText")
@@ -644,11 +644,11 @@ def test_a_number_opens_its_receipt_where_it_stands_by_keyboard_too_and_gives_th
 def test_every_receipt_counts_to_the_printed_value(tab, address):
     tab.visit(f"{address('thorough')}#lang=en")
 
-    found = tab.evaluate(
+    shown = tab.evaluate(
         "[...new Set([...document.querySelectorAll('main a.num[href^=\"#c-\"]')].map(link => link.hash))].map(hash => {"
         'document.querySelector(`main a.num[href="${hash}"]`).click();'
         "const said = document.querySelector('#drawer-result').className;"
         "document.querySelector('#drawer').close(); return said; })"
     )
-    assert len(found) > 5
-    assert set(found) == {"drawer-same"}
+    assert len(shown) > 5
+    assert set(shown) == {"drawer-same"}

@@ -64,12 +64,12 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
 
 def structure(report: Path) -> dict[str, list]:
     """What a report consists of, whatever its numbers: the cases, what is said of each, and the sections."""
-    found = json.loads((report / "summary.json").read_text())
+    document = json.loads((report / "summary.json").read_text())
     return {
-        "fields": sorted(found),
-        "cases": [one["case"]["id"] for one in found["summaries"]],
-        "of each": [sorted(one) for one in found["summaries"]],
-        "verdicts": [(one["criterion"], sorted(one)) for one in found["verdicts"]],
+        "fields": sorted(document),
+        "cases": [summary["case"]["id"] for summary in document["summaries"]],
+        "of each": [sorted(summary) for summary in document["summaries"]],
+        "verdicts": [(verdict["criterion"], sorted(verdict)) for verdict in document["verdicts"]],
         "sections": re.findall(r'<section[^>]* id="([^"]+)"', (report / "report.html").read_text()),
     }
 

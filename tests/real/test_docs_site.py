@@ -59,7 +59,7 @@ def test_duckdb_reads_ten_thousand_runs_of_reports_with_different_options_where_
     for number in range(10):
         options = (("data", "synthetic"),) if number % 2 else ()
         cases = [synthetic.case(nodes=nodes, options=options, protocol=synthetic.FULL) for nodes in range(1, 201)]
-        found = [reports.summary(day=number + 1, of=one) for one in cases]
+        found = [reports.summary(day=number + 1, of=case) for case in cases]
         written = SimpleNamespace(
             book=Book(evaluation=reports.evaluation(*found)), out=tmp_path / str(number) / "report"
         )

@@ -16,16 +16,16 @@ def test_the_search_grows_bisects_confirms_and_goes_on_from_what_was_tried(tmp_p
     words = ["largest-batch", *axes, *where, "--runs", str(tmp_path / "runs"), "--json"]
 
     first = cli.main(words)
-    [found] = json.loads(capsys.readouterr().out)
+    [entry] = json.loads(capsys.readouterr().out)
     made = {file: file.stat().st_mtime for file in tmp_path.rglob("outcome.json")}
     cli.main(words)
 
-    assert (first, found["batch"]) == (Exit.DONE, 11)
-    assert [(one["batch"], one["ends"]) for one in found["tried"]] == [
+    assert (first, entry["batch"]) == (Exit.DONE, 11)
+    assert [(trial["batch"], trial["ends"]) for trial in entry["tried"]] == [
         (4, "fits"), (8, "fits"), (16, "out_of_memory"), (12, "out_of_memory"), (10, "fits"), (11, "fits"),
         (11, "fits"),
     ]  # fmt: skip
-    assert json.loads(capsys.readouterr().out) == [found]
+    assert json.loads(capsys.readouterr().out) == [entry]
     assert {file: file.stat().st_mtime for file in tmp_path.rglob("outcome.json")} == made
 
 
@@ -43,7 +43,7 @@ def test_a_spec_that_asks_for_the_most_finds_it_before_its_runs_and_once(tmp_pat
 
     assert "the largest batch is 11" in said
     expected = [("1x1", 11, 1), ("1x2", 11, 1)]
-    assert [(one["scale"], one["batch_per_device"], one["done"]) for one in planned["cases"]] == expected
+    assert [(case["scale"], case["batch_per_device"], case["done"]) for case in planned["cases"]] == expected
     assert planned["to_search"] == [] and planned["searches"][0]["batch"] == 11
     cli.main(["run", *words])
     assert "growing" not in capsys.readouterr().err

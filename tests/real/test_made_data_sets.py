@@ -44,9 +44,9 @@ def test_what_tensorflow_reads_back_is_what_the_seed_gives(name, root):
 def _check(name):
     made_data.make(name)
 
-    found = data_manifest.read(name)
-    digest = found.decoded_sha256.get("train")
-    assert digest == (DECODED[found.source] if found.items else None)
+    reading = data_manifest.read(name)
+    digest = reading.decoded_sha256.get("train")
+    assert digest == (DECODED[reading.source] if reading.items else None)
     assert data_manifest.problem(name, thorough=True) is None
 
 

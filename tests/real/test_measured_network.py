@@ -20,11 +20,11 @@ def test_an_all_reduce_and_a_read_are_timed_and_shown(tmp_path):
     code = cli.main(["compare", *TOYNET, *where, "--measure-network", *report])
 
     (file,) = (tmp_path / "runs").glob("network/*/network.json")  # one device alone has no network
-    found = json.loads(file.read_text())
-    assert (code, found["backend"], found.get("error")) == (0, "gloo", None)
-    times = {one["bytes"]: min(one["seconds"]) for one in found["all_reduce"]}
+    document = json.loads(file.read_text())
+    assert (code, document["backend"], document.get("error")) == (0, "gloo", None)
+    times = {one["bytes"]: min(one["seconds"]) for one in document["all_reduce"]}
     assert 0 < times[1 << 10] < times[1 << 27] < 60
-    assert found["storage"][0]["seconds"] > 0
+    assert document["storage"][0]["seconds"] > 0
     assert not list(file.parent.glob("read.*.bin"))
     assert "总线带宽" in (tmp_path / "report" / "report.html").read_text()
     assert "Bus bandwidth" in (tmp_path / "report" / "report.en.md").read_text()

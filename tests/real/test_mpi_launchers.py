@@ -24,13 +24,13 @@ pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"
 HANG_LIMIT_S = 180.0  # of silence in the network (agent.calls), and for the launcher and the agents to end
-NEWER = [one for one in LAUNCHERS if one.wheel]
-OPEN_MPI = [one for one in LAUNCHERS if one.via == "openmpi"]
+NEWER = [launcher for launcher in LAUNCHERS if launcher.wheel]
+OPEN_MPI = [launcher for launcher in LAUNCHERS if launcher.via == "openmpi"]
 
 
 def over(*launchers: Launcher):
     """The test once over each of them."""
-    return pytest.mark.parametrize("launcher", launchers, ids=[one.name for one in launchers])
+    return pytest.mark.parametrize("launcher", launchers, ids=[launcher.name for launcher in launchers])
 
 
 def started(reached, folder: Path, launcher: Launcher, *words: str) -> subprocess.Popen:
@@ -120,12 +120,12 @@ def test_a_script_that_mpirun_starts_on_hosts_has_its_network_measured_over_mpi(
     said, _ = process.communicate(timeout=240)
 
     (file,) = tmp_path.glob("runs/network/*/network.json")
-    found = json.loads(file.read_text())
-    assert (found["backend"], found.get("error")) == ("mpi", None), said
-    assert found["tool"].startswith(launcher.name)
-    times = {one["bytes"]: min(one["seconds"]) for one in found["all_reduce"]}
+    document = json.loads(file.read_text())
+    assert (document["backend"], document.get("error")) == ("mpi", None), said
+    assert document["tool"].startswith(launcher.name)
+    times = {one["bytes"]: min(one["seconds"]) for one in document["all_reduce"]}
     assert 0 < times[1 << 10] < times[1 << 27] < 60
-    assert sorted(one["host"] for one in found["storage"]) == ["a", "b"]
+    assert sorted(one["host"] for one in document["storage"]) == ["a", "b"]
 
 
 @over(*LAUNCHERS)

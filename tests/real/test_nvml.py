@@ -49,8 +49,8 @@ def sampled(tmp_path):
         folder = Path(tempfile.mkdtemp(dir=tmp_path)) / "run"
         line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--host", "n", "--hz", "4"]
         subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
-        found = RunFolder(folder).samples("n")
-        return found.header, runfolders.readings(found), RunFolder(folder).environments()["n"]
+        samples = RunFolder(folder).samples("n")
+        return samples.header, runfolders.readings(samples), RunFolder(folder).environments()["n"]
 
     return run
 
@@ -71,7 +71,7 @@ def test_every_value_is_read_with_its_unit_the_driver_is_named_and_the_json_hold
     header, samples, environment = sampled(library("READINGS"))
     device = Gpu(index=1, kind="gpu", vendor="NVIDIA", uuid="GPU-00001", name="Stand-in 1", compute_capability="7.0")
     last = replace(samples[-2].gpus[1], pcie_received_bytes_per_s=None, pcie_sent_bytes_per_s=None)
-    pcie = {(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s) for one in samples for gpu in one.gpus}
+    pcie = {(gpu.pcie_received_bytes_per_s, gpu.pcie_sent_bytes_per_s) for sample in samples for gpu in sample.gpus}
 
     assert header.gpus[1] == replace(device, memory_total_bytes=16 << 30, power_limit_w=300.0, of_job=False)
     assert last == GpuReading(
@@ -142,7 +142,7 @@ def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled
 
 def test_the_look_at_a_node_names_what_is_on_its_devices_as_far_as_the_driver_tells(tmp_path):
     node = looked_at(tmp_path, library("READINGS", "PROCESSES"))
-    found = [(one["device"], one["pid"], one.get("memory_bytes")) for one in node["facts"]["on_devices"]]
+    found = [(device["device"], device["pid"], device.get("memory_bytes")) for device in node["facts"]["on_devices"]]
     assert found == [(0, 1, 3 << 30), (1, 2, None)]
     assert "on_devices" in [trouble["kind"] for trouble in node["troubles"]]
 

@@ -112,8 +112,8 @@ def test_a_large_document_sums_up_first_and_repeats_the_head_of_a_table_overleaf
 
 def heights_of(path, word) -> set[float]:
     """How high *word* is printed, wherever it stands, in points."""
-    found = re.findall(rf'<word xMin="[^"]+" yMin="([^"]+)" xMax="[^"]+" yMax="([^"]+)">{word}</word>', boxes(path))
-    return {round(float(bottom) - float(top), 1) for top, bottom in found}
+    matches = re.findall(rf'<word xMin="[^"]+" yMin="([^"]+)" xMax="[^"]+" yMax="([^"]+)">{word}</word>', boxes(path))
+    return {round(float(bottom) - float(top), 1) for top, bottom in matches}
 
 
 def boxes(path) -> str:
@@ -150,4 +150,4 @@ def test_no_planted_secret_stands_in_the_text_of_the_pdf_or_beside_it(tmp_path):
         beside = said("pdfinfo", path) + said("pdfinfo", "-url", path)
 
         assert "[secret:" in text
-        assert [one for one in planted.SECRETS if re.sub(r"\s", "", one) in text or one in beside] == []
+        assert [secret for secret in planted.SECRETS if re.sub(r"\s", "", secret) in text or secret in beside] == []

@@ -53,13 +53,13 @@ def rehearse(tmp_path, monkeypatch):
 def test_a_script_takes_its_steps_and_the_evidence_says_how(rehearse):
     code, out = rehearse(TABLE)
 
-    found = evidence.read("toynet", "toy", out / "evidence")
-    one, two = found.scales["1x1"], found.scales["1x2"]
+    reading = evidence.read("toynet", "toy", out / "evidence")
+    one, two = reading.scales["1x1"], reading.scales["1x2"]
     assert code == Exit.DONE
     assert (one.steps_seen, one.reports, one.ranks, two.ranks, one.unit) == (22, 22, 1, 2, "images/s")
     assert one.command[-1] == "--cuda"  # of the device that is rehearsed
-    assert found.changes == {"set": {"--size": "2"}, "drop": ["--slow"]}
-    assert (found.origin, found.pins, found.stand_ins.keys()) == ("toy 1.0", ("toy==1.0",), {"hook", "pynvml"})
+    assert reading.changes == {"set": {"--size": "2"}, "drop": ["--slow"]}
+    assert (reading.origin, reading.pins, reading.stand_ins.keys()) == ("toy 1.0", ("toy==1.0",), {"hook", "pynvml"})
     for name in one.logs:
         assert (out / "logs" / name).read_bytes().startswith(rehearsed.MARK)
 
@@ -130,7 +130,7 @@ def campaign(rehearse, tmp_path):
         given = ("--spec", str(tmp_path / "lab.toml"), "--scales", "1x1", "--repeats", "2")
         code, out = rehearse(TABLE, *given, *words, recipe=())
         lines = [json.loads(line) for line in (out / "runs" / "attempts.jsonl").read_text().splitlines()]
-        return code, [(one["event"], one["run"].split("-")[0], one["attempt"]) for one in lines], out / "runs"
+        return code, [(line["event"], line["run"].split("-")[0], line["attempt"]) for line in lines], out / "runs"
 
     return run
 

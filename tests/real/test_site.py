@@ -22,7 +22,7 @@ def site(tmp_path_factory):
     """Two days of one case, the second slower; a hostile report; and one page as it is really drawn."""
     folder = tmp_path_factory.mktemp("site")
     days = [reports.summary(), reports.summary(reports.SLOWER, day=2, version="2.1")]
-    folders = [reports.written(folder / f"day{k}", reports.evaluation(one)) for k, one in enumerate(days)]
+    folders = [reports.written(folder / f"day{k}", reports.evaluation(day)) for k, day in enumerate(days)]
     folders.append(reports.written(folder / "hostile", synthetic.hostile()))
     report.build(synthetic.one_case(), folder / "real")
     publishing.publish([*folders, folder / "real"], folder / "site")

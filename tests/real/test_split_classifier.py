@@ -26,7 +26,7 @@ def test_a_split_head_gives_the_losses_gradients_and_weights_of_the_whole_one():
     )
 
     assert ended.returncode == 0, ended.stderr[-3000:]
-    found = json.loads(ended.stdout.strip().splitlines()[-1])
-    assert found["split"] == pytest.approx(found["whole"], rel=1e-10)
-    assert found["whole"][0] > found["whole"][-1]  # it trains
-    assert 0 < found["gradients"] < 1e-8 and 0 < found["weights"] < 1e-8  # different code, and yet the same
+    document = json.loads(ended.stdout.strip().splitlines()[-1])
+    assert document["split"] == pytest.approx(document["whole"], rel=1e-10)
+    assert document["whole"][0] > document["whole"][-1]  # it trains
+    assert 0 < document["gradients"] < 1e-8 and 0 < document["weights"] < 1e-8  # different code, and yet the same

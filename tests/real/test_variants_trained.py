@@ -24,4 +24,4 @@ def test_a_variable_of_a_variant_reaches_pytorch_and_stands_in_what_was_run(tmp_
         assert folder.outcome().status == "completed", said
         assert ("onednn_verbose" in said) == (variant == "onednn-spoken")
         assert (command["environment"].get("ONEDNN_VERBOSE") == "1") == (variant == "onednn-spoken")
-    assert all(one.measurements[0].value for one in evaluate(Store(tmp_path / "runs")).summaries)
+    assert all(summary.measurements[0].value for summary in evaluate(Store(tmp_path / "runs")).summaries)

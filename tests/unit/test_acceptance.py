@@ -68,9 +68,9 @@ def test_measured_runs_at_32_nodes_pass_fail_and_stay_open(matrix):
 def test_without_two_cells_that_a_criterion_is_about_there_is_no_matrix(name):
     book = Book(evaluation=synthetic.PAGES[name]())
 
-    found = verdict.facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
+    facts = verdict.facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
 
-    assert found["accepted"] is None and found["not_here"] is not None
+    assert facts["accepted"] is None and facts["not_here"] is not None
 
 
 def test_the_page_and_markdown_show_the_same_outcomes(subject, tmp_path):

@@ -16,7 +16,7 @@ from evalsuite.plan import spec
 from tests import goldens, sources
 
 ADAPTERS = registry.discover()
-RECIPES = [(one, recipe) for one in ADAPTERS.values() for recipe in one.recipes]
+RECIPES = [(adapter, recipe) for adapter in ADAPTERS.values() for recipe in adapter.recipes]
 REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "reference"]
 SIZED = [(one, recipe) for one, recipe in REFERENCE if not recipe.model.startswith("wide_and_deep")]
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}

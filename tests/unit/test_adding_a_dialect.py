@@ -27,10 +27,10 @@ def folder(tmp_path):
 def test_the_page_works_as_it_is_written(folder, capsys):
     done = main(["parse", str(folder.parent / "train.log"), "--dialects", str(folder), "--devices", "8", "--json"])
 
-    (found,) = json.loads(capsys.readouterr().out)
+    (entry,) = json.loads(capsys.readouterr().out)
     assert done == Exit.DONE
-    assert (found["dialect"], found["status"], found["unit"]) == ("toynet", "ok", "images/s")
-    assert found["throughput"] == pytest.approx(8 * 812.5)
+    assert (entry["dialect"], entry["status"], entry["unit"]) == ("toynet", "ok", "images/s")
+    assert entry["throughput"] == pytest.approx(8 * 812.5)
 
 
 def test_the_line_that_the_page_shows_is_the_sample_of_its_dialect():

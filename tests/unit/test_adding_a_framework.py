@@ -48,8 +48,8 @@ def test_the_adapter_of_the_page_has_thirty_lines_at_most_lacks_nothing_and_buil
     assert words[:3] == ("{python}", "-m", "toynet.run")
     assert words[-6:] == ("--batch", "64", "--image-size", "224", "--steps", "120")
     assert "no XLA" in recipe.refusal(Case(**named, xla=True))
-    found = checking.check_adapters(loaded, folder, catalogue.known(), None)
-    assert [lack for one in found for lack in one.missing] == []
+    answers = checking.check_adapters(loaded, folder, catalogue.known(), None)
+    assert [lack for one in answers for lack in one.missing] == []
     assert len([line for line in TOYNET.splitlines() if line.strip()]) <= 30
 
 

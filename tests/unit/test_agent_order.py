@@ -81,14 +81,14 @@ def test_the_usable_cores_are_shared_out_among_the_devices(monkeypatch, cpus, de
 
 
 def test_everything_behind_the_dashes_belongs_to_the_command_and_they_may_be_left_out():
-    found = parsed("-o", "out", "--quiet", "--", "python", "-o", "x", "--", "--hz", "9")
-    assert found.argv == ("python", "-o", "x", "--", "--hz", "9")
-    assert (found.folder, found.hz, found.echo) == (Path("out"), 2.0, False)
+    document = parsed("-o", "out", "--quiet", "--", "python", "-o", "x", "--", "--hz", "9")
+    assert document.argv == ("python", "-o", "x", "--", "--hz", "9")
+    assert (document.folder, document.hz, document.echo) == (Path("out"), 2.0, False)
 
     assert parsed("-o", "out", "sleep", "3").argv == ("sleep", "3")
 
-    found = parsed("--processes", "4", "--", "x")
-    assert (found.processes, found.devices_per_node) == (4, 4)
+    document = parsed("--processes", "4", "--", "x")
+    assert (document.processes, document.devices_per_node) == (4, 4)
 
 
 @pytest.mark.parametrize(("words", "part"), sources.table("agent_order.toml")["senseless"])
@@ -113,9 +113,9 @@ def test_a_process_whose_name_looks_like_its_fields_is_read_right(monkeypatch, t
     monkeypatch.setattr(processes, "PROC", str(tmp_path))
     monkeypatch.setattr(processes, "TICKS_PER_S", 100)
 
-    found = processes.stat(7)
+    stat = processes.stat(7)
 
-    assert found == processes.Stat(
+    assert stat == processes.Stat(
         state="S", parent=41, started_ticks=99, cpu_s=2.0, memory_bytes=2 * processes.PAGE_BYTES
     )
 

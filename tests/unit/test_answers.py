@@ -25,12 +25,12 @@ def summary(framework, speed, around=SEVEN, scale=(4, 8), **changes):
 
 
 def only(summaries, planned=(), skips=()):
-    (found,) = answers.answers(summaries, planned, skips)
-    return found
+    (answer,) = answers.answers(summaries, planned, skips)
+    return answer
 
 
 def names(ranked):
-    return [one.summary.case.framework for one in ranked]
+    return [place.summary.case.framework for place in ranked]
 
 
 def test_a_fastest_one_is_named_only_with_enough_runs_and_steps():
@@ -44,7 +44,7 @@ def test_a_fastest_one_is_named_only_with_enough_runs_and_steps():
     assert (three.deciding.needed, three.deciding.runs) == ("repeats", 4) and three.deciding.chance > 0.9
     assert (one.deciding.needed, one.deciding.runs, one.deciding.chance) == ("repeats", 8, None)
     assert (short.deciding.needed, short.deciding.runs) == ("window", 10)
-    assert short.deciding.seconds > sum(run.duration_s for one in short.ranked for run in one.summary.measurements)
+    assert short.deciding.seconds > sum(run.duration_s for place in short.ranked for run in place.summary.measurements)
 
 
 def test_the_cost_of_deciding_comes_from_the_recorded_durations():
@@ -109,9 +109,9 @@ def test_the_same_items_by_whatever_loader_are_one_ranking_and_those_of_another_
     [apart] = found.apart
     assert (apart.summary.case.framework, apart.why) == ("tensorflow", ("facts.data_source",))
     (shown, *_) = answers_section.questions(Book(evaluation=synthetic.evaluation(rows)), SPOKEN)
-    assert [one.loader and one.loader.plain("en") for one in shown.places] == ["OFRecord", "DALI (GPU)", "own"]
+    assert [place.loader and place.loader.plain("en") for place in shown.places] == ["OFRecord", "DALI (GPU)", "own"]
     (alike, *_) = answers_section.questions(Book(evaluation=synthetic.evaluation(rows[:1])), SPOKEN)
-    assert [one.loader for one in alike.places] == [None]
+    assert [place.loader for place in alike.places] == [None]
 
 
 def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
@@ -124,9 +124,9 @@ def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
     elsewhere = summary("oneflow", 120.0, batch_per_device=160)
     rows = [summary("pytorch", 100.0), synthetic.summary(broken), elsewhere]
 
-    found = {one.setting.batch_per_device: one for one in answers.answers(rows, planned, skips)}
+    found = {answer.setting.batch_per_device: answer for answer in answers.answers(rows, planned, skips)}
 
-    assert {one.framework: (one.why, one.reason, one.batches) for one in found[64].missing} == {
+    assert {gap.framework: (gap.why, gap.reason, gap.batches) for gap in found[64].missing} == {
         "tensorflow": ("no_valid_run", "CUDA out of memory", ()),
         "caffe": ("not_run", "", ()),
         "mxnet": ("not_run", "only 2 nodes were free", ()),
@@ -134,13 +134,13 @@ def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
         "oneflow": ("elsewhere", "", (160,)),
     }
     assert found[64].said == "alone"
-    assert {one.framework: one.why for one in found[160].missing}["pytorch"] == "elsewhere"
+    assert {gap.framework: gap.why for gap in found[160].missing}["pytorch"] == "elsewhere"
 
 
 def test_a_question_without_a_value_is_answered_by_its_reasons_and_synthetic_data_are_one_of_their_own():
     found = only([], [case("pytorch")])
     assert (found.said, found.ranked, found.lead, found.deciding) == ("none", (), None, None)
-    assert [one.why for one in found.missing] == ["not_run"]
+    assert [gap.why for gap in found.missing] == ["not_run"]
 
     cases = [case("oneflow", options=(("data", value),)) for value in ("synthetic", "ofrecord", "imagenet")]
     found = answers.answers([], [*cases, case("mxnet")])

@@ -54,7 +54,7 @@ def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
         assert [one._replace(source="") for one in ours] == [one._replace(source="") for one in theirs], name
     assert written.steps == written.samples == ()
     frame = pytest.importorskip("pandas").read_parquet(out / "tables" / "runs.parquet")
-    assert [*frame["items_per_s"]] == [one.items_per_s for one in made.runs]
+    assert [*frame["items_per_s"]] == [run.items_per_s for run in made.runs]
     assert f"& {made.cases[0].items_per_s:.2f} " in (out / "report.en.tex").read_text()
     assert len((out / "tables" / "steps.csv").read_text().splitlines()) == 1 + 3 * 100
     columns, (first, second) = tables.with_options(["options"], [{"options": "a=1;b=x"}, {"options": ""}])
@@ -68,14 +68,14 @@ def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
 def test_frames_have_a_column_of_each_field_and_option(roots):
     import pandas
 
-    found = evalsuite.load(*roots)
+    report = evalsuite.load(*roots)
 
     for name in ("runs", "cases", "steps", "samples", "utilisation", "findings"):
-        frame, rows = found.frame(name), getattr(found, name)
+        frame, rows = report.frame(name), getattr(report, name)
         assert isinstance(frame, pandas.DataFrame) and len(frame) == len(rows)
-    assert found.frame("runs").groupby("campaign")["items_per_s"].median()["autumn"] == pytest.approx(80, rel=1e-3)
+    assert report.frame("runs").groupby("campaign")["items_per_s"].median()["autumn"] == pytest.approx(80, rel=1e-3)
     with pytest.raises(EvalsuiteError, match="utilisation"):
-        found.frame("runz")
+        report.frame("runz")
 
 
 def test_the_notebook_merges_three_campaigns_and_draws_a_figure_of_its_own(tmp_path, monkeypatch):

@@ -97,7 +97,7 @@ def _opens(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """The calls that open a file to read it, other than those of `files`."""
     for call in (node for node in nodes if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else _named(call.func)
-        writes = any(isinstance(one, ast.Constant) and one.value in ("wb", "ab") for one in call.args)
+        writes = any(isinstance(arg, ast.Constant) and arg.value in ("wb", "ab") for arg in call.args)
         method = isinstance(call.func, ast.Attribute)
         ours = method == (name == "open") or (method and _named(call.func.value) == "files")
         if name in ("open", "read_bytes", "read_text") and not writes and not ours:
@@ -216,8 +216,8 @@ def test_no_two_modules_import_each_other_however_far_round():
     }
     free = True
     while free:  # take away what imports nothing that is left; a circle stays
-        free = {room for room, found in arrows.items() if not found & arrows.keys()}
-        arrows = {room: found for room, found in arrows.items() if room not in free}
+        free = {room for room, arrow in arrows.items() if not arrow & arrows.keys()}
+        arrows = {room: arrow for room, arrow in arrows.items() if room not in free}
 
     assert sorted(arrows) == []
 

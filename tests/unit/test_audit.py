@@ -125,10 +125,10 @@ def test_the_recorded_trainings_make_a_report_that_holds_and_tells_the_way_to_th
     publishing.publish([tmp_path / "r"], tmp_path / "site")  # though some numbers are of undisturbed runs alone
     for text in ((tmp_path / "r" / name).read_text() for name in ("report.html", "report.en.md")):
         assert all(said in text for said in ("5 of 5", "unknown: no meter of the devices", "CNY"))
-    for one in read_json(tmp_path / "r" / "summary.json")["summaries"]:
-        assert (one["to_target"]["epochs_each"]["value"], one["loss_band"]["seeds"]) == (25, 5)
-        assert {run["losses"]["fall_at_most"] > 1 for run in one["runs"][:5]} == {True}
-        resumed = one["runs"][5]["losses"]
+    for summary in read_json(tmp_path / "r" / "summary.json")["summaries"]:
+        assert (summary["to_target"]["epochs_each"]["value"], summary["loss_band"]["seeds"]) == (25, 5)
+        assert {run["losses"]["fall_at_most"] > 1 for run in summary["runs"][:5]} == {True}
+        resumed = summary["runs"][5]["losses"]
         assert [each["before"] for each in resumed["redone"]] == [each["after"] for each in resumed["redone"]]
         assert (resumed["resumed_at"], len(resumed["redone"]), resumed["outside"]) == (151, 5, [])
 

@@ -136,10 +136,10 @@ def test_a_sound_file_is_taken(kind, world, capsys):
 
 
 def test_the_sound_run_counts_and_nothing_is_said_of_it(world):
-    found = evaluate(Store(world.root / "runs"))
+    evaluation = evaluate(Store(world.root / "runs"))
 
-    assert [one.n for one in found.summaries] == [1]
-    assert {one.severity for one in found.findings} <= {"note", "flag"}
+    assert [summary.n for summary in evaluation.summaries] == [1]
+    assert {finding.severity for finding in evaluation.findings} <= {"note", "flag"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -209,8 +209,8 @@ def test_a_hash_that_is_taken_out_or_another_is_told(name, world):
     facts = json.loads(file.read_bytes())
     for make in (None, lambda digest: digest[::-1]):
         with bad_files.replaced(file, bad_files.as_json(bad_files.changed(facts, ("sha256", name), make))):
-            found = evaluate(Store(world.root / "runs")).findings
-        assert any(name in str(one) for one in found if one.severity == "exclude")
+            findings = evaluate(Store(world.root / "runs")).findings
+        assert any(name in str(finding) for finding in findings if finding.severity == "exclude")
 
 
 def test_a_run_recorded_when_logs_alone_had_hashes_is_unchanged(world):
@@ -226,7 +226,7 @@ def test_a_report_of_devices_that_are_cores_is_read_back(tmp_path):
     of = replace(synthetic.case(protocol=synthetic.FULL), device="cpu", cores_per_device=4)
     folder = reports.written(tmp_path / "report", reports.evaluation(reports.summary(of=of)))
 
-    assert [one.case for one in finished.read(folder).summaries] == [of]
+    assert [summary.case for summary in finished.read(folder).summaries] == [of]
 
 
 def test_a_matrix_that_nobody_could_run_is_refused_before_it_is_unrolled(world, call):
@@ -294,9 +294,9 @@ def test_changed_samples_are_read_to_their_end_or_refused(world, chance):
     for _ in range(MANY * 5):
         with bad_files.replaced(file, torn(file.read_bytes(), chance)):
             try:
-                found = RunFolder(world.folder).samples("n0")
-                assert found is not None
-                dict(found.tables)
+                samples = RunFolder(world.folder).samples("n0")
+                assert samples is not None
+                dict(samples.tables)
             except EvalsuiteError as error:
                 assert file.name in str(error)
 

@@ -122,12 +122,12 @@ def test_what_was_not_recorded_before_is_absent_and_not_zero():
 
 def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():
     found = [
-        replace(one, case=replace(one.case, batch_per_device=batch, precision="amp"))
+        replace(rung, case=replace(rung.case, batch_per_device=batch, precision="amp"))
         for batch in (8, 16, 32)
-        for one in ladder(100, 780, 900 + batch, 1800 + 2 * batch)
+        for rung in ladder(100, 780, 900 + batch, 1800 + 2 * batch)
     ]
     alone = ladder(100, 780, 1500, 2950)
 
-    said = [one.plain("en") for one in why.losses(breaks(with_scaling([*found, *alone]), 0.8).ladders, words.read())]
+    said = [loss.plain("en") for loss in why.losses(breaks(with_scaling([*found, *alone]), 0.8).ladders, words.read())]
 
     assert said == ["AMP: loses 40.3–41.8% at the first crossing of nodes (1×8 → 2×8) in 3 of 3 settings."]

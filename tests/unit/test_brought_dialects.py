@@ -123,11 +123,11 @@ def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp
     folder = run_folder(tmp_path / CASE.id / "r0", source)
 
     without = measurement.measurement(folder)
-    found = measurement.measurement(folder, Places(adapters=(file,)))
+    measured = measurement.measurement(folder, Places(adapters=(file,)))
 
     assert without.status == "failed"
     assert f"came from {file}" in without.reason and f"Try --adapters {file.parent}" in without.reason
-    assert found.status == "partial"  # the timer of each step, whose arrival nobody noted
+    assert measured.status == "partial"  # the timer of each step, whose arrival nobody noted
 
 
 def test_the_source_of_one_of_ours_is_the_house():
@@ -151,33 +151,33 @@ def log(tmp_path):
 
 
 def test_each_line_is_explained(log):
-    found = explained(log, DIALECTS, every=True)
+    explanation = explained(log, DIALECTS, every=True)
 
-    assert found.dialect == "pytorch_examples"
-    assert [(line.number, line.kind) for line in found.lines] == [
+    assert explanation.dialect == "pytorch_examples"
+    assert [(line.number, line.kind) for line in explanation.lines] == [
         (1, "skipped"), (2, "step"), (3, "skipped"), (4, "evaluation"), (5, "step"),
     ]  # fmt: skip
-    assert "step=7" in found.lines[1].why
-    assert "what follows is not as in" in found.lines[2].why
+    assert "step=7" in explanation.lines[1].why
+    assert "what follows is not as in" in explanation.lines[2].why
 
 
 def test_a_log_that_nobody_understands_has_no_candidate(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("nothing to train\n")
 
-    found = explained(path, DIALECTS)
+    explanation = explained(path, DIALECTS)
 
-    assert (found.dialect, found.candidates) == (None, ())
+    assert (explanation.dialect, explanation.candidates) == (None, ())
 
 
 def test_a_dialect_that_yields_is_named_with_the_one_that_says_more(tmp_path):
     path = tmp_path / "train.log"
     path.write_text("Epoch: [0][10/5004]\tTime 0.351 (0.360)\tSpeed 729.345 (711.111)\tLoss 6.9310 (7.0123)\n")
 
-    found = explained(path, DIALECTS)
+    explanation = explained(path, DIALECTS)
 
     expected = [("apex_imagenet", "it fits"), ("pytorch_examples", "yields to apex_imagenet, which says more")]
-    assert [(one.name, one.why) for one in found.candidates] == expected
+    assert [(candidate.name, candidate.why) for candidate in explanation.candidates] == expected
 
 
 def test_the_command_lists_every_dialect(capsys):

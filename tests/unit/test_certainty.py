@@ -53,7 +53,7 @@ def test_a_doubtful_log_has_null_and_the_exit_code_of_nothing_measured(tmp_path,
     words = ["--devices", "4", "--batch-per-device", "8", "--steps", "2+5", "--json"]
     code = main(["parse", str(tmp_path / "log"), *words])
 
-    (found,) = json.loads(capsys.readouterr().out)
+    (entry,) = json.loads(capsys.readouterr().out)
     assert code == Exit.NOTHING_MEASURED
-    assert (found["status"], found["throughput"], found["certainty"]) == ("doubtful", None, None)
-    assert [one["code"] for one in found["findings"]] == ["clock_disagrees"]
+    assert (entry["status"], entry["throughput"], entry["certainty"]) == ("doubtful", None, None)
+    assert [finding["code"] for finding in entry["findings"]] == ["clock_disagrees"]

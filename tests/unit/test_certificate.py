@@ -24,9 +24,9 @@ def facts():
         replace(synthetic.measured(synthetic.case(), number, rate), hosts=(host,))
         for number, (rate, host) in enumerate(zip(RATES, ("n1", "n1", "n2", "n2", "n2", "n2"), strict=True))
     ]
-    found = summary_json.document(Book(evaluation=synthetic.evaluation([synthetic.summary(runs)])), "0" * 64)
-    found["summaries"][0] |= {"partial": False, "base": found["summaries"][0]["id"]}
-    return found
+    document = summary_json.document(Book(evaluation=synthetic.evaluation([synthetic.summary(runs)])), "0" * 64)
+    document["summaries"][0] |= {"partial": False, "base": document["summaries"][0]["id"]}
+    return document
 
 
 def certified(facts, holds, **others):

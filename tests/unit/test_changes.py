@@ -49,7 +49,7 @@ def test_the_ratio_is_of_the_medians_a_short_window_calls_nothing_slower_and_mac
 def published(tmp_path, *levels):
     """A site of nights at these levels, the first of them the baseline v1; the last night's report."""
     for day, level in enumerate(levels, 1):
-        night = reports.evaluation(reports.summary([one * level for one in reports.STEADY], day=day))
+        night = reports.evaluation(reports.summary([speed * level for speed in reports.STEADY], day=day))
         folder = reports.written(tmp_path / f"{day}", night)
         named = ["--baseline", "v1"] if day == 1 else []
         assert cli.main(["publish", str(folder), "--site", str(tmp_path / "site"), *named]) == Exit.DONE
@@ -99,14 +99,14 @@ def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
     original = reports.summary()
     folder = reports.written(tmp_path, reports.evaluation(original))
 
-    found = finished.read(folder)
+    report = finished.read(folder)
 
-    assert found.summaries[0].case == original.case
-    assert found.summaries[0].items_per_s == original.items_per_s
-    assert changes.pair(original, found.summaries[0]).why == changes.Why(key="same_runs")
-    assert found.period == ("2026-11-01T10:00:00+08:00", "2026-11-01T14:00:00+08:00")
-    assert found.versions == {"pytorch": ("2.0",)}
-    run, ours = found.summaries[0].measurements[0], original.measurements[0]
+    assert report.summaries[0].case == original.case
+    assert report.summaries[0].items_per_s == original.items_per_s
+    assert changes.pair(original, report.summaries[0]).why == changes.Why(key="same_runs")
+    assert report.period == ("2026-11-01T10:00:00+08:00", "2026-11-01T14:00:00+08:00")
+    assert report.versions == {"pytorch": ("2.0",)}
+    run, ours = report.summaries[0].measurements[0], original.measurements[0]
     assert (run.value, run.framework_version) == (ours.value, "2.0")
     assert (run.started_at, run.environment) == (ours.started_at, ours.environment)
 
@@ -153,12 +153,12 @@ def test_compare_reports_says_what_became_slower_with_both_versions_in_the_langu
 
 
 def test_json_has_each_change_with_its_reasons_in_the_languages_asked_for(say, tmp_path):
-    found = json.loads(say("--json"))
+    document = json.loads(say("--json"))
 
-    assert found["slower"] == 1
-    assert found["changes"][0]["outcome"] == "slower"
-    assert found["changes"][0]["after"]["framework_versions"] == ["2.1"]
-    assert found["expected_by_chance"] == pytest.approx(0.05)
+    assert document["slower"] == 1
+    assert document["changes"][0]["outcome"] == "slower"
+    assert document["changes"][0]["after"]["framework_versions"] == ["2.1"]
+    assert document["expected_by_chance"] == pytest.approx(0.05)
 
     few, more = reports.summary(reports.STEADY[:2]), reports.summary(reports.SLOWER, day=2)
     folders = [reports.written(tmp_path / f"r{n}", reports.evaluation(of)) for n, of in enumerate((few, more))]
@@ -268,14 +268,14 @@ def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_
 
 
 def test_two_scripts_and_what_the_nearest_case_has_different_are_told_apart_in_words_of_the_language(tmp_path, say):
-    one = synthetic.case(protocol=synthetic.FULL, options=(("image_size", "64"),))
-    other = replace(one, protocol=Protocol(measured_steps=200), options=(("image_size", "224"),))
-    folders = made(tmp_path / "one", one), made(tmp_path / "other", other, day=2)
+    case = synthetic.case(protocol=synthetic.FULL, options=(("image_size", "64"),))
+    other = replace(case, protocol=Protocol(measured_steps=200), options=(("image_size", "224"),))
+    folders = made(tmp_path / "one", case), made(tmp_path / "other", other, day=2)
 
     assert "测量方案20+200/20+100、图像边长224/64" in "".join(say("--lang", "zh", of=folders).split())
     assert "image size 224 / 64" in " ".join(say(of=folders).split())
 
-    one = synthetic.case(protocol=synthetic.FULL)
-    folder = made(tmp_path / "ours", one, replace(one, recipe="reference-other"))
-    said = say(of=(folder, made(tmp_path / "other", replace(one, framework="mxnet"), day=2)))
-    assert "reference-other" in said and one.recipe in said
+    case = synthetic.case(protocol=synthetic.FULL)
+    folder = made(tmp_path / "ours", case, replace(case, recipe="reference-other"))
+    said = say(of=(folder, made(tmp_path / "other", replace(case, framework="mxnet"), day=2)))
+    assert "reference-other" in said and case.recipe in said

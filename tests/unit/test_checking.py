@@ -77,7 +77,7 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
     assert missing_after(file, 'model="tiny"', 'model="tiny", amp=""', capsys) == []  # declared absent
 
 
-@pytest.mark.parametrize(("kind", "before", "after", "what"), [(one, *row) for one in MISSING for row in MISSING[one]])
+@pytest.mark.parametrize(("kind", "before", "after", "what"), [(gap, *row) for gap in MISSING for row in MISSING[gap]])
 def test_what_is_missing_is_said(kind, before, after, what, file, cards, capsys, tmp_path):
     made = {"adapters": lambda: file, "sensors": lambda: cards, "dialects": lambda: dialects(tmp_path / "d", printed())}
     place = made[kind]()
@@ -133,8 +133,8 @@ def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
 
 
 def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(tmp_path, capsys):
-    found = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
-    assert {(one.name, lack.what) for one in found for lack in one.missing} == HOUSE
+    answers = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
+    assert {(one.name, lack.what) for one in answers for lack in one.missing} == HOUSE
 
     shutil.copy(paths.ADAPTERS / "pytorch_official.py", tmp_path / "pytorch.py")
     assert main(["adapters", "--adapters", str(tmp_path), "--frameworks", "pytorch", "--json"]) == Exit.USAGE
@@ -144,7 +144,7 @@ def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(
 def test_the_list_of_adapters_says_where_a_recipe_comes_from(capsys):
     assert main(["adapters", "--frameworks", "pytorch", "--json"]) == Exit.DONE
 
-    found = {one["recipe"]: one for one in json.loads(capsys.readouterr().out)}
+    found = {entry["recipe"]: entry for entry in json.loads(capsys.readouterr().out)}
     official, ours = found["examples-imagenet"], found["reference-resnet50"]
     assert official["repository"] == "https://github.com/pytorch/examples"
     assert len(official["commit"]) == 40 and official["licence"] == "BSD-3-Clause"

@@ -60,7 +60,7 @@ def whole(at_s, **others):
 
 def written(folder, readings, header=HEADER):
     """A folder with these samples as lines, and then packed."""
-    lines = [header.to_json(), *(one.to_json() for one in readings)]
+    lines = [header.to_json(), *(reading.to_json() for reading in readings)]
     found = RunFolder(folder)
     found.samples_path("n").write_text("".join(json.dumps(line) + "\n" for line in lines))
     found.pack_samples("n")
@@ -146,12 +146,12 @@ def test_any_value_comes_back_within_half_a_resolution(tmp_path_factory, values)
         for place, (percent, count) in enumerate(values)
     ]
 
-    found = written(tmp_path_factory.mktemp("run"), readings).samples("n").tables
+    tables = written(tmp_path_factory.mktemp("run"), readings).samples("n").tables
 
     for name, rows in runfolders.sampled(HEADER, readings).tables.items():
-        assert found[name].keys() == rows.keys()
+        assert tables[name].keys() == rows.keys()
         for device, row in rows.items():
-            for after, before in zip(found[name][device], row, strict=True):
+            for after, before in zip(tables[name][device], row, strict=True):
                 half = 0.500001 / samples.SCALES[name] + 1e-15 * abs(before or 0)
                 assert (after is None) == (before is None)
                 assert after is None or after == pytest.approx(before, rel=0, abs=half)

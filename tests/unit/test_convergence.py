@@ -71,8 +71,8 @@ def test_hal_and_chainermn_are_judged_by_their_published_accuracies():
     known = published("hal", "top1_val_final")
 
     runs = {devices: trained(score(value, 90, 3600.0)) for (devices, _), value in known.items()}
-    found = [(devices, one) for devices, run in runs.items() for one in convergence.findings([run], (TARGET,))]
-    missed = {devices: round(one.difference, 2) for devices, one in found if one.code == "D24"}
+    found = [(devices, finding) for devices, run in runs.items() for finding in convergence.findings([run], (TARGET,))]
+    missed = {devices: round(finding.difference, 2) for devices, finding in found if finding.code == "D24"}
 
     assert missed == {32: -0.09, 64: -0.86}
 

@@ -29,15 +29,15 @@ def test_runs_that_are_no_repeats_of_their_own(runs, found):
     runs = [run(seconds=each, **one) for each, one in zip(seconds, told, strict=True)]
     marked = data_rules.check_measurements(runs)
 
-    assert {str(place): type(one).__name__ for place, one in copies.copies(runs).items()} == found
+    assert {str(place): type(copy).__name__ for place, copy in copies.copies(runs).items()} == found
     assert [one.counts for one in marked] == [str(place) not in found for place in range(len(runs))]
 
 
 @pytest.mark.parametrize(("repeats", "origin", "missing"), sources.cases("copies.toml")["gaps_numbers_repeats"])
 def test_gaps_in_the_numbers_of_repeats_are_named(repeats, origin, missing):
-    found = summary(CASE, [run(repeat, origin=origin) for repeat in repeats]).findings
+    findings = summary(CASE, [run(repeat, origin=origin) for repeat in repeats]).findings
 
-    assert next((one.repeats for one in found if isinstance(one, RepeatsMissing)), None) == missing
+    assert next((one.repeats for one in findings if isinstance(one, RepeatsMissing)), None) == missing
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_a_table_that_states_more_runs_than_it_has_is_named(kind, runs, stated):
     cited = [run(repeat, origin="cited") for repeat in range(3 if kind == "run" else 1)]
     figure = CitedFigure(printed="38", kind=kind, n=stated, runs=runs)
 
-    found = data_rules.findings(
-        [summary(CASE, cited)], {}, {one.run.id: replace(COMMAND, figure=figure) for one in cited}
+    findings = data_rules.findings(
+        [summary(CASE, cited)], {}, {citation.run.id: replace(COMMAND, figure=figure) for citation in cited}
     )
 
     here = len(runs) or 3 * (kind == "run")
-    rows = [one.here for one in found if isinstance(one, RowsMissing)]
+    rows = [one.here for one in findings if isinstance(one, RowsMissing)]
     assert rows == ([here] if 0 < here < stated else [])

@@ -150,10 +150,10 @@ def test_the_limits_are_those_of_the_tightest_group_that_is_seen(tree, of):
     files, mib = of["files"], of.get("mib")
     root = tree(of["mounts"], of["memberships"], {f"sys/fs/cgroup/{name}": value for name, value in files.items()})
 
-    found = cgroups.limits(root)
+    limits = cgroups.limits(root)
 
-    assert (found.cpus, found.memory_bytes) == (of.get("cpus"), mib and mib * MIB)
-    assert "pod" not in str(files) or found.cpu_group is None or found.cpu_group.folder.name == "pod"
+    assert (limits.cpus, limits.memory_bytes) == (of.get("cpus"), mib and mib * MIB)
+    assert "pod" not in str(files) or limits.cpu_group is None or limits.cpu_group.folder.name == "pod"
 
 
 def test_cpu_time_of_the_group_is_read_in_seconds_also_in_a_hierarchy_of_its_own(tree):

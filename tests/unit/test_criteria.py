@@ -39,7 +39,7 @@ def test_gpu_utilisation_is_judged_where_it_is_lowest():
         return {"utilisation": (Utilisation(mean=mean, device="gpu0", **of_all),)}
 
     both = [*rows([(20, 8, 100.0)], **gpu(95.0)), *rows([(25, 8, 900.0)], **gpu(60.0))]
-    found = next(one for one in verdicts(both, CRITERIA) if one.criterion == "C2a")
+    found = next(verdict for verdict in verdicts(both, CRITERIA) if verdict.criterion == "C2a")
 
     assert (found.outcome, found.measured.value, found.case.nodes) == ("fail", pytest.approx(0.60), 25)
 
@@ -63,7 +63,7 @@ def test_the_default_file_asks_for_all_criteria_and_a_table_that_is_left_out_for
     assert CRITERIA.fastest
 
     asked = criteria.read(written(tmp_path, C1))
-    assert [found.criterion for found in verdicts(rows([(1, 1, 100.0)]), asked)] == ["C1"]
+    assert [verdict.criterion for verdict in verdicts(rows([(1, 1, 100.0)]), asked)] == ["C1"]
     assert asked.targets == ()
 
 
@@ -80,9 +80,9 @@ def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
 )
 def test_the_card_says_the_scale_that_the_file_asks_for(min_nodes, en, zh, tmp_path):
     asked = criteria.read(written(tmp_path, C1.replace("= 2", f"= {min_nodes}")))
-    (found,) = verdicts(rows([(1, 1, 100.0)], origin="cited"), asked)
+    (verdict,) = verdicts(rows([(1, 1, 100.0)], origin="cited"), asked)
 
-    card = cards._card(found, words.read())
+    card = cards._card(verdict, words.read())
 
     for said in (card.statement, card.reason):
         assert str(min_nodes) in said.plain("en")
@@ -110,9 +110,9 @@ def test_compare_refuses_a_bad_file_before_anything_is_started(tmp_path, capsys)
 def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_path):
     (tmp_path / "own.toml").write_text(criteria.DEFAULT.read_text() if text == "the usual ones" else text)
 
-    found = list(criteria.read(tmp_path / "own.toml").findings())
+    findings = list(criteria.read(tmp_path / "own.toml").findings())
 
-    assert [(type(one), one.differences, one.where) for one in found] == (
+    assert [(type(one), one.differences, one.where) for one in findings] == (
         [(OwnCriteria, differences, "own.toml")] if differences else []
     )
 
@@ -120,7 +120,7 @@ def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_p
 @pytest.mark.parametrize(("holds", "outcome", "reason"), EXPRESSIONS["judged"])
 def test_a_criterion_of_ones_own_is_judged_by_both_ends_of_the_interval(holds, outcome, reason, tmp_path):
     asked = criteria.read(written(tmp_path, f'[[criterion]]\nname = "own"\nholds = "{holds}"\n')).own
-    earlier = {one.case.id: one for one in rows([(1, 1, 103.0)])}
+    earlier = {row.case.id: row for row in rows([(1, 1, 103.0)])}
     (found,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, (), earlier)
     (missing,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, [CASE.at_scale(2, 8)], earlier)
 
@@ -139,8 +139,8 @@ def test_a_column_of_a_spec_is_in_plan_page_tables_and_summary(tmp_path):
 
     cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "o"), "--forms", "md"])
 
-    (one,) = json.loads((tmp_path / "o" / "summary.json").read_text())["summaries"]
-    assert one["figures"]["own_twice"] == pytest.approx(128, rel=1e-3)
+    (summary,) = json.loads((tmp_path / "o" / "summary.json").read_text())["summaries"]
+    assert summary["figures"]["own_twice"] == pytest.approx(128, rel=1e-3)
     assert "twice" in (tmp_path / "o" / "report.en.md").read_text()
     assert "own_twice" in (tmp_path / "o" / "tables" / "summaries.csv").read_text()
 

@@ -23,7 +23,7 @@ def test_the_page_says_that_its_runs_were_made_elsewhere():
     found = demo.recorded()
 
     assert found.recorded_elsewhere
-    assert {one.origin for one in found.summaries} == {"measured"}
+    assert {summary.origin for summary in found.summaries} == {"measured"}
 
 
 def test_without_a_display_the_path_is_said(tmp_path, monkeypatch, capsys):

@@ -30,15 +30,15 @@ def test_a_program_has_its_version_or_the_way_to_get_it_and_a_client_without_its
     program_on_path("tool", "echo tool 1.2")
 
     missing = doctor.program(GHOST, "engines")
-    found = doctor.program(Program(name="tool", purpose="", remedy=""), "tools")
+    check = doctor.program(Program(name="tool", purpose="", remedy=""), "tools")
 
     assert (missing.state, missing.remedy) == ("missing", "apt install nothing")
-    assert (found.state, found.detail.split(" (")[0]) == ("ok", "tool 1.2")
+    assert (check.state, check.detail.split(" (")[0]) == ("ok", "tool 1.2")
 
     program_on_path("tool", "[ $1 = --version ]")
     tool = Program(name="tool", purpose="", remedy="", alive=("tool", "ping"), dead="nobody answers")
-    found = doctor.program(tool, "x")
-    assert found.state == "broken" and "nobody answers" in found.detail
+    check = doctor.program(tool, "x")
+    assert check.state == "broken" and "nobody answers" in check.detail
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,18 @@ def test_a_framework_is_ready_will_be_installed_or_lacks_its_python(
     monkeypatch.setattr(doctor, "_python_found", lambda version: version == "3.11")
     adapter = toynet(requirements=("toy==1.0",), package="toy", python=python)
 
-    found = doctor.framework(adapter, adapter.recipes[0], "cpu")
+    check = doctor.framework(adapter, adapter.recipes[0], "cpu")
 
-    assert found.state == state
-    assert detail in (found.detail, found.detail.split(" (")[0], "") and remedy in (found.remedy or "")
+    assert check.state == state
+    assert detail in (check.detail, check.detail.split(" (")[0], "") and remedy in (check.remedy or "")
 
 
 def test_a_system_without_chinese_fonts_gets_the_package_to_install(monkeypatch):
     monkeypatch.setattr(doctor.environment, "output", lambda *argv: None)
 
-    (found,) = doctor.fonts()
+    (font,) = doctor.fonts()
 
-    assert "fonts-noto-cjk" in found.remedy
+    assert "fonts-noto-cjk" in font.remedy
 
 
 def test_a_folder_that_can_be_made_is_writable_and_nvidia_cards_are_counted_on_the_bus(tmp_path):

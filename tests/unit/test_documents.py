@@ -173,11 +173,11 @@ def test_any_json_gives_a_noun_or_an_error_of_the_users(facts):
 def test_any_json_at_any_key_gives_a_noun_or_an_error_of_the_users(place, value):
     kind, path = place
     try:
-        found = read(kind, changed(written(KINDS[kind]), path, value))
+        reading = read(kind, changed(written(KINDS[kind]), path, value))
     except EvalsuiteError as error:
         assert str(error).startswith("run/file.json: ")
     else:
-        assert isinstance(found, kind)
+        assert isinstance(reading, kind)
 
 
 @pytest.mark.parametrize("folder", RECORDED, ids=lambda folder: f"{folder.path.parent.name}-{folder.path.name}")

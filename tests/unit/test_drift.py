@@ -26,11 +26,11 @@ def test_a_machine_that_slows_down_is_told_with_its_size_and_a_steady_one_or_ano
     assert list(drift.findings([measured(0, 0.30), measured(0, 0.60, campaign="other")])) == []
     assert list(drift.findings([measured(0, None), measured(1, 0.3), measured(2, None, campaign=None)])) == []
 
-    (found,) = drift.findings([measured(0, 0.30), measured(1, 0.30), measured(2, 0.36)])
+    (finding,) = drift.findings([measured(0, 0.30), measured(1, 0.30), measured(2, 0.36)])
 
-    assert isinstance(found, MachineDrifts)
-    assert (found.least_s, found.most_s, found.blocks) == (0.30, 0.36, 3)
-    assert found.change == pytest.approx(0.2)
+    assert isinstance(finding, MachineDrifts)
+    assert (finding.least_s, finding.most_s, finding.blocks) == (0.30, 0.36, 3)
+    assert finding.change == pytest.approx(0.2)
 
 
 def test_the_probe_takes_some_time_and_not_much():

@@ -47,7 +47,7 @@ def test_what_a_launcher_says_of_being_ended_is_no_failure_where_we_ended_it(ste
     measured = measurement.measurement(folder)
 
     assert (measured.status, measured.value) == (status, 32 / 0.5 if status == "ok" else None)
-    assert [one.code for one in measured.findings if one.code == "hung_at_end"] == code
+    assert [finding.code for finding in measured.findings if finding.code == "hung_at_end"] == code
     assert ended["status"] != "failed" or measured.reason == "we said so"
 
 

@@ -69,13 +69,13 @@ def answer(framework: str = "toynet", only32: bool = False, **how) -> WorkloadAn
 
 
 def causes(other: WorkloadAnswer, ours: WorkloadAnswer | None = None) -> list[str]:
-    return [one.cause for one in pair(ours or answer(), other).differences]
+    return [difference.cause for difference in pair(ours or answer(), other).differences]
 
 
 def test_the_same_computation_is_proven_and_the_numbers_of_the_proof_are_kept():
-    found = pair(answer(), answer("other"))
+    change = pair(answer(), answer("other"))
 
-    assert (found.verdict, found.losses, found.gradient_norm) == ("proven", (0.0, 0.0, 0.0), 0.0)
+    assert (change.verdict, change.losses, change.gradient_norm) == ("proven", (0.0, 0.0, 0.0), 0.0)
 
 
 @pytest.mark.parametrize(("how", "ours", "cause"), sources.table("equivalence.toml")["causes"])
@@ -89,9 +89,9 @@ def test_what_is_built_and_what_is_timed_must_be_the_same(changes, cause):
 
 
 def test_a_framework_without_float64_gets_a_limited_proof_that_sees_another_backward_pass_and_no_rounding():
-    found = pair(answer(), answer("other", only32=True))
+    change = pair(answer(), answer("other", only32=True))
 
-    assert (found.verdict, found.losses, found.float32) == ("limited", (), 0.0)
+    assert (change.verdict, change.losses, change.float32) == ("limited", (), 0.0)
     assert causes(answer("other", only32=True, gain=1.02)) == []
     assert causes(answer("other", only32=True, gain=1.1)) == ["backward"]
 

@@ -23,7 +23,7 @@ def ladder(speeds, **changes):
     """One PyTorch series: (scale, items/s) of each case, five equal runs."""
     cases = [(synthetic.case("pytorch", scale, **GPU), speed) for scale, speed in speeds]
     runs = [[synthetic.measured(case, k, speed) for k in range(5)] for case, speed in cases]
-    return with_scaling([synthetic.summary(found, **changes) for found in runs])
+    return with_scaling([synthetic.summary(run, **changes) for run in runs])
 
 
 def planned(*scales):
@@ -73,11 +73,11 @@ def test_a_planned_scale_at_a_validated_distance_gets_a_forecast_with_the_interv
     ("speeds", "scales", "forecast", "refused"), sources.cases("extrapolation.toml")["not_validated"]
 )
 def test_what_was_not_validated_is_refused_with_its_reason(speeds, scales, forecast, refused):
-    (found,) = extrapolation.outlooks(ladder(speeds), planned(*scales))
+    (outlook,) = extrapolation.outlooks(ladder(speeds), planned(*scales))
 
-    assert [one.case.scale for one in found.forecasts] == list(forecast)
-    assert [(one.case.scale, one.reason) for one in found.refusals] == list(refused)
-    assert refused[0][1] != "too_far" or dict(found.refusals[0].values)["distance"] == "31.2"
+    assert [one.case.scale for one in outlook.forecasts] == list(forecast)
+    assert [(refusal.case.scale, refusal.reason) for refusal in outlook.refusals] == list(refused)
+    assert refused[0][1] != "too_far" or dict(outlook.refusals[0].values)["distance"] == "31.2"
 
 
 def stating(one, batch):
@@ -88,7 +88,7 @@ def stating(one, batch):
 
 def test_strong_scaling_is_refused_with_the_batches_that_say_so_and_a_batch_that_grows_is_continued():
     strong, weak = (
-        extrapolation.outlooks([stating(one, batch or str(one.case.global_batch)) for one in ladder(LONGER)], EIGHT)
+        extrapolation.outlooks([stating(rung, batch or str(rung.case.global_batch)) for rung in ladder(LONGER)], EIGHT)
         for batch in ("256", None)
     )
 
@@ -157,9 +157,9 @@ def test_nine_sources_or_an_interval_of_twice_as_much_validate_nothing(found):
 
 
 def test_file_and_method_have_the_errors_that_the_published_series_give():
-    found = validate_extrapolation.text(validate_extrapolation.SERIES)
+    text = validate_extrapolation.text(validate_extrapolation.SERIES)
 
-    assert found == extrapolation.VALIDATION.read_text(encoding="utf-8")
+    assert text == extrapolation.VALIDATION.read_text(encoding="utf-8")
 
     said = (Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8")
 
@@ -196,11 +196,11 @@ def test_a_series_of_several_batches_or_of_an_unknown_one_validates_nothing(batc
 def test_without_its_measured_large_scales_c1_is_undetermined_however_good_the_forecast():
     speeds = [((n, 8), 100.0 * n * 8 * 0.99) for n in (1, 2, 4, 8, 16, 25)]
     summaries = ladder([((1, 1), 100.0), *speeds])
-    small = [one for one in summaries if one.case.nodes < 20]
+    small = [summary for summary in summaries if summary.case.nodes < 20]
 
     complete, *_ = synthetic.verdicts(tuple(summaries))
     without, *_ = synthetic.verdicts(tuple(small))
-    (outlook,) = extrapolation.outlooks(small, [one.case for one in summaries])
+    (outlook,) = extrapolation.outlooks(small, [summary.case for summary in summaries])
 
     assert (complete.criterion, complete.outcome) == ("C1", "pass")
     assert outlook.forecasts[-1].case.nodes == 25

@@ -195,7 +195,7 @@ def test_no_official_script_contradicts_its_case_but_those_that_cast_unasked(fra
         words = [] if recipe.refusal(case) else recipe.command(case).argv
         made = command(*words, recipe=UsedRecipe(kind=recipe.kind, amp=recipe.amp, facts=recipe.stated(case)))
 
-        found = [one.fact for one in facts.disagreements(of(case, made))]
+        found = [disagreement.fact for disagreement in facts.disagreements(of(case, made))]
         assert found == (["precision"] if recipe.model == "llama3_8b" else [])
 
 

@@ -73,7 +73,7 @@ def stating(of=None, framework="pytorch", without=(), speeds=SPEEDS, **given):
 
 @pytest.mark.parametrize(("ours", "theirs", "key"), sources.table("fairness.toml")["kept_apart"])
 def test_work_and_place_must_be_equal(ours, theirs, key):
-    a, b = stating(**ours), stating(framework="mxnet", speeds=tuple(2 * one for one in SPEEDS), **theirs)
+    a, b = stating(**ours), stating(framework="mxnet", speeds=tuple(2 * speed for speed in SPEEDS), **theirs)
 
     assert keys(obstacles(a, b, FRAMEWORKS)) == [f"facts.{key}"]
     assert len(fairness.groups([a, b], FRAMEWORKS)) == 2
@@ -84,7 +84,7 @@ def test_work_and_place_must_be_equal(ours, theirs, key):
 def test_what_is_another_kind_keeps_apart_and_what_may_be_the_same_is_indicative(ours, theirs, apart, unknown):
     ours, theirs = stating(**ours), stating(**theirs)
 
-    found = [(one.key, one.ours, one.theirs) for one in obstacles(ours, theirs, FRAMEWORKS)]
+    found = [(obstacle.key, obstacle.ours, obstacle.theirs) for obstacle in obstacles(ours, theirs, FRAMEWORKS)]
     assert found == list(apart)
     assert unknown == () or fairness.unknown_facts(ours, theirs) == unknown
 
@@ -99,7 +99,7 @@ def test_what_a_framework_chooses_never_keeps_it_out(key):
 @pytest.mark.parametrize("key", ["data", "optimiser", "clipping", "parallel_layout", "communication", "host_kind"])
 def test_where_a_fact_is_unknown_a_ranking_is_indicative_and_has_no_test(key):
     full = replace(MANY, protocol=Protocol())
-    slow, fast = stating(full, without=[key]), stating(full, "mxnet", speeds=tuple(2 * one for one in SPEEDS))
+    slow, fast = stating(full, without=[key]), stating(full, "mxnet", speeds=tuple(2 * speed for speed in SPEEDS))
 
     assert obstacles(fast, slow, FRAMEWORKS) == ()
     assert fairness.unknown_facts(fast, slow) == (key,)
@@ -112,9 +112,9 @@ def test_runs_of_one_case_that_state_different_things_are_unlike_another_case():
     other = Fact(key="data", value="imagenet", source="stated")
     mixed[2] = replace(mixed[2], facts=(*(fact for fact in mixed[2].facts if fact.key != "data"), other))
 
-    (found,) = obstacles(synthetic.summary(mixed), stating(framework="mxnet"), FRAMEWORKS)
+    (obstacle,) = obstacles(synthetic.summary(mixed), stating(framework="mxnet"), FRAMEWORKS)
 
-    assert found == Obstacle(key="facts.data", ours="synthetic; imagenet", theirs="synthetic")
+    assert obstacle == Obstacle(key="facts.data", ours="synthetic; imagenet", theirs="synthetic")
 
 
 def test_all_machines_that_count_are_looked_at_and_none_of_a_run_that_does_not():
@@ -122,9 +122,9 @@ def test_all_machines_that_count_are_looked_at_and_none_of_a_run_that_does_not()
     failed = replace(synthetic.failed(CASE, 5, "Killed"), environment=ELSEWHERE)
     mixed = [*runs[:3], replace(runs[3], environment=ELSEWHERE), runs[4]]
 
-    (found,) = obstacles(summary(), synthetic.summary(mixed), FRAMEWORKS)
+    (obstacle,) = obstacles(summary(), synthetic.summary(mixed), FRAMEWORKS)
 
-    assert (found.key, found.theirs) == ("environment", f"{synthetic.CPU_KEY}; {ELSEWHERE}")
+    assert (obstacle.key, obstacle.theirs) == ("environment", f"{synthetic.CPU_KEY}; {ELSEWHERE}")
     assert obstacles(summary(), synthetic.summary([*runs, failed]), FRAMEWORKS) == ()
 
 
@@ -151,11 +151,11 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_
     off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * one for one in SPEEDS), environment=ELSEWHERE)
     book = Book(evaluation=synthetic.evaluation([off, on]))
 
-    (found,) = effects.effects(book, blocks.models(book)[0])
+    (effect,) = effects.effects(book, blocks.models(book)[0])
     page = report.build(book.evaluation, tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
 
-    assert (found.ratio, found.judged) == (None, "too_few")
-    said, both = effects.why(found, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
+    assert (effect.ratio, effect.judged) == (None, "too_few")
+    said, both = effects.why(effect, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
     assert (said.plain("en"), said.plain("zh")) == (f"on different machines: {both}", f"测试机器不同：{both}")
     assert f"<td>on different machines: {both}</td>" in page and "1.26x" not in page
 
@@ -163,7 +163,7 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_
 def test_the_pages_script_is_told_what_may_be_compared_and_what_differs():
     cases = [CASE, synthetic.case("tensorflow"), synthetic.case("mxnet"), replace(CASE, precision="amp")]
     cases = [replace(case, protocol=Protocol()) for case in cases]
-    speeds = (SPEEDS, tuple(2 * one for one in SPEEDS), tuple(1.001 * one for one in SPEEDS), SPEEDS)
+    speeds = (SPEEDS, tuple(2 * speed for speed in SPEEDS), tuple(1.001 * speed for speed in SPEEDS), SPEEDS)
     failed = synthetic.summary([synthetic.failed(replace(cases[0], nodes=4), 0, "Killed")])
     book = Book(evaluation=synthetic.evaluation([*(summary(c, s) for c, s in zip(cases, speeds, strict=True)), failed]))
 

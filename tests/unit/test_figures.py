@@ -242,8 +242,8 @@ def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unl
 
 def test_throughput_and_speedup_stand_side_by_side_each_with_its_ideal_and_names_stand_at_the_ends_or_in_a_legend():
     gains = tuple(
-        replace(one, points=tuple(replace(p, value=p.devices, low=None, high=None) for p in one.points))
-        for one in SERIES
+        replace(sery, points=tuple(replace(p, value=p.devices, low=None, high=None) for p in sery.points))
+        for sery in SERIES
     )
     both, one, none = (figures.curves(SERIES, found, LOOK, id="s", unit="images/s") for found in (gains, gains[:1], ()))
 

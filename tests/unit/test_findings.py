@@ -203,10 +203,10 @@ def test_a_rule_is_explained_by_its_code_its_number_or_its_name(asked, codes):
 
 def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
     values = {"resource": "network_receive", "device": "eth0", "mean": 1.3e9, "capacity": 1.25e9, "unit": "bytes/s"}
-    found = told.document(findings.DeviceAboveCapacity(**values, where="case/r0"))
+    document = told.document(findings.DeviceAboveCapacity(**values, where="case/r0"))
 
     text = "Network in (eth0): 1.30\u202fGB/s is above the capacity of 1.25\u202fGB/s; left out"
-    assert found == {
+    assert document == {
         **{"code": "D20", "severity": "flag", "text": text, "where": "case/r0", "also": []},
         **{"rule": "device_above_capacity", "values": {**values, "limit": 1.02}},
     }
@@ -230,10 +230,10 @@ def test_explain_says_what_to_do_in_the_languages_asked_for_and_as_json(capsys):
 
     assert cli.main(["explain", "D18", "--json", "--lang", "zh"]) == Exit.DONE
 
-    (found,) = json.loads(capsys.readouterr().out)
-    assert found["limits"] == {"wanted": 0.8}
-    assert [rule["name"] for rule in found["rules"]] == ["thin_samples", "impossible_samples"]
-    assert found["words"]["zh"]["says"][0] == "… 的采样只覆盖计划设备测量窗口的 …，不足 80% 不给出数值"
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry["limits"] == {"wanted": 0.8}
+    assert [rule["name"] for rule in entry["rules"]] == ["thin_samples", "impossible_samples"]
+    assert entry["words"]["zh"]["says"][0] == "… 的采样只覆盖计划设备测量窗口的 …，不足 80% 不给出数值"
 
 
 @pytest.mark.parametrize("words_given", [["explain"], ["explain", "--list"]])

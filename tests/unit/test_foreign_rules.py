@@ -14,7 +14,7 @@ from evalsuite import redaction
 from tests import sources
 
 FILE = Path(__file__).parents[1] / "data" / "gitleaks" / "rules.toml"
-RULES = {one["id"]: one["regex"] for one in tomllib.loads(FILE.read_text(encoding="utf-8"))["rules"]}
+RULES = {rule["id"]: rule["regex"] for rule in tomllib.loads(FILE.read_text(encoding="utf-8"))["rules"]}
 BEHIND_A_NAME = r"""(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"""
 FEW = 3  # of what may come any number of times
 LETTERS = string.ascii_letters + string.digits
@@ -69,8 +69,8 @@ def example(name, chance):
     flags = "(?i)" if "(?i)" in before else ""
     shape = in_python(flags + secret)
     text = text_of(parser.parse(shape), chance)
-    found = re.search(shape, text)
-    hidden = next(filter(None, found.groups()), found[0]) if found else text
+    match = re.search(shape, text)
+    hidden = next(filter(None, match.groups()), match[0]) if match else text
     return (f"{name.replace('-', '_')}={text}" if named else text), hidden.strip("'\"")
 
 

@@ -375,7 +375,7 @@ def test_a_page_in_one_language_holds_nothing_of_the_other(tmp_path):
     assert chinese in zh.read_text() and chinese not in en.read_text()
     assert english in en.read_text() and english not in zh.read_text()
     assert page.one("html")["lang"] == "en" and not page.all(id="lang-zh")
-    assert not [one for one in page.one("main").all("span") if one["lang"] == "zh-CN"]
+    assert not [element for element in page.one("main").all("span") if element["lang"] == "zh-CN"]
 
 
 @pytest.mark.parametrize(("name", "value"), [("PATH", "/nonexistent"), ("FONTCONFIG_FILE", os.devnull)])

@@ -53,11 +53,11 @@ def drifts(*changes):
 
 @pytest.mark.parametrize(("changes", "ends", "worst"), sources.table("headlines.toml")["ranges"])
 def test_one_row_for_each_rule_with_its_range_and_the_worst_with_its_place(changes, ends, worst):
-    (found,) = rules(*drifts(*changes))
+    (rule,) = rules(*drifts(*changes))
 
-    assert len(found.breaches) == len(changes)
-    assert [end.text for end in found.ends] == ends
-    assert (found.worst.finding.change, found.worst.place.text) == (changes[worst], f"run-{worst}")
+    assert len(rule.breaches) == len(changes)
+    assert [end.text for end in rule.ends] == ends
+    assert (rule.worst.finding.change, rule.worst.place.text) == (changes[worst], f"run-{worst}")
 
 
 def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
@@ -79,10 +79,10 @@ def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_findings_that_all_say_the_same_have_no_range_and_list_places_only(count):
-    (found,) = rules(*(FewRepeats(repeats=3, where=f"case-{k}") for k in range(count)))
+    (rule,) = rules(*(FewRepeats(repeats=3, where=f"case-{k}") for k in range(count)))
 
-    assert found.ends is None and found.alike
-    assert sorted(one.place.text for one in found.breaches) == [f"case-{k}" for k in range(count)]
+    assert rule.ends is None and rule.alike
+    assert sorted(breach.place.text for breach in rule.breaches) == [f"case-{k}" for k in range(count)]
 
 
 def test_the_page_has_every_place_behind_a_click(built):
@@ -114,11 +114,11 @@ def disagree(value, where, fact="precision"):
 
 
 def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_others():
-    found = severity.merge_repeated(
+    merged = severity.merge_repeated(
         [Drift(change=change, where=f"a/r{r}") for r, change in enumerate((0.06, -0.2, 0.1))]
     )
 
-    assert [(one.change, one.where, one.also) for one in found] == [(-0.2, "a/r1", ("a/r0", "a/r2"))]
+    assert [(one.change, one.where, one.also) for one in merged] == [(-0.2, "a/r1", ("a/r0", "a/r2"))]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +153,6 @@ def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():
     runs = [measured(CASE, r, 100.0 + r, findings=(busy[r],)) for r in range(5)]
     book = Book(evaluation=reports.evaluation(*summaries(runs)))
 
-    told = [one for one in book.findings if isinstance(one, BusyMachine)]
+    told = [finding for finding in book.findings if isinstance(finding, BusyMachine)]
     assert [(one.where, len(one.also)) for one in told] == [(f"{CASE.id}/r4", 4)]
     assert finished._disturbed([document(one) for one in told]) == 5

@@ -23,28 +23,28 @@ def outcomes(line):
 
 
 def test_the_measurements_of_a_case_stand_in_the_order_of_their_dates(tmp_path):
-    found = history(read(tmp_path, reports.summary(day=9), reports.summary(reports.SLOWER, day=2)))
+    past = history(read(tmp_path, reports.summary(day=9), reports.summary(reports.SLOWER, day=2)))
 
-    assert [point.report for point in found.lines[0].points] == ["r1", "r0"]
-    assert outcomes(found.lines[0]) == [None, "faster"]
+    assert [point.report for point in past.lines[0].points] == ["r1", "r0"]
+    assert outcomes(past.lines[0]) == [None, "faster"]
 
 
 def test_a_slower_version_is_a_regression(tmp_path):
-    found = history(read(tmp_path, reports.summary(), reports.summary(reports.SLOWER, day=2, version="2.1")))
+    past = history(read(tmp_path, reports.summary(), reports.summary(reports.SLOWER, day=2, version="2.1")))
 
-    assert [line.last.versions for line in found.regressions] == [("2.1",)]
-    assert (found.tested, found.expected_by_chance) == (1, 0.05)
+    assert [line.last.versions for line in past.regressions] == [("2.1",)]
+    assert (past.tested, past.expected_by_chance) == (1, 0.05)
 
 
 @pytest.mark.parametrize(("later", "outcome", "regressed_by"), sources.cases("history.toml")["full_measurements"])
 def test_a_full_measurement_is_compared_with_the_last_full_one_before_it(tmp_path, later, outcome, regressed_by):
     days = [reports.summary(speeds, day=day) for day, speeds in enumerate((reports.STEADY, *later), 1)]
 
-    found = history(read(tmp_path, *days))
+    past = history(read(tmp_path, *days))
 
-    assert outcomes(found.lines[0]) == [None, *outcome]
-    assert [line.judged.report for line in found.regressions] == list(regressed_by)
-    assert len(found.untold) == (outcome[-1] == "cannot_tell")
+    assert outcomes(past.lines[0]) == [None, *outcome]
+    assert [line.judged.report for line in past.regressions] == list(regressed_by)
+    assert len(past.untold) == (outcome[-1] == "cannot_tell")
 
 
 def test_a_slowdown_that_creeps_in_is_seen_against_the_best_so_far(tmp_path):
@@ -59,7 +59,7 @@ def test_a_slowdown_that_creeps_in_is_seen_against_the_best_so_far(tmp_path):
 
 @pytest.mark.parametrize("nights", range(3, 12))
 def test_a_loss_every_night_is_called_on_every_night_after_the_second(tmp_path, nights):
-    days = [reports.summary([one * 0.955**day for one in reports.STEADY], day=day + 1) for day in range(nights)]
+    days = [reports.summary([speed * 0.955**day for speed in reports.STEADY], day=day + 1) for day in range(nights)]
 
     assert history(read(tmp_path, *days)).lines[0].regressed
 
@@ -68,30 +68,30 @@ def test_a_loss_every_night_is_called_on_every_night_after_the_second(tmp_path, 
 def test_a_line_that_alternates_between_unlike_nodes_is_a_line_of_each(tmp_path, hosts, lost, lines, regressed):
     levels = [(0.94 if host == "b" else 1.0) * (lost if day == 7 else 1.0) for day, host in enumerate(hosts)]
     days = [
-        reports.summary([one * level * (1 + day % 3 / 200) for one in reports.STEADY], day=day + 1, hosts=(host,))
+        reports.summary([speed * level * (1 + day % 3 / 200) for speed in reports.STEADY], day=day + 1, hosts=(host,))
         for day, (host, level) in enumerate(zip(hosts, levels, strict=True))
     ]
 
-    found = history(read(tmp_path, *days))
+    past = history(read(tmp_path, *days))
 
-    assert [[*line.hosts] for line in found.lines] == lines
-    assert [[*line.hosts] for line in found.regressions] == list(regressed)
+    assert [[*line.hosts] for line in past.lines] == lines
+    assert [[*line.hosts] for line in past.regressions] == list(regressed)
 
 
 def test_another_machine_is_another_line_and_a_case_without_a_value_has_none(tmp_path):
     other = reports.summary(reports.SLOWER, day=2, environment=Machine(name="other"))
-    found = history(read(tmp_path, reports.summary(), other))
+    past = history(read(tmp_path, reports.summary(), other))
     none = history(read(tmp_path / "none", synthetic.summary([synthetic.failed(synthetic.case(), 0, "Killed")])))
 
-    assert (len(found.lines), found.regressions) == (2, ())
+    assert (len(past.lines), past.regressions) == (2, ())
     assert (none.lines, none.undated) == ((), ())
 
 
 def test_a_report_with_more_repeats_of_the_same_runs_replaces_the_smaller_one(tmp_path):
-    found = history(read(tmp_path, reports.summary(reports.STEADY[:3]), reports.summary(reports.STEADY)))
+    past = history(read(tmp_path, reports.summary(reports.STEADY[:3]), reports.summary(reports.STEADY)))
 
-    assert [point.report for point in found.lines[0].points] == ["r1"]
-    assert outcomes(found.lines[0]) == [None]
+    assert [point.report for point in past.lines[0].points] == ["r1"]
+    assert outcomes(past.lines[0]) == [None]
 
 
 def test_a_result_without_a_date_is_listed_and_compared_with_nothing(tmp_path):
@@ -99,12 +99,12 @@ def test_a_result_without_a_date_is_listed_and_compared_with_nothing(tmp_path):
     undated = synthetic.summary(
         [synthetic.replace(run, started_at=None) for run in reports.summary(reports.SLOWER, of=of).measurements]
     )
-    found = history(read(tmp_path, reports.summary(of=of), undated, undated))
+    past = history(read(tmp_path, reports.summary(of=of), undated, undated))
 
-    assert [len(line.points) for line in found.lines] == [1]
-    assert [line.last.report for line in found.undated] == ["r1", "r2"]
-    assert {line.last.change for line in found.undated} == {None}
-    assert found.regressions == () and found.tested == 0
+    assert [len(line.points) for line in past.lines] == [1]
+    assert [line.last.report for line in past.undated] == ["r1", "r2"]
+    assert {line.last.change for line in past.undated} == {None}
+    assert past.regressions == () and past.tested == 0
 
 
 MODELS = ("resnet50_v1.5", "bert_base", "gpt2")
@@ -143,4 +143,4 @@ def test_what_one_case_lost_stays_a_regression_and_what_all_made_up_for_is_past(
 
     assert [(one.before, one.after) for one in found.slowed_together] == list(together)
     assert [line.case.model for line in found.regressions] == list(regressed)
-    assert regressed or [one.together.outcome for one in found.moves] == ["slower", "faster"]
+    assert regressed or [move.together.outcome for move in found.moves] == ["slower", "faster"]

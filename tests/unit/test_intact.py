@@ -85,9 +85,9 @@ OF_HISTORIES = [one for one in REFUSED if one.startswith(("all of it", "a long")
 
 @pytest.mark.parametrize("how", REFUSED)
 def test_a_log_that_was_altered_is_refused_with_the_reason(how, tmp_path):
-    found = read(tmp_path, REFUSED[how], **({} if how in OF_HISTORIES else GIVEN))
+    reading = read(tmp_path, REFUSED[how], **({} if how in OF_HISTORIES else GIVEN))
 
-    assert (counted(found), found.reason) == (None, ALTERED)
+    assert (counted(reading), reading.reason) == (None, ALTERED)
 
 
 UNCERTAIN = [
@@ -118,9 +118,9 @@ UNCERTAIN = [
 def test_where_it_is_not_certain_what_belongs_together_no_number_is_wrong(tmp_path, name, how):
     before = read_file(LOGS / f"{name}.log", **GIVEN)
 
-    found = read(tmp_path, how(log(name)), **GIVEN)
+    reading = read(tmp_path, how(log(name)), **GIVEN)
 
-    assert counted(found) in (None, counted(before) and pytest.approx(counted(before), rel=0.02))
+    assert counted(reading) in (None, counted(before) and pytest.approx(counted(before), rel=0.02))
 
 
 def test_lines_that_are_all_as_long_as_a_terminal_is_wide_are_no_wrapped_lines(tmp_path):
@@ -148,9 +148,9 @@ def test_a_batch_that_ends_where_a_terminal_breaks_lines_is_not_believed_if_it_m
         for number in range(1, 9)
     )
 
-    found = read(tmp_path, wrap(columns)(head + b"128, Loss: 10.9, LR: 0.1\n") + reports)
+    reading = read(tmp_path, wrap(columns)(head + b"128, Loss: 10.9, LR: 0.1\n") + reports)
 
-    assert counted(found) == (None if batch is None else pytest.approx(batch * 1.6666, rel=0.01))
+    assert counted(reading) == (None if batch is None else pytest.approx(batch * 1.6666, rel=0.01))
 
 
 @pytest.mark.parametrize("torn", [{7: 86}, {7: 47, 20: 60}], ids=["between words", "anywhere"])
@@ -159,9 +159,9 @@ def test_reports_that_another_process_tears_are_no_folded_lines(torn, tmp_path):
     for number, at in torn.items():
         lines[number] = lines[number][:at] + b"\n" + lines[number][at:]
 
-    found = read(tmp_path, b"".join(lines))
+    reading = read(tmp_path, b"".join(lines))
 
-    assert counted(found) == pytest.approx(1024)
+    assert counted(reading) == pytest.approx(1024)
 
 
 def test_a_script_that_prints_less_behind_its_numbers_is_read_whatever_the_width_of_its_lines(tmp_path):
@@ -171,10 +171,10 @@ def test_a_script_that_prints_less_behind_its_numbers_is_read_whatever_the_width
         for step in range(1, 300)
     ).encode()
 
-    found = read(tmp_path, text, **GIVEN)
+    reading = read(tmp_path, text, **GIVEN)
 
     assert {len(line) for line in text.splitlines()} & WIDTHS
-    assert found.reason != ALTERED
+    assert reading.reason != ALTERED
 
 
 LINES = {

@@ -45,5 +45,5 @@ def test_the_slowed_one_of_four_played_hosts_is_named_ready_to_leave_out(tmp_pat
     assert cli.main([*words, *job]) == Exit.CRITERION_FAILED
     assert "--exclude=n3\n" in capsys.readouterr().out
     assert cli.main([*words, "--json", "--", "true", "{hosts}"]) in (Exit.DONE, Exit.CRITERION_FAILED)
-    assert all(one["seconds"] < 60 for one in json.loads(capsys.readouterr().out)["trials"])
+    assert all(trial["seconds"] < 60 for trial in json.loads(capsys.readouterr().out)["trials"])
     assert cli.main([*words, "--", "true"]) == cli.main([*words, "--", "no-such-program", "{hosts}"]) == Exit.USAGE

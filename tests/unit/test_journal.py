@@ -40,7 +40,7 @@ def test_attempts_at_a_run_are_counted_from_one_and_have_their_end_and_value(tmp
     kept.note(ended(1))
     kept.note(JournalLine(event="measured", run=RUN.id, **value))
     assert kept.started(RUN, "b", AT) == 2
-    first, second = (one for one in kept.attempts() if one.run == RUN.id)
+    first, second = (attempt for attempt in kept.attempts() if attempt.run == RUN.id)
     assert (first.status, first.items_per_s, first.unit) == ("completed", 9.5, "images/s")
     assert (second.number, second.status, second.items_per_s) == (2, None, None)
 
@@ -66,7 +66,7 @@ def test_a_line_that_was_cut_off_is_written_over(tmp_path):
         file.write('{"schema": 1, "eve')
 
     assert kept.started(RUN, "a", AT) == 2
-    assert [one.number for one in kept.attempts()] == [1, 2]
+    assert [attempt.number for attempt in kept.attempts()] == [1, 2]
     assert kept.chained
 
 
@@ -76,10 +76,10 @@ def test_two_processes_that_write_at_once_lose_nothing(tmp_path):
         threading.Thread(target=lambda: numbers.extend(Journal(tmp_path).started(RUN, "a", AT) for _ in range(10)))
         for _ in range(4)
     ]
-    for one in writers:
-        one.start()
-    for one in writers:
-        one.join()
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
 
     assert sorted(numbers) == list(range(1, 41))
     assert Journal(tmp_path).chained
@@ -127,10 +127,10 @@ def test_the_same_plan_started_beside_a_folder_is_counted_and_found(tmp_path, pl
     started = campaign.begin(planned, Store(tmp_path / "lab" / own))
 
     place = CampaignPlace(id=started.id, plan_sha256=started.plan_sha256, attempt=1, round=0, order=0)
-    found = attempts.findings(
+    findings = attempts.findings(
         attempts.read(Journal(tmp_path / "lab" / own)), {"x/r0": replace(COMMAND, campaign=place)}
     )
-    said = [one.evaluations for each in found.values() for one in each if isinstance(one, EvaluatedBefore)]
+    said = [one.evaluations for each in findings.values() for one in each if isinstance(one, EvaluatedBefore)]
     assert (started.elsewhere, said) == (elsewhere, [elsewhere] if elsewhere else [])
 
 
@@ -155,12 +155,12 @@ def read(tmp_path, lines):
 
 
 def codes(reading):
-    return [one.code for one in reading.findings]
+    return [finding.code for finding in reading.findings]
 
 
 @pytest.mark.parametrize(("lines", "found"), sources.cases("journal.toml")["happened"])
 def test_what_happened_to_a_run_is_said_and_its_last_attempt_read(tmp_path, lines, found):
-    said = [steps(*one) if isinstance(one, tuple) else CRASH if one == "crash" else [one] for one in lines]
+    said = [steps(*line) if isinstance(line, tuple) else CRASH if line == "crash" else [line] for line in lines]
     reading = read(tmp_path, [line for each in said for line in each])
 
     status = "doubtful" if {"restarted", "begins_again"} & {*found} else "ok"  # several starts, perhaps of other models
@@ -182,8 +182,8 @@ def test_what_was_measured_before_the_last_attempt_died_is_partial(tmp_path):
 def test_a_loss_that_becomes_nan_is_said_with_its_line(tmp_path):
     reading = read(tmp_path, [*steps(1, 60), *steps(61, 130, loss="nan")])
 
-    (found,) = reading.findings
-    assert (found.code, found.line) == ("loss_nan", 61)
+    (finding,) = reading.findings
+    assert (finding.code, finding.line) == ("loss_nan", 61)
 
 
 @pytest.mark.parametrize(

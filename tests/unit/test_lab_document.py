@@ -112,9 +112,9 @@ def published(tmp_path_factory):
     """The page and the folder of a report with everything that a lab can write."""
     folder = tmp_path_factory.mktemp("published")
     (folder / "author.toml").write_text(DOCUMENT, encoding="utf-8")
-    found = author.attached(synthetic.quick(), author_file.read(folder / "author.toml"))
-    report.build(found, folder)
-    forms.write(("md",), found, folder, ("zh", "en"))
+    attached = author.attached(synthetic.quick(), author_file.read(folder / "author.toml"))
+    report.build(attached, folder)
+    forms.write(("md",), attached, folder, ("zh", "en"))
     return pages.read((folder / "report.html").read_text(encoding="utf-8")), folder
 
 
@@ -167,9 +167,9 @@ def test_the_documents_own_words_stand_in_markdown_and_in_the_summary_that_is_re
 
 
 def test_a_wrong_number_in_the_document_is_a_finding(read):
-    found = author.attached(synthetic.quick(), read(DOCUMENT.replace("{frameworks|4}", "{frameworks|8}")))
+    attached = author.attached(synthetic.quick(), read(DOCUMENT.replace("{frameworks|4}", "{frameworks|8}")))
 
-    assert [(finding.code, finding.written) for finding in found.findings if finding.code == "D23"] == [("D23", "8")]
+    assert [(finding.code, finding.written) for finding in attached.findings if finding.code == "D23"] == [("D23", "8")]
 
 
 def test_a_plan_beyond_the_platform_is_said():
@@ -197,11 +197,11 @@ en = "There are {{frameworks|8}} frameworks; the speedup is {{speedup:{CASE}}}."
 
 
 def test_numbers_of_the_author_are_the_computed_ones_and_a_wrong_one_is_a_finding(read):
-    found = author.attached(synthetic.quick(), read(GOOD))
-    ((_, said),) = author.notes(Book(evaluation=found), words.read())
+    attached = author.attached(synthetic.quick(), read(GOOD))
+    ((_, said),) = author.notes(Book(evaluation=attached), words.read())
 
     assert said.plain("en").startswith("There are 4 frameworks; the speedup is 1.")
-    assert [(f.code, f.written, f.computed) for f in found.findings] == [("D23", "8", 4)]
+    assert [(f.code, f.written, f.computed) for f in attached.findings] == [("D23", "8", 4)]
 
 
 @pytest.mark.parametrize(("written", "agrees"), [("1.93", True), ("1.9", True), ("2", True), ("1.95", False)])
@@ -214,9 +214,9 @@ def noted(tmp_path_factory):
     """An evaluation with a note of its author, and the folder of its report."""
     folder = tmp_path_factory.mktemp("noted")
     (folder / "findings.toml").write_text(GOOD, encoding="utf-8")
-    found = author.attached(synthetic.quick(), author_file.read(folder / "findings.toml"))
-    report.build(found, folder)
-    return found, folder
+    attached = author.attached(synthetic.quick(), author_file.read(folder / "findings.toml"))
+    report.build(attached, folder)
+    return attached, folder
 
 
 def test_the_notes_stand_in_problems_and_in_the_section_of_their_model(noted):
@@ -257,9 +257,9 @@ expected = [{{ zh = "比其他框架快 9 倍", en = "9 times as fast as others"
 
 @pytest.mark.parametrize(("en", "zh", "claims"), sources.table("author_claims.toml")["claims"])
 def test_plain_claims_that_the_numbers_contradict_are_marked_and_found(en, zh, claims, read):
-    found = author.attached(synthetic.thorough(), read(SAID.format(en=en, zh=zh)))
+    attached = author.attached(synthetic.thorough(), read(SAID.format(en=en, zh=zh)))
 
-    assert {one.claim for one in found.findings if isinstance(one, AuthorContradicted)} == set(claims)
-    assert all(f"{claim} [" in found.document.title.en for claim in claims if claim in en)
-    assert all(f"{claim}［" in found.document.title.zh for claim in claims if claim not in en)
-    assert found.document.expected[0].en == "9 times as fast as others"
+    assert {finding.claim for finding in attached.findings if isinstance(finding, AuthorContradicted)} == set(claims)
+    assert all(f"{claim} [" in attached.document.title.en for claim in claims if claim in en)
+    assert all(f"{claim}［" in attached.document.title.zh for claim in claims if claim not in en)
+    assert attached.document.expected[0].en == "9 times as fast as others"

@@ -122,8 +122,8 @@ def blocks(name):
 
 LOCKS = {name: blocks(name) for name in ("requirements.lock", "requirements-test.lock")}
 PINNED = {
-    name: [re.match(r"(?P<name>[\w.-]+)==(?P<version>[\w.!+]+)", block) for block in found]
-    for name, found in LOCKS.items()
+    name: [re.match(r"(?P<name>[\w.-]+)==(?P<version>[\w.!+]+)", block) for block in lock]
+    for name, lock in LOCKS.items()
 }
 UNLOCKED = sources.table("locks.toml")["unlocked"]
 RECIPE_LOCKS = sorted((ROOT / "data" / "locks").glob("*.txt"))

@@ -45,9 +45,9 @@ def test_a_failure_is_found_although_much_was_printed_after_it(name, tmp_path):
     noise = b"the launcher waits for the other processes to end\n" * 80_000
     log.write_bytes((LOGS / f"{name}.log").read_bytes() + b"\nRuntimeError: CUDA out of memory.\n" + noise)
 
-    found = read_file(log, dialect=name, devices=8, batch_per_device=32, dialects=DIALECTS)
+    reading = read_file(log, dialect=name, devices=8, batch_per_device=32, dialects=DIALECTS)
 
-    assert (found.status in ("partial", "doubtful"), "out of memory" in found.reason) == (True, True)
+    assert (reading.status in ("partial", "doubtful"), "out of memory" in reading.reason) == (True, True)
 
 
 # what the declarations cite
@@ -111,10 +111,10 @@ def test_a_cited_file_is_there_at_its_commit():
     cited = sorted({found.groups() for source in sources if (found := SOURCE.fullmatch(source))})
 
     asked = [name for _, commit, path in cited for name in (commit, f"{commit}:{path}")]
-    known = {folder: held(folder, asked) for folder in {f for one in cited for f in git_directories(one[0])}}
+    known = {folder: held(folder, asked) for folder in {f for citation in cited for f in git_directories(citation[0])}}
     looked_up, absent = 0, []
     for repository, commit, path in cited:
-        clone = next((one for one in git_directories(repository) if commit in known[one]), None)
+        clone = next((directory for directory in git_directories(repository) if commit in known[directory]), None)
         looked_up += clone is not None
         if clone is not None and f"{commit}:{path}" not in known[clone]:
             absent.append(f"{repository}@{commit}:{path}")

@@ -43,11 +43,11 @@ def test_samples_that_cannot_be_unpacked_take_the_utilisation_and_leave_the_thro
     folder = runfolders.finished(tmp_path)
     folder.packed_samples_path("n0").write_bytes(b"no columns")
 
-    found = measurement.measurement(folder)
+    measured = measurement.measurement(folder)
 
-    assert found.status == "ok" and found.value and not found.utilisation
-    assert [one.severity for one in found.findings if isinstance(one, UnreadableSamples)] == ["flag"]
-    assert measurement.timeline(folder, found.throughput.window) is None
+    assert measured.status == "ok" and measured.value and not measured.utilisation
+    assert [finding.severity for finding in measured.findings if isinstance(finding, UnreadableSamples)] == ["flag"]
+    assert measurement.timeline(folder, measured.throughput.window) is None
 
 
 @pytest.mark.parametrize(("steps", "severity"), [(100, None), (30, "note"), (19, "exclude")])
@@ -80,17 +80,17 @@ def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequen
 def test_a_half_written_outcome_is_a_failed_run_and_one_over_its_time_says_the_limit(tmp_path):
     with Store(tmp_path).claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "outcome.json").write_text('{"status": "comp')
-    found = measurement.measurement(folder)
-    assert (found.status, found.value) == ("failed", None) and "half-written" in found.reason
+    measured = measurement.measurement(folder)
+    assert (measured.status, measured.value) == ("failed", None) and "half-written" in measured.reason
 
     with Store(tmp_path / "late").claim(Run(case=CASE, repeat=0)) as folder:
         (folder.path / "log.n1.txt").write_text("waiting for the other worker\nSIGTERM caught at 03:27:54\n")
         folder.write_command(COMMAND)
         folder.write_outcome(Outcome(status="timed_out", reason="the time limit of 300 s was reached"))
 
-    found = measurement.measurement(folder)
+    measured = measurement.measurement(folder)
 
-    assert (found.status, found.reason) == ("timed_out", "the time limit of 300 s was reached")
+    assert (measured.status, measured.reason) == ("timed_out", "the time limit of 300 s was reached")
 
 
 @pytest.mark.parametrize(("said", "reason"), sources.table("measure.toml")["engine_said"])
@@ -136,10 +136,10 @@ def test_the_skips_of_the_plan_are_kept_with_their_kind(tmp_path):
     skip = Skip(case=case.at_scale(125, 8), reason="no such cluster here", kind="not_run")
     store.write_plan(Planned(profile="quick", repeats=3, cases=(case,), skips=(skip,)))
 
-    found = evaluate(store)
+    evaluation = evaluate(store)
 
-    assert found.skips == (skip,)
-    assert (found.profile, found.repeats) == ("quick", 3)
+    assert evaluation.skips == (skip,)
+    assert (evaluation.profile, evaluation.repeats) == ("quick", 3)
 
 
 def test_two_cases_of_one_id_are_refused_with_both_folders_and_no_count_is_made_of_two_summaries_of_one_case(tmp_path):
@@ -161,7 +161,7 @@ def test_an_empty_folder_says_what_to_try(tmp_path):
 
 def test_a_run_over_time_is_on_the_first_clock_that_all_its_reports_have():
     steps = [Step(index=k, arrival_s=10.0 + k, loss=9.0 - k) for k in (1, 2, 3)]
-    printed = [one._replace(arrival_s=None, seconds=2.0) for one in steps]
+    printed = [step._replace(arrival_s=None, seconds=2.0) for step in steps]
 
     assert traces.of_run(steps, (), Window(first_step=2, last_step=3, steps=2)) == Trace(
         step_s=((12.0, 1.0), (13.0, 1.0)), loss=((11.0, 8.0), (12.0, 7.0), (13.0, 6.0)), window=(11.0, 13.0)

@@ -58,7 +58,7 @@ def test_repeats_are_numbered_on_and_each_run_keeps_its_campaign_and_its_place(t
     assert [row.n for row in valid(whole.summaries)] == [4, 1]
     assert [case.id for case in whole.planned] == [CASE.id, OTHER.id] and len({run.run.id for run in runs}) == 5
     wrong = ("duplicate_repeat", "repeats_missing", "journal_broken", "run_taken_away")
-    assert not [one for one in whole.findings if one.name in wrong]
+    assert not [finding for finding in whole.findings if finding.name in wrong]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_one_folder_twice_or_inside_another_is_refused_and_a_copy_of_a_campaign_
             merged.store(roots)
     whole = evaluate(merged.store([first, second]))
     (row,) = whole.summaries
-    assert "evaluated_before" not in {one.name for one in whole.findings}  # the other start is here
+    assert "evaluated_before" not in {finding.name for finding in whole.findings}  # the other start is here
     assert (row.n, len(row.measurements)) == (2, 4)
 
 

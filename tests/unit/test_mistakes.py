@@ -24,10 +24,10 @@ ROWS = [(kind, row) for kind, rows in TABLES.items() for row in rows]
 
 
 def plan_variants(file, words):
-    found = spec.read(file)
+    request = spec.read(file)
     adapters = {"toynet": toynet(requirements=("Toy==1.5.0",), package="toy"), "othernet": toynet("othernet")}
-    given = varied(adapters, found.variants, found.versions, found.frameworks)
-    plan.plan(found, given, Machine(cores=8, accelerators=0, device="cpu"))
+    given = varied(adapters, request.variants, request.versions, request.frameworks)
+    plan.plan(request, given, Machine(cores=8, accelerators=0, device="cpu"))
 
 
 READ = {

@@ -82,7 +82,7 @@ def test_a_mutated_log_has_no_silent_wrong_number(kind, tmp_path):
     for name in sample(kind):
         # the least that must be given for a number of it
         readings = ((read_file(LOGS / name, **known), known) for known in KNOWN)
-        whole = (found for found in readings if counted(found[0]) is not None)
+        whole = (reading for reading in readings if counted(reading[0]) is not None)
         before, known = next(whole, (read_file(LOGS / name), {}))
         path = tmp_path / name
         path.write_bytes(MUTATIONS[kind]((LOGS / name).read_bytes()))
@@ -150,32 +150,32 @@ def status_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_log_that_says_all_is_read_to_the_truth(tmp_path, name):
-    found = read(tmp_path, composed.log(name))
+    reading = read(tmp_path, composed.log(name))
 
-    assert (found.status, value(found)) == (status_of(name), truth(found))
+    assert (reading.status, value(reading)) == (status_of(name), truth(reading))
 
 
 @pytest.mark.parametrize("name", NEEDS_OPTIONS)
 def test_a_log_that_does_not_say_all_asks_for_it_and_is_then_read_to_the_truth(tmp_path, name):
     alone = read(tmp_path, composed.log(name))
-    found = read(tmp_path, composed.log(name), **GIVEN)
+    reading = read(tmp_path, composed.log(name), **GIVEN)
 
     assert ("say --" in alone.reason and value(alone) in (None, truth(alone))) or alone.status == "partial"
-    assert (found.status, value(found)) == (status_of(name), truth(found))
+    assert (reading.status, value(reading)) == (status_of(name), truth(reading))
 
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_log_with_a_trap_is_read_to_the_truth(tmp_path, name):
-    found = read(tmp_path, composed.log(name), **given(name))
+    reading = read(tmp_path, composed.log(name), **given(name))
 
-    assert value(found) == pytest.approx(TRAPPED.items_per_s(found.unit), rel=0.04), found
+    assert value(reading) == pytest.approx(TRAPPED.items_per_s(reading.unit), rel=0.04), reading
 
 
 def test_a_csv_of_epochs_tells_no_throughput_whatever_the_batch(tmp_path):
-    found = read(tmp_path, composed.log("without_rate/ultralytics_csv"), **GIVEN)
+    reading = read(tmp_path, composed.log("without_rate/ultralytics_csv"), **GIVEN)
 
-    assert value(found) is None
-    assert "not how many steps it covers" in found.reason
+    assert value(reading) is None
+    assert "not how many steps it covers" in reading.reason
 
 
 @pytest.mark.parametrize("name", ["without_rate/modded_nanogpt", "complete/nanogpt"])
@@ -191,11 +191,11 @@ def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, name):
 
 def test_the_scripts_own_total_is_no_window_and_its_status_says_so(tmp_path):
     told = composed.log("complete/hf_without_head").replace("train_steps_per_second", "steps_of_a_second")
-    found = read(tmp_path, told)
+    reading = read(tmp_path, told)
 
-    assert (found.status, found.throughput.method) == ("partial", "final figure")
-    assert "start-up included; " in found.reason
-    assert "say --batch-per-device" in found.reason
+    assert (reading.status, reading.throughput.method) == ("partial", "final figure")
+    assert "start-up included; " in reading.reason
+    assert "say --batch-per-device" in reading.reason
 
 
 @pytest.mark.parametrize("size", [33, 64])
@@ -209,37 +209,37 @@ def test_stamps_of_blocks_are_no_clock_where_the_script_prints_a_rate(tmp_path, 
         for at, line in zip(stamps, said, strict=True)
     )
 
-    found = read(tmp_path, "".join(stamped), **GIVEN)
+    reading = read(tmp_path, "".join(stamped), **GIVEN)
 
-    assert (value(found), found.certainty) == (truth(found), "printed only")
+    assert (value(reading), reading.certainty) == (truth(reading), "printed only")
 
 
 @pytest.mark.parametrize("name", ["complete/hf", "complete/trl", "complete/composer", "needs_options/olmo_core"])
 @pytest.mark.parametrize("happened", ["kubectl", "kubectl --prefix", "docker compose", "journald", "two pods"])
 def test_a_relay_does_not_break_a_report_of_several_lines(tmp_path, name, happened):
-    found = read(tmp_path, mutations(in_step)[happened](composed.log(name).encode()), **GIVEN)
+    reading = read(tmp_path, mutations(in_step)[happened](composed.log(name).encode()), **GIVEN)
 
-    assert (found.status, value(found)) == (status_of(name), truth(found))
+    assert (reading.status, value(reading)) == (status_of(name), truth(reading))
 
 
 @pytest.mark.parametrize("name", ["ultralytics", "mmengine", "megatron", "hf"])
 def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_two(tmp_path, name):
     slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(hours=5))
-    found = read(tmp_path, "".join(composed.log(f"complete/{name}", run) for run in (RUN, slower)))
+    reading = read(tmp_path, "".join(composed.log(f"complete/{name}", run) for run in (RUN, slower)))
 
-    speeds = [run.items_per_s(found.unit) for run in (RUN, slower)]
-    assert any(value(found) == pytest.approx(speed, rel=0.04) for speed in speeds)
-    assert {"Restarted", "SeveralRuns", "BeginsAgain"} & {type(finding).__name__ for finding in found.findings}
+    speeds = [run.items_per_s(reading.unit) for run in (RUN, slower)]
+    assert any(value(reading) == pytest.approx(speed, rel=0.04) for speed in speeds)
+    assert {"Restarted", "SeveralRuns", "BeginsAgain"} & {type(finding).__name__ for finding in reading.findings}
 
 
 @pytest.mark.parametrize("name", COMPLETE)
 def test_of_two_jobs_that_print_at_once_one_is_read_or_none(tmp_path, name):
     slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(seconds=3))
     both = [lines(composed.log(name, run).encode()) for run in (RUN, slower)]
-    found = read(tmp_path, b"".join(itertools.chain(*itertools.zip_longest(*both, fillvalue=b""))), **GIVEN)
+    reading = read(tmp_path, b"".join(itertools.chain(*itertools.zip_longest(*both, fillvalue=b""))), **GIVEN)
 
-    speeds = [run.items_per_s(found.unit) for run in (RUN, slower) if counted(found)]
-    assert not speeds or any(value(found) == pytest.approx(speed, rel=0.04) for speed in speeds)
+    speeds = [run.items_per_s(reading.unit) for run in (RUN, slower) if counted(reading)]
+    assert not speeds or any(value(reading) == pytest.approx(speed, rel=0.04) for speed in speeds)
 
 
 def test_a_log_whose_facts_are_folded_is_refused(tmp_path):
@@ -256,16 +256,16 @@ def test_a_log_whose_facts_are_folded_is_refused(tmp_path):
     ],
 )
 def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(tmp_path, name, expected):
-    found = read(tmp_path, composed.log(f"short/{name}"), **OF_TRAPPED)
+    reading = read(tmp_path, composed.log(f"short/{name}"), **OF_TRAPPED)
 
-    told = {one.code: one for one in (*found.findings, *found.throughput.findings)}
-    assert (expected <= set(told), found.certainty) == (True, "one clock")
+    told = {finding.code: finding for finding in (*reading.findings, *reading.throughput.findings)}
+    assert (expected <= set(told), reading.certainty) == (True, "one clock")
     assert told["long_stall"].seconds == pytest.approx(TRAPPED.evaluation_s, abs=2)
 
 
 def test_seconds_too_few_for_a_clock_of_whole_ones_make_no_number(tmp_path):
     short = replace(OF_FOLDER["short"], evaluation_s=0.0)
-    found = read(tmp_path, composed.log("short/llamafactory_in_whole_seconds", short), **OF_TRAPPED)
+    reading = read(tmp_path, composed.log("short/llamafactory_in_whole_seconds", short), **OF_TRAPPED)
 
-    assert value(found) is None
-    assert found.reason.startswith("the times that the log prints are too coarse")
+    assert value(reading) is None
+    assert reading.reason.startswith("the times that the log prints are too coarse")

@@ -78,15 +78,15 @@ def drawn(tmp_path_factory):
 def told(evaluation, folder, page):
     """(place, the two, what is known of them) as each place of the report says it."""
     book = Book(evaluation=evaluation)
-    kept = {frozenset((one.first.case.id, one.second.case.id)): one for one in book.decisions}
+    kept = {frozenset((decision.first.case.id, decision.second.case.id)): decision for decision in book.decisions}
     case_of = {names.case_anchor(case): case.id for case in book.planned}
     for cell in page.all("td"):
         if "data-pair" in cell.attributes:
             pair = frozenset(case_of[ref] for ref in cell["data-pair"].split())
             yield "matrix", pair, cell["data-evidence"]
-    found = json.loads(re.sub("\\\\u003c", "<", page.one("script", id="data").children[0]))
-    ids = [case_of[ref] for ref in found["cases"]["ids"]]
-    packed = [found["decisions"][key] for key in ("first", "second", "evidence")]
+    document = json.loads(re.sub("\\\\u003c", "<", page.one("script", id="data").children[0]))
+    ids = [case_of[ref] for ref in document["cases"]["ids"]]
+    packed = [document["decisions"][key] for key in ("first", "second", "evidence")]
     columns = [of if isinstance(of, list) else [of["of"][place] for place in of["at"]] for of in packed]
     for first, second, evidence in zip(*columns, strict=True):
         yield "pins", frozenset((ids[first], ids[second])), evidence
@@ -114,7 +114,7 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
 
     for answer in book.answers:
         pair = answer.lead_pair
-        bold = {one.summary.case.id for one in answer.ranked} & book.ahead
+        bold = {place.summary.case.id for place in answer.ranked} & book.ahead
         assert not bold or answer.said in ("fastest", "tie")
         if pair is not None and not answer.level:
             assert answer.said == OF_EVIDENCE[pair.evidence]
@@ -131,7 +131,7 @@ def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(drawn
     every = decisions.Evidence.__args__
     *_, page = drawn("tie")
 
-    assert {f"evidence.{one}" for one in every} <= {one["data-word"] for one in page.all("span")}
+    assert {f"evidence.{one}" for one in every} <= {element["data-word"] for element in page.all("span")}
     assert len({SPOKEN(f"evidence.{one}").plain("en") for one in every}) == len(every)
 
 
@@ -151,13 +151,13 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
         "terminal": " ".join(command.found_sentences(book, SPOKEN, "en")),
         "site": " ".join(one.sentence.plain("en") for one in verdict.model_findings(finished.read(folder), SPOKEN)),
     }
-    for one in verdict.model_findings(book, SPOKEN):
-        said_of_it = plain(one.sentence.plain("en"))
+    for finding in verdict.model_findings(book, SPOKEN):
+        said_of_it = plain(finding.sentence.plain("en"))
         assert [place for place, text in places.items() if said_of_it not in plain(text)] == []
 
     ahead = {numbers.throughput(book.summary_of[id].items_per_s.value).text for id in book.ahead}
     bold = {
-        "tables": {re.match(r"[\d,]+\.\d\d", one.text("en"))[0] for one in page.all("td", class_="best")},
+        "tables": {re.match(r"[\d,]+\.\d\d", element.text("en"))[0] for element in page.all("td", class_="best")},
         "answers": {one.one("span", class_="rank-value").text().strip("⚠") for one in page.all("li", class_="leads")},
         "Markdown": set(re.findall(r"\| \*\*([\d,.]+)(?![\d,.%])", markdown)),
         "XLSX": {
@@ -179,7 +179,7 @@ def entrants(framework, at, runs=FIVE, failed=0, without="", unit="images/s", or
         on = None if without == "device_model" else synthetic.GPU
         found = [synthetic.measured(case, k, value * each, environment=on) for k, each in enumerate(runs)]
         facts = tuple(fact for fact in found[0].facts if fact.key != without)
-        found = [replace(one, facts=facts, throughput=replace(one.throughput, unit=unit)) for one in found]
+        found = [replace(summary, facts=facts, throughput=replace(summary.throughput, unit=unit)) for summary in found]
         found += [synthetic.failed(case, 9 - k, "Killed") for k in range(failed)]
         yield synthetic.summary(found, origin=origin)
 
@@ -190,18 +190,18 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
     both = words.read()
     questions = said.questions(book, both)
     found = [text for one in verdict.model_findings(book, both) for text in (one.sentence, one.beside)]
-    found += [text for one in questions for text in (one.deciding, one.caution)]
+    found += [text for question in questions for text in (question.deciding, question.caution)]
     cells = [cell for one in matrix.matrix(book, questions, both).rows for cell in one.cells]
     found += [both.same(f"{cell.winner.plain('en')} {cell.note and cell.note.plain('en')}") for cell in cells]
     found += [figure_titles.of_throughput(block, both, "throughput") for one in models(book) for block in one.blocks]
-    found += [figure_titles.of_blocks([block], both) for one in models(book) for block in one.blocks]
+    found += [figure_titles.of_blocks([block], both) for model in models(book) for block in model.blocks]
     told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
-    for name, cells in (each for one in matrix.standings(book, both) for each in one.rows):
-        whys = ("; ".join(one.why.plain(of) for of in ("en", "zh")) if one.why else "" for one in cells)
-        told += [f"{name}: {one.share} {one.weight} {why}" for one, why in zip(cells, whys, strict=True)]
-    for one in cards.cards(book, both):
+    for name, cells in (each for standing in matrix.standings(book, both) for each in standing.rows):
+        whys = ("; ".join(cell.why.plain(of) for of in ("en", "zh")) if cell.why else "" for cell in cells)
+        told += [f"{name}: {cell.share} {cell.weight} {why}" for cell, why in zip(cells, whys, strict=True)]
+    for card in cards.cards(book, both):
         told += [
-            f"{cell.cell.framework} {one.verdict.criterion}: {cell.cell.outcome} {cell.value}" for cell in one.cells
+            f"{cell.cell.framework} {card.verdict.criterion}: {cell.cell.outcome} {cell.value}" for cell in card.cells
         ]
 
     assert [text for text in row["says"] if text not in "\n".join(told)] == []
@@ -223,5 +223,5 @@ def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(drawn):
     passed = "ot ranked: TensorFlow 93.00, gradient clipping: off; 1 more"
     assert page.one("ul", class_="found").text("en").count(passed) == 1
     assert f"+47.1%of 3; n{passed}" in page.one("table", class_="winners").text("en")
-    captions = [one.text("en") for one in page.all("figcaption")]
+    captions = [element.text("en") for element in page.all("figcaption")]
     assert any("ahead of" in one for one in captions) and all(passed in one for one in captions if "ahead of" in one)

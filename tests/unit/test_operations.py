@@ -130,7 +130,7 @@ def test_a_site_keeps_the_newest_reports_and_those_with_a_name(tmp_path):
         cli.main(["publish", str(reports.written(tmp_path / f"n{day}", night)), "--site", site, *more])
 
     kept = json.loads((tmp_path / "site" / "site.json").read_text())["reports"]
-    assert [one["title"] for one in kept] == ["night 4", "night 1"]
+    assert [attempt["title"] for attempt in kept] == ["night 4", "night 1"]
     assert len(os.listdir(tmp_path / "site" / "reports")) == 2
 
 

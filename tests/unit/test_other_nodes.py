@@ -19,10 +19,10 @@ def run(repeat: int, *hosts: str, case=TWO, items_per_s: float | None = 100.0):
 
 
 def test_a_spare_node_that_took_anothers_place_is_told_with_its_runs():
-    (found,) = other_nodes.findings([run(0, "n1", "n2"), run(1, "n1", "n2"), run(2, "n1", "n3")])
+    (finding,) = other_nodes.findings([run(0, "n1", "n2"), run(1, "n1", "n2"), run(2, "n1", "n3")])
 
-    assert (found.scale, found.nodes, found.others) == ("2x8", ("n1", "n2"), ("n1", "n3"))
-    assert (found.runs, found.of_runs) == (1, 3)
+    assert (finding.scale, finding.nodes, finding.others) == ("2x8", ("n1", "n2"), ("n1", "n3"))
+    assert (finding.runs, finding.of_runs) == (1, 3)
 
 
 @pytest.mark.parametrize("runs", sources.cases("other_nodes.toml")["alike"])

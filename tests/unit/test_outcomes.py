@@ -41,9 +41,9 @@ def test_evaluations_that_went_on_beside_a_run_are_counted_and_said(tmp_path):
             folder.write_agent(host, replace(AGENT, exit_code=0, beside=beside))
         runfolders.fill(folder)
 
-    found = measurement.measurement(folder).findings
+    findings = measurement.measurement(folder).findings
 
-    assert [one for one in found if isinstance(one, SideBySide)] == [SideBySide(evaluations=2, where=RUN.id)]
+    assert [one for one in findings if isinstance(one, SideBySide)] == [SideBySide(evaluations=2, where=RUN.id)]
 
 
 # who failed
@@ -164,9 +164,9 @@ def test_a_run_that_the_infrastructure_failed_is_made_again_and_what_it_left_is_
     assert (ended.outcome.status, ended.attempt) == ("completed", 3)
     assert lab.kept == ["infrastructure-r0-1", "infrastructure-r0-2", "r0"]
     expected = [(1, "failed"), (2, "failed"), (3, "completed")]
-    assert [(one.number, one.status) for one in lab.store.journal.attempts()] == expected
-    found = evaluate(lab.store)
-    assert [one.code for one in found.findings if one.code == "made_again"] == ["made_again"]
+    assert [(attempt.number, attempt.status) for attempt in lab.store.journal.attempts()] == expected
+    evaluation = evaluate(lab.store)
+    assert [finding.code for finding in evaluation.findings if finding.code == "made_again"] == ["made_again"]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_no_run_is_started_once_the_device_hours_are_spent_and_the_search_for_a_
 
     ended = lab.start(repeats=3, device_hours=1.5 * RUN.case.total_devices)
 
-    assert [one.run.repeat for one in ended] == [0, 1]
+    assert [process.run.repeat for process in ended] == [0, 1]
     assert Lab(tmp_path / "a", monkeypatch, {}).start(device_hours=1.0, spent_h=1.0) == []
     assert len(Lab(tmp_path / "b", monkeypatch, {}).start(device_hours=1.0, spent_h=0.5)) == 1
 
@@ -211,7 +211,7 @@ def test_a_good_run_is_set_aside_by_its_name_and_stays_known(tmp_path, monkeypat
     assert campaign.redo([word], asked(RUN.case), lab.store) == [RUN]
     lab.start()
 
-    assert "taken_away" in [one.code for one in evaluate(lab.store).findings]
+    assert "taken_away" in [finding.code for finding in evaluate(lab.store).findings]
 
 
 def test_failed_runs_are_set_aside_by_one_word_and_an_unknown_name_is_an_error_with_the_nearest(tmp_path, monkeypatch):

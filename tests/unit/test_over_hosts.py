@@ -130,10 +130,10 @@ def test_a_case_that_the_hosts_cannot_serve_is_refused(nodes, devices, said):
 def test_what_is_handed_over_changes_the_training_and_holds_no_secret():
     given = {"NCCL_DEBUG": "INFO", "AWS_SECRET_KEY": "s", "HOME": "/root", "OMP_NUM_THREADS": "4", "PATH": "/bin"}
 
-    found = forwarded_environment.forwarded_variables(given, None)
+    variables = forwarded_environment.forwarded_variables(given, None)
 
-    assert {name for name in found if name in given} == {"NCCL_DEBUG", "OMP_NUM_THREADS", "PATH"}
-    assert found["EVALSUITE_INTERFACE"] == "auto"
+    assert {name for name in variables if name in given} == {"NCCL_DEBUG", "OMP_NUM_THREADS", "PATH"}
+    assert variables["EVALSUITE_INTERFACE"] == "auto"
 
 
 def test_a_plan_over_hosts_is_not_judged_by_this_machine(capsys):
@@ -220,8 +220,8 @@ def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
 
 def test_the_loopback_is_no_network_and_the_interface_that_was_asked_for_is_every_librarys():
     place = Node(rank=0, nodes=2, master_port=1, hosts=("a", "b"))
-    found = interfaces.variables({"EVALSUITE_INTERFACE": "eth1", "GLOO_SOCKET_IFNAME": "ib0"}, place)
-    assert found["NCCL_SOCKET_IFNAME"] == "=eth1" and "GLOO_SOCKET_IFNAME" not in found
+    variables = interfaces.variables({"EVALSUITE_INTERFACE": "eth1", "GLOO_SOCKET_IFNAME": "ib0"}, place)
+    assert variables["NCCL_SOCKET_IFNAME"] == "=eth1" and "GLOO_SOCKET_IFNAME" not in variables
 
     place = Node(rank=1, nodes=2, master_addr="127.0.0.1", master_port=1, hosts=("127.0.0.1", "b"))
     assert interfaces.variables({"EVALSUITE_INTERFACE": "auto"}, place) == {}

@@ -150,10 +150,10 @@ PINS = {"requirements": ("Toy==1.5.0", "toyvision==0.3", "--extra-index-url"), "
 
 def asked(folder, text, head=HEAD_OF_VARIANTS):
     (folder / "mine.toml").write_text(head + text)
-    found = spec.read(folder / "mine.toml")
+    request = spec.read(folder / "mine.toml")
     adapters = {"toynet": toynet(**PINS), "othernet": toynet("othernet")}
-    given = varied(adapters, found.variants, found.versions, found.frameworks)
-    return plan.plan(found, given, MACHINE), given
+    given = varied(adapters, request.variants, request.versions, request.frameworks)
+    return plan.plan(request, given, MACHINE), given
 
 
 def test_each_variant_is_an_axis_beside_the_script_or_of_one_framework_alone(tmp_path):
@@ -173,9 +173,9 @@ def test_each_variant_is_an_axis_beside_the_script_or_of_one_framework_alone(tmp
 def test_an_unsupported_case_stays_one_in_every_variant(tmp_path):
     adapters = {"toynet": toynet(unsupported=lambda case: "no" if case.option("variant") or case.nodes > 1 else None)}
     (tmp_path / "a.toml").write_text('frameworks = ["toynet"]\nscales = ["1x1", "2x1"]\n' + ONE_OFF)
-    found = spec.read(tmp_path / "a.toml")
+    request = spec.read(tmp_path / "a.toml")
 
-    made = plan.plan(found, varied(adapters, found.variants, (), found.frameworks), MACHINE)
+    made = plan.plan(request, varied(adapters, request.variants, (), request.frameworks), MACHINE)
 
     assert (len(made.cases), len(made.skips)) == (2, 2)
 

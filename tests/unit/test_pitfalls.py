@@ -49,7 +49,7 @@ def test_links_of_containers_that_nccl_would_take_are_named(monkeypatch, names, 
     said["net_if_addrs"] = {name: [Address(10)] for name in names.split()}
     monkeypatch.setattr(system, "read_psutil", said.get)
 
-    assert [tuple(one.seen.values["names"]) for one in pitfalls.network(variables)] == list(taken)
+    assert [tuple(pitfall.seen.values["names"]) for pitfall in pitfalls.network(variables)] == list(taken)
 
 
 INFINIBAND = sources.table("pitfalls.toml")["infiniband_files"]
@@ -87,7 +87,7 @@ def test_gpus_far_from_all_cores_that_may_be_used_are_named(machine, cores, gpus
     files |= {f"sys/bus/pci/devices/{place}/local_cpulist": "16-31" if k else "0-15" for k, place in places.items()}
     devices = [DeviceSettings(index=index, pci=places.get(index)) for index in (0, 4, 5, 6)]
 
-    assert [list(one.seen.values["gpus"]) for one in pitfalls.numa(devices, machine(files), cores)] == gpus
+    assert [list(pitfall.seen.values["gpus"]) for pitfall in pitfalls.numa(devices, machine(files), cores)] == gpus
 
 
 def test_doctor_has_a_line_for_each_area_and_says_what_was_found_in_both_languages(monkeypatch):

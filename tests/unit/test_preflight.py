@@ -56,13 +56,13 @@ def saying(facts: NodeFacts = FACTS, clock: str = "$(date +%s.%N)") -> str:
 
 
 def kinds(found: Preflight) -> dict[str, list[tuple[str, str]]]:
-    return {node.name: [(one.severity, one.kind) for one in node.troubles] for node in found.nodes}
+    return {node.name: [(trouble.severity, trouble.kind) for trouble in node.troubles] for node in found.nodes}
 
 
 def test_nodes_without_fault_are_chosen_in_their_order(tmp_path):
-    found = preflight.look_at_nodes(acted({"b": saying(), "a": saying()}), tmp_path, Wanted(nodes=2, devices=8))
+    look = preflight.look_at_nodes(acted({"b": saying(), "a": saying()}), tmp_path, Wanted(nodes=2, devices=8))
 
-    assert (found.chosen, found.enough, kinds(found)) == (("b", "a"), True, {"b": [], "a": []})
+    assert (look.chosen, look.enough, kinds(look)) == (("b", "a"), True, {"b": [], "a": []})
 
 
 @pytest.mark.parametrize(
@@ -81,30 +81,30 @@ def test_nodes_without_fault_are_chosen_in_their_order(tmp_path):
 def test_what_is_wrong_on_one_node_is_said_of_that_node(tmp_path, facts, kind):
     said = {"a": saying(), "b": saying(replace(FACTS, **facts))}
 
-    found = preflight.look_at_nodes(acted(said), tmp_path, Wanted(nodes=2, devices=8))
+    look = preflight.look_at_nodes(acted(said), tmp_path, Wanted(nodes=2, devices=8))
 
-    assert kinds(found) == {"a": [], "b": [kind]}
-    assert found.enough == (kind[0] == "warning")
+    assert kinds(look) == {"a": [], "b": [kind]}
+    assert look.enough == (kind[0] == "warning")
 
 
 @pytest.mark.parametrize(("ahead_s", "troubles"), [(0, []), (3, [("warning", "clock")]), (-3600, [("error", "clock")])])
 def test_a_clock_that_is_off_is_told_by_when_its_words_come(tmp_path, ahead_s, troubles):
     node = saying(clock=f"$(date -d '{ahead_s} seconds' +%s.%N)")
 
-    found = preflight.look_at_nodes(acted({"a": node}), tmp_path, Wanted(devices=8))
+    look = preflight.look_at_nodes(acted({"a": node}), tmp_path, Wanted(devices=8))
 
-    assert kinds(found) == {"a": troubles}
-    assert found.nodes[0].clock_offset_s == pytest.approx(ahead_s, abs=0.9)
+    assert kinds(look) == {"a": troubles}
+    assert look.nodes[0].clock_offset_s == pytest.approx(ahead_s, abs=0.9)
 
 
 def test_a_node_that_says_nothing_is_named_with_the_engines_own_words(tmp_path):
     engine = acted({"a": saying(), "b": "echo 'srun: error: Unable to create step: node b is down' >&2; exit 1"})
 
-    found = preflight.look_at_nodes(engine, tmp_path, Wanted(nodes=1, devices=8))
+    look = preflight.look_at_nodes(engine, tmp_path, Wanted(nodes=1, devices=8))
 
-    assert kinds(found)["b"] == [("error", "unreached")]
-    assert found.chosen == ("a",) and found.enough
-    assert door.sentences(found) == [
+    assert kinds(look)["b"] == [("error", "unreached")]
+    assert look.chosen == ("a",) and look.enough
+    assert door.sentences(look) == [
         "b: not reached: srun: error: Unable to create step: node b is down. "
         "Try starting a command there by hand, the way this engine does.",
         "left out: b; enough others are fit.",
@@ -122,9 +122,9 @@ def test_a_node_or_launcher_that_hangs_is_given_up_with_all_that_it_started(tmp_
     monkeypatch.setattr(engine_process, "TERMINATE_S", 0.3)
     began = time.monotonic()
 
-    found = preflight.look_at_nodes(acted({"a": does.replace("{0}", str(tmp_path))}), tmp_path, Wanted())
+    look = preflight.look_at_nodes(acted({"a": does.replace("{0}", str(tmp_path))}), tmp_path, Wanted())
 
-    assert reason in found.nodes[0].troubles[0].values["reason"]
+    assert reason in look.nodes[0].troubles[0].values["reason"]
     assert not running(f"echo {tmp_path}")
     assert time.monotonic() - began < 20
 
@@ -139,26 +139,26 @@ def test_one_machine_by_two_names_in_a_list_is_refused(tmp_path, listed, trouble
     facts = replace(FACTS, machine="7c1e/a")
     engine = acted({"a": saying(facts), "a.lab": saying(facts), "b": saying(replace(FACTS, machine="7c1e/b"))})
 
-    found = preflight.look_at_nodes(replace(engine, listed=listed), tmp_path, Wanted(devices=8))
+    look = preflight.look_at_nodes(replace(engine, listed=listed), tmp_path, Wanted(devices=8))
 
-    assert kinds(found) == {"a": [], "a.lab": troubles, "b": []}
+    assert kinds(look) == {"a": [], "a.lab": troubles, "b": []}
 
 
 def test_a_node_without_the_environment_is_refused_and_a_slow_one_taken_only_if_no_other_is_left(tmp_path):
     here = str(tmp_path / "pytorch/bin/python")
     engine = acted({"a": saying(), "b": saying(replace(FACTS, absent=(here,)))})
 
-    found = preflight.look_at_nodes(engine, tmp_path, Wanted(devices=8, programs=(here,)))
+    look = preflight.look_at_nodes(engine, tmp_path, Wanted(devices=8, programs=(here,)))
 
-    assert kinds(found)["b"] == [("error", "program")]
-    assert f"b: {here} is not there" in door.sentences(found)[0]
+    assert kinds(look)["b"] == [("error", "program")]
+    assert f"b: {here} is not there" in door.sentences(look)[0]
 
     said = {"a": saying(replace(FACTS, probe_s=0.8)), "b": saying(), "c": saying()}
 
-    found = preflight.look_at_nodes(acted(said), tmp_path, Wanted(nodes=2, devices=8))
+    look = preflight.look_at_nodes(acted(said), tmp_path, Wanted(nodes=2, devices=8))
 
-    assert kinds(found)["a"] == [("warning", "slow")]
-    assert found.chosen == ("b", "c", "a")
+    assert kinds(look)["a"] == [("warning", "slow")]
+    assert look.chosen == ("b", "c", "a")
 
 
 def test_the_runs_folder_is_another_where_the_word_in_it_is_and_absent_programs_are_named(tmp_path, monkeypatch):
@@ -172,10 +172,10 @@ def test_the_runs_folder_is_another_where_the_word_in_it_is_and_absent_programs_
     assert list(tmp_path.iterdir()) == [tmp_path / node_check.TOKEN]
 
     (tmp_path / "no-program").write_text("")
-    found = node_check.facts(tmp_path, "ours", [sys.executable, str(tmp_path / "no-program"), "/nowhere/python"])
+    facts = node_check.facts(tmp_path, "ours", [sys.executable, str(tmp_path / "no-program"), "/nowhere/python"])
 
-    assert found.absent == (str(tmp_path / "no-program"), "/nowhere/python")
-    assert found.machine and found.machine.endswith(os.uname().nodename)
+    assert facts.absent == (str(tmp_path / "no-program"), "/nowhere/python")
+    assert facts.machine and facts.machine.endswith(os.uname().nodename)
 
 
 @pytest.mark.parametrize("line", ["", "evalsuite-clock now", "evalsuite-node {", "evalsuite-node []", "x\0y"])
@@ -209,12 +209,12 @@ def test_a_program_that_keeps_cores_busy_is_seen(monkeypatch):
 def test_programs_on_accelerators_are_named_as_far_as_they_are_known(tmp_path):
     told = (DeviceProcess(device=0, pid=42, name="python", memory_bytes=3 << 30), DeviceProcess(device=1, pid=43))
 
-    found = preflight.look_at_nodes(acted({"a": saying(replace(FACTS, on_devices=told))}), tmp_path, Wanted(devices=8))
+    look = preflight.look_at_nodes(acted({"a": saying(replace(FACTS, on_devices=told))}), tmp_path, Wanted(devices=8))
 
-    assert "python (pid 42, GPU 0, 3.0 GiB), ? (pid 43, GPU 1)" in door.sentences(found)[0]
-    assert found.chosen == ("a",)
+    assert "python (pid 42, GPU 0, 3.0 GiB), ? (pid 43, GPU 1)" in door.sentences(look)[0]
+    assert look.chosen == ("a",)
     (file,) = (tmp_path / "preflight").glob("*.json")
-    assert Preflight.from_json(json.loads(file.read_text()), file) == found
+    assert Preflight.from_json(json.loads(file.read_text()), file) == look
 
 
 @pytest.mark.parametrize(("namespace", "name"), [(foreign.FIRST_NAMESPACE, "init"), ("pid:[4026532000]", None)])
@@ -222,9 +222,9 @@ def test_a_program_is_named_only_where_processes_are_numbered_as_the_driver_does
     monkeypatch.setattr(foreign.os, "readlink", lambda path: namespace)
     monkeypatch.setattr(foreign.files, "text", lambda path: "init" if path == Path("/proc/1/comm") else None)
 
-    (one,) = foreign.name_processes([DeviceProcess(device=0, pid=1)])
+    (process,) = foreign.name_processes([DeviceProcess(device=0, pid=1)])
 
-    assert one.name == name
+    assert process.name == name
 
 
 def test_nodes_that_are_gone_after_a_failed_run_come_last_and_the_rest_goes_on(tmp_path, capsys):

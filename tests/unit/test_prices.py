@@ -105,21 +105,21 @@ THREE, FIVE, BEHIND = (100.0, 101.0, 102.0), (100.0, 101.0, 102.0, 103.0, 101.5)
 
 
 def test_two_more_runs_of_each_decide_and_both_scales_of_a_setting_are_one_command():
-    (one,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND)])
+    (offer,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND)])
 
-    assert (one.decides, one.frameworks, one.runs, one.repeats) == ("order", ("toynet", "othernet"), 4, 5)
-    assert (one.seconds, one.device_hours) == (240.0, pytest.approx(240 / 3600))
-    words = list(one.command)
+    assert (offer.decides, offer.frameworks, offer.runs, offer.repeats) == ("order", ("toynet", "othernet"), 4, 5)
+    assert (offer.seconds, offer.device_hours) == (240.0, pytest.approx(240 / 3600))
+    words = list(offer.command)
     assert words[words.index("--repeats") + 1] == "5"
     assert words[words.index("--frameworks") + 1] == "toynet,othernet"
 
     wide, other = CASE.at_scale(1, 2), OTHER.at_scale(1, 2)
     at_two = [*of(wide, (190.0, 191.0, 192.0)), *of(other, (180.0, 187.0, 179.0))]
 
-    (one,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND), *at_two])
+    (offer,) = offered([*of(CASE, THREE), *of(OTHER, BEHIND), *at_two])
 
-    assert (one.runs, len(one.cases)) == (8, 4)
-    assert "1x1,1x2" in one.command
+    assert (offer.runs, len(offer.cases)) == (8, 4)
+    assert "1x1,1x2" in offer.command
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_two_more_runs_of_each_decide_and_both_scales_of_a_setting_are_one_comma
     ],
 )
 def test_more_runs_are_offered_of_the_case_that_lacks_them_and_never_of_what_is_told(ours, others, runs):
-    found = offered([*ours, *others])
+    offer = offered([*ours, *others])
 
-    assert [(one.runs, [case.framework for case in one.cases]) for one in found] == runs
+    assert [(one.runs, [case.framework for case in one.cases]) for one in offer] == runs
     assert valid(summaries([*ours, *others]))
 
 
@@ -157,7 +157,7 @@ def test_a_criterion_within_its_interval_is_offered_up_to_seven_repeats():
     spread = (78.0, 82.0, 80.0, 79.0, 81.0)
     rows = [*of(CASE, (100.0, 101.0, 99.0, 100.5, 99.5)), *of(wide, [2 * each for each in spread])]
 
-    (one,) = offered(rows, Criteria(linear_speedup=LinearSpeedup(threshold=0.8, min_nodes=2)))
+    (offer,) = offered(rows, Criteria(linear_speedup=LinearSpeedup(threshold=0.8, min_nodes=2)))
 
-    assert (one.decides, one.criterion, one.repeats, one.runs) == ("criterion", "C1", 7, 4)
-    assert {case.scale for case in one.cases} == {"1x1", "2x1"}
+    assert (offer.decides, offer.criterion, offer.repeats, offer.runs) == ("criterion", "C1", 7, 4)
+    assert {case.scale for case in offer.cases} == {"1x1", "2x1"}

@@ -48,7 +48,7 @@ def quotient(items: str, passed: str) -> float:
 
 
 def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits_and_by_the_steps_of_median_ones(recorded):
-    runs = [run for one in recorded.summaries for run in one.measurements if run.counts]
+    runs = [run for summary in recorded.summaries for run in summary.measurements if run.counts]
 
     again = {run.run.id: numbers.throughput(quotient(*recount.total(run).split("/"))).text for run in runs}
     assert len(again) > 100
@@ -63,8 +63,8 @@ def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits_and_by_t
 
 
 def test_the_lines_shown_are_those_of_the_log(recorded):
-    for one in Book(evaluation=recorded).valid:
-        run = median_run(one)
+    for summary in Book(evaluation=recorded).valid:
+        run = median_run(summary)
         log = (archive.unpack(paths.DATA / "recorded.zip") / run.log).read_bytes().split(b"\n")
 
         assert 2 <= len(run.lines) <= 3 or b"\r" in log[run.lines[0].number - 1]  # a bar is one line
@@ -87,7 +87,7 @@ def test_what_was_read_of_a_line_is_marked_a_long_one_cut_there_and_a_secret_tak
 
 
 def test_no_recorded_command_keeps_a_placeholder_and_every_variable_is_set_above_it(recorded):
-    found = [one for series in provenance.series(Book(evaluation=recorded)) for one in series.cases]
+    found = [case for series in provenance.series(Book(evaluation=recorded)) for case in series.cases]
 
     assert len([one for one in found if one.shell]) > 40
     assert [one.case.id for one in found if one.shell and PLACEHOLDER.search(one.shell.script)] == []
@@ -103,18 +103,18 @@ def command(*words: str):
 def test_what_a_shell_would_take_for_its_own_is_quoted_and_no_command_writes_to_the_folder_of_the_run():
     words = ("<python>", "a b", "$HOME", '<data>/$x"`y`', "{threads}", '{"k": 1}')
 
-    found = shell.shell(command(*words), synthetic.case(scale=(1, 2)), "case/r0", cores=8)
+    script = shell.shell(command(*words), synthetic.case(scale=(1, 2)), "case/r0", cores=8)
 
-    plain = [shlex.split(found.words[place])[0] for place in (0, 1, 2, 4, 5)]
+    plain = [shlex.split(script.words[place])[0] for place in (0, 1, 2, 4, 5)]
     assert plain == ["${PYTHON}", "a b", "$HOME", "4", '{"k": 1}']
-    assert found.words[3] == '"${DATA}/\\$x\\"\\`y\\`"'
+    assert script.words[3] == '"${DATA}/\\$x\\"\\`y\\`"'
 
     words = ("agent", "-o", "/data/runs/case/r0", "--log_dir=/data/runs/case/r0/scratch")
 
-    found = shell.shell(command(*words), synthetic.case(), "case/r0", cores=None)
+    script = shell.shell(command(*words), synthetic.case(), "case/r0", cores=None)
     several = shell.shell(command("x", "{node_rank}"), synthetic.case(scale=(2, 8)), "case/r0", cores=8)
 
-    assert found.words[2:] == ('"${RUNS}/case/r0"', '"--log_dir=${RUNS}/case/r0/scratch"')
+    assert script.words[2:] == ('"${RUNS}/case/r0"', '"--log_dir=${RUNS}/case/r0/scratch"')
     assert several.words == ("x", "'{node_rank}'")
 
 
@@ -140,7 +140,7 @@ def test_a_large_page_holds_the_sums_of_each_run_and_no_steps(monkeypatch, tmp_p
 
     html = report.build(made, tmp_path)[0].read_text("utf-8")
 
-    assert html.count("data-sum=") == sum(run.counts for one in made.summaries for run in one.measurements)
+    assert html.count("data-sum=") == sum(run.counts for summary in made.summaries for run in summary.measurements)
     assert "data-passed=" not in html
 
 
@@ -150,7 +150,7 @@ def test_the_bundle_holds_the_lines_of_every_run(tmp_path):
     path = forms.write(("zip",), made, tmp_path, ("zh", "en"))[0]
 
     by_run = {one["run_id"]: one for one in json.loads(zipfile.ZipFile(path).read("evidence.json"))}
-    for run in (run for one in made.summaries for run in one.measurements if run.value is not None):
+    for run in (run for summary in made.summaries for run in summary.measurements if run.value is not None):
         entry = by_run[run.run.id]
         assert entry["lines"][0]["text"] == run.lines[0].text
         assert sum(entry["items"]) / sum(entry["seconds"]) == pytest.approx(run.value)

@@ -218,8 +218,8 @@ def test_a_form_with_another_number_than_the_summary_is_not_published_with_hashe
     name, forge, whole, site, tmp_path
 ):
     shutil.copytree(whole, tmp_path / "copy")
-    found = json.loads((whole / "summary.json").read_text())["summaries"]
-    forge(tmp_path / "copy" / name, next(one for one in found if one["throughput"]))
+    summaries = json.loads((whole / "summary.json").read_text())["summaries"]
+    forge(tmp_path / "copy" / name, next(one for one in summaries if one["throughput"]))
 
     for _ in range(2):
         with pytest.raises(EvalsuiteError, match=re.escape(name)):
@@ -426,7 +426,7 @@ def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first_and_of_eac
     assert "MXNet is fastest: 150.00 images/s" in later[2]
     assert "Against 2026-11-01 14:00: campaigns differ (4 of 4 slower, 50%); cause not separable" in later[2]
     numbers = page.all("a", class_="num")
-    assert numbers and all((site / one["href"].partition("#")[0]).is_file() for one in numbers)
+    assert numbers and all((site / number["href"].partition("#")[0]).is_file() for number in numbers)
 
 
 def test_the_history_counts_processes_on_a_cpu_and_says_options_and_scripts_in_words(tmp_path):

@@ -43,7 +43,7 @@ def only(found, planned=(), skips=()):
 
 
 def ranked(answer):
-    return [one.summary.case.options for one in answer.ranked]
+    return [place.summary.case.options for place in answer.ranked]
 
 
 def sentence(answer, language="en"):
@@ -61,7 +61,7 @@ def test_of_one_framework_its_variants_are_ranked_by_the_rule_of_frameworks_and_
     assert tied.lead is None and single.deciding.runs == 8
     assert sentence(fastest).startswith("“2,000 Mbit/s link + overlapped communication” is fastest: 100.00 images")
     assert sentence(fastest, "zh").startswith("“2,000 Mbit/s 链路 + 通信与计算重叠” 最快：100.00 images/s")
-    names = [said_room.name(fastest, one.summary, SPOKEN).plain("en") for one in fastest.ranked]
+    names = [said_room.name(fastest, place.summary, SPOKEN).plain("en") for place in fastest.ranked]
     assert names[-1] == "500 Mbit/s link" and len(set(names)) == 3
 
 
@@ -121,7 +121,7 @@ def test_a_variant_without_a_value_has_its_reason():
     broken = synthetic.summary([synthetic.failed(asked, 0, "CUDA out of memory")])
     found = only([summary(100.0, FAST), broken], skips=[Skip(case=skipped, reason="only 1 node was free")])
 
-    assert {one.candidate.options: (one.why, one.reason) for one in found.missing} == {
+    assert {gap.candidate.options: (gap.why, gap.reason) for gap in found.missing} == {
         SLOW: ("no_valid_run", "CUDA out of memory"),
         BARE: ("not_run", "only 1 node was free"),
     }

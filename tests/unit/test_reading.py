@@ -297,7 +297,7 @@ def _log(path, times):
 
 def _differences(path):
     read = reading.read_file(path, devices=8, batch_per_device=64)
-    return [found for found in read.throughput.findings if found.code == "rest_differs"]
+    return [finding for finding in read.throughput.findings if finding.code == "rest_differs"]
 
 
 def test_a_log_that_goes_on_at_the_same_speed_has_no_finding(tmp_path):
@@ -305,10 +305,10 @@ def test_a_log_that_goes_on_at_the_same_speed_has_no_finding(tmp_path):
 
 
 def test_a_log_that_grows_slow_long_after_its_window_is_told(tmp_path):
-    (found,) = _differences(path := _log(tmp_path / "log", [0.3] * 2500 + [0.6] * 20_000))
+    (difference,) = _differences(path := _log(tmp_path / "log", [0.3] * 2500 + [0.6] * 20_000))
 
     status = reading.read_file(path, devices=8, batch_per_device=64).status
-    assert -0.5 <= found.difference < -0.2 and status == "doubtful"
+    assert -0.5 <= difference.difference < -0.2 and status == "doubtful"
 
 
 def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_read(tmp_path):
@@ -434,7 +434,7 @@ def test_a_line_longer_than_any_of_a_log_is_left_out_and_said(tmp_path):
 
     assert found.throughput.items_per_s == before.throughput.items_per_s
     assert found.throughput.line_last == before.throughput.line_last + 1
-    assert [type(one).__name__ for one in found.findings if one.name == "line_left_out"] == ["LineLeftOut"]
+    assert [type(finding).__name__ for finding in found.findings if finding.name == "line_left_out"] == ["LineLeftOut"]
 
 
 def test_a_log_without_line_ends_is_refused_with_the_reason(tmp_path):
@@ -465,11 +465,11 @@ def test_a_log_behind_a_prefix_is_read_as_without(tmp_path, name, prefix):
     lines = (LOGS / name).read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(prefix.format(rank=0).encode() + line for line in lines))
 
-    found = of_eight(log)
+    summary = of_eight(log)
 
-    assert found.dialect == plain.dialect
-    assert found.throughput.items_per_s == pytest.approx(plain.throughput.items_per_s)
-    assert [step.line for step in found.steps] == [step.line for step in plain.steps]
+    assert summary.dialect == plain.dialect
+    assert summary.throughput.items_per_s == pytest.approx(plain.throughput.items_per_s)
+    assert [step.line for step in summary.steps] == [step.line for step in plain.steps]
 
 
 @pytest.mark.parametrize("prefix", LAUNCHERS.values(), ids=LAUNCHERS)

@@ -54,26 +54,26 @@ def test_every_cell_of_the_published_tables_is_a_case_with_its_figure(rebuilt):
 
 
 def test_a_cell_stands_on_its_published_runs_or_has_no_interval_and_other_loaders_say_nothing(rebuilt):
-    found = summary_of(rebuilt, "ngc_mxnet", "4x8", 128)
-    assert found.n == 7
-    assert found.items_per_s.value == 11331.93
-    assert found.measurements[0].log.endswith("/NVIDIADeepLearningExamples/MxNet/Classification/RN50v1.5/README.md")
+    summary = summary_of(rebuilt, "ngc_mxnet", "4x8", 128)
+    assert summary.n == 7
+    assert summary.items_per_s.value == 11331.93
+    assert summary.measurements[0].log.endswith("/NVIDIADeepLearningExamples/MxNet/Classification/RN50v1.5/README.md")
 
-    found = summary_of(rebuilt, "oneflow", "4x8", 128)
-    assert (found.n, found.items_per_s.low, found.partial) == (1, None, True)
-    assert found.measurements[0].log.endswith(PUBLISHED)
-    assert found.measurements[0].throughput.line_first == 92
+    summary = summary_of(rebuilt, "oneflow", "4x8", 128)
+    assert (summary.n, summary.items_per_s.low, summary.partial) == (1, None, True)
+    assert summary.measurements[0].log.endswith(PUBLISHED)
+    assert summary.measurements[0].throughput.line_first == 92
 
     # the README prints runs with DALI and 8 workers; the table's figures are of PyTorch's own loader with 48
-    found = summary_of(rebuilt, "pytorch", "4x8", 128)
-    assert (found.n, found.items_per_s.value, found.measurements[0].findings) == (1, 10021.29, ())
+    summary = summary_of(rebuilt, "pytorch", "4x8", 128)
+    assert (summary.n, summary.items_per_s.value, summary.measurements[0].findings) == (1, 10021.29, ())
 
 
 def test_published_runs_that_contradict_the_published_median_are_flagged_and_not_used(rebuilt):
-    found = summary_of(rebuilt, "ngc_tensorflow", "4x8", 48, model="bert_base")
+    summary = summary_of(rebuilt, "ngc_tensorflow", "4x8", 48, model="bert_base")
 
-    [finding] = [f for f in found.measurements[0].findings if f.code == "D16_cited"]
-    assert found.items_per_s.value == 3089.74
+    [finding] = [f for f in summary.measurements[0].findings if f.code == "D16_cited"]
+    assert summary.items_per_s.value == 3089.74
     assert finding.median_items_per_s == pytest.approx(2478.59)
 
 
@@ -94,17 +94,17 @@ def test_the_participants_have_the_features_that_the_report_prints_their_commit_
 
 
 def test_cited_values_decide_nothing_and_every_run_leads_to_a_file_a_line_and_its_hash(rebuilt):
-    runs = [run for one in rebuilt.summaries for run in one.measurements]
+    runs = [run for summary in rebuilt.summaries for run in summary.measurements]
     facts = summary_json.document(Book(evaluation=identity.ordered(rebuilt)), identity.build_hash(rebuilt))
 
-    assert {one.origin for one in rebuilt.summaries} == {"cited"}
+    assert {summary.origin for summary in rebuilt.summaries} == {"cited"}
     assert {verdict.outcome for verdict in rebuilt.verdicts} <= {"undetermined", "information"}
     assert all(run.throughput.line_first > 0 and len(run.log_sha256) == 64 for run in runs)
-    assert facts["data_quality"]["runs_valid"] == sum(one.n for one in rebuilt.summaries)
+    assert facts["data_quality"]["runs_valid"] == sum(summary.n for summary in rebuilt.summaries)
 
 
 def test_the_receipt_of_a_cited_value_has_its_place_at_the_host_its_line_and_its_flags(rebuilt):
-    found = {one.case.id: one for each in provenance.series(Book(evaluation=rebuilt)) for one in each.cases}
+    found = {case.case.id: case for each in provenance.series(Book(evaluation=rebuilt)) for case in each.cases}
     high = summary_of(rebuilt, "ngc_tensorflow", "4x8", 48, "bert_base")
     (run,) = found[high.case.id].cited
     line = run.run.throughput.line_first

@@ -63,11 +63,11 @@ def test_every_model_of_the_outline_has_figures_and_chapter_eight_is_the_list_th
 
 def test_a_printed_step_time_gives_the_throughput_of_the_global_batch_and_an_oom_none(rebuilt):
     of_hugectr = [one for one in rebuilt.summaries if one.case.framework == "hugectr" and one.case.scale == "1x1"]
-    [found] = [one for one in of_hugectr if one.case.option("deep_vocabulary") == "3200000"]
+    [summary] = [one for one in of_hugectr if one.case.option("deep_vocabulary") == "3200000"]
     lost = [run for one in rebuilt.summaries for run in one.measurements if run.value is None]
 
-    assert found.items_per_s.value == pytest.approx(16384 / 0.065664)
-    assert found.measurements[0].throughput.method == "cited step time"
+    assert summary.items_per_s.value == pytest.approx(16384 / 0.065664)
+    assert summary.measurements[0].throughput.method == "cited step time"
     assert {(run.run.case.framework, run.reason) for run in lost} == {("hugectr", "OOM")} and len(lost) == 8
 
 
@@ -77,23 +77,23 @@ def test_the_speed_up_of_faces_follows_from_the_table_and_every_value_is_cited(r
     [found] = [one for one in of_face if (one.case.framework, one.case.batch_per_device) == ("oneflow", 64)]
     assert round(found.speedup.value, 2) == 28.13
 
-    runs = [run for one in rebuilt.summaries for run in one.measurements]
+    runs = [run for summary in rebuilt.summaries for run in summary.measurements]
     assert {run.origin for run in runs} == {"cited"}
     assert all(len(run.log_sha256) == 64 and "/blob/c89430bac64f" in run.log for run in runs)
 
 
 def test_rows_of_a_published_table_are_ranked_by_what_it_says_and_adam_over_all_rows_not_with_that_of_a_batch(rebuilt):
     """Its heading names the data of both columns; the recipes name those of today's defaults."""
-    found = [one for one in answers.answers(rebuilt.summaries) if one.setting.model == "face_r100"]
+    found = [answer for answer in answers.answers(rebuilt.summaries) if answer.setting.model == "face_r100"]
 
     pairs = [
         {each.summary.case.framework for each in one.ranked} for one in found if one.setting.batch_per_device == 64
     ]
     assert pairs.count({"oneflow", "insightface"}) == 14 and pairs.count({"oneflow"}) == len(pairs) - 14
 
-    of_model = [one for one in answers.answers(rebuilt.summaries) if one.setting.model == "wide_and_deep"]
+    of_model = [answer for answer in answers.answers(rebuilt.summaries) if answer.setting.model == "wide_and_deep"]
     found = answers.headline(of_model)
-    [[obstacle]] = [one.obstacles for one in found.apart]
+    [[obstacle]] = [case.obstacles for case in found.apart]
 
     assert (found.devices, found.said) == (32, "alone")
     assert (obstacle.key, {obstacle.ours, obstacle.theirs}) == ("facts.optimiser", {"adam", "lazy adam"})

@@ -23,10 +23,10 @@ def test_no_secret_of_a_command_line_is_shown_and_a_copy_of_a_log_keeps_every_le
     assert secret not in " ".join(redaction.redact_words(line))
     assert secret not in redaction.redact(" ".join(line))
     assert "[secret: " in " ".join(redaction.redact_words(line))
-    found = redaction.mask_secrets(log)
-    assert secret.encode() not in found
-    assert len(found) == len(log) and found.count(b"\n") == log.count(b"\n")
-    assert found.startswith(b"begin\n") and found.endswith(b"\nend\n")
+    masked = redaction.mask_secrets(log)
+    assert secret.encode() not in masked
+    assert len(masked) == len(log) and masked.count(b"\n") == log.count(b"\n")
+    assert masked.startswith(b"begin\n") and masked.endswith(b"\nend\n")
 
 
 @pytest.mark.parametrize("user", ["0:0", "1000:1000"])
@@ -39,9 +39,9 @@ def test_the_user_of_a_container_can_be_copied(user):
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_no_secret_of_a_variable_is_shown(name):
-    found = redaction.redact_variables({name: VARIABLES[name]})
+    redacted = redaction.redact_variables({name: VARIABLES[name]})
 
-    assert WORD not in found[name] and MADE not in found[name]
+    assert WORD not in redacted[name] and MADE not in redacted[name]
 
 
 @pytest.mark.parametrize("text", HARMLESS)

@@ -39,8 +39,8 @@ def texts():
 @cache
 def headings(file: Path) -> frozenset[str]:
     """The anchors of a page of Markdown, as code hosts make them (github.com/Flet/github-slugger)."""
-    found = re.findall(r'^(?:#+ (.*)|<a id="([^"]*)"></a>)$', file.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    plain = (re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()) for heading in map("".join, found))
+    matches = re.findall(r'^(?:#+ (.*)|<a id="([^"]*)"></a>)$', file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()) for heading in map("".join, matches))
     return frozenset(heading.replace(" ", "-") for heading in plain)
 
 

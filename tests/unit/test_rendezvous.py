@@ -12,28 +12,28 @@ SLURM = {"SLURM_NODEID": "1", "SLURM_NNODES": "4", "SLURM_JOB_NODELIST": "gpu[03
 
 
 def test_alone_on_a_machine_the_processes_meet_on_a_free_port():
-    found = rendezvous.node({})
+    node = rendezvous.node({})
 
-    assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")
-    assert placeholders.FIRST_PORT <= found.master_port < placeholders.LAST_PORT
-    assert placeholders.of_node(found, 2, 1)["{hosts_slots}"] == "localhost:2"
+    assert (node.rank, node.nodes, node.master_addr) == (0, 1, "127.0.0.1")
+    assert placeholders.FIRST_PORT <= node.master_port < placeholders.LAST_PORT
+    assert placeholders.of_node(node, 2, 1)["{hosts_slots}"] == "localhost:2"
 
 
 @pytest.mark.parametrize(
     ("environment", "rank", "nodes", "master"), sources.cases("rendezvous.toml")["scheduler_tells_rank"]
 )
 def test_a_scheduler_tells_rank_and_number_and_where_the_master_is(environment, rank, nodes, master):
-    found = rendezvous.node(environment)
+    node = rendezvous.node(environment)
 
-    assert (found.rank, found.nodes, found.master_addr) == (rank, nodes, master)
+    assert (node.rank, node.nodes, node.master_addr) == (rank, nodes, master)
 
 
 def test_a_node_has_the_schedulers_name_and_a_command_that_starts_its_own_workers_no_rank():
     assert rendezvous.host(SLURM | {"SLURMD_NODENAME": "n2"}) == "n2"
     assert rendezvous.host({}) == socket.gethostname()
 
-    found = rendezvous.variables(placeholders.Node(master_port=1), processes=1, local_rank=None)
-    assert "RANK" not in found
+    variables = rendezvous.variables(placeholders.Node(master_port=1), processes=1, local_rank=None)
+    assert "RANK" not in variables
 
 
 @pytest.mark.parametrize(("environments", "ports"), sources.cases("rendezvous.toml")["all_nodes_of_a_step"])
@@ -55,10 +55,10 @@ def test_half_an_answer_is_an_error_that_says_what_is_missing(environment, part)
 def test_ranks_count_on_from_node_to_node():
     place = placeholders.Node(rank=1, nodes=2, master_addr="a", master_port=1)
 
-    found = rendezvous.variables(place, processes=4, local_rank=2)
+    variables = rendezvous.variables(place, processes=4, local_rank=2)
 
     expected = {"RANK": "6", "LOCAL_RANK": "2", "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4"}
-    assert {name: found[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")} == expected
+    assert {name: variables[name] for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")} == expected
 
 
 @pytest.mark.parametrize(("nodelist", "hosts"), sources.table("rendezvous.toml")["nodelists"])
@@ -85,18 +85,18 @@ PLATFORMS = sources.table("platforms.toml")
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_platform_that_starts_the_agent_on_every_node_says_which_this_is(platform):
-    found = rendezvous.node(PLATFORMS[platform]["variables"])
+    node = rendezvous.node(PLATFORMS[platform]["variables"])
 
-    assert (found.rank, found.nodes, found.master_addr) == (1, 2, PLATFORMS[platform]["first_host"])
+    assert (node.rank, node.nodes, node.master_addr) == (1, 2, PLATFORMS[platform]["first_host"])
 
 
 def test_torchruns_port_is_where_the_processes_meet_and_our_own_words_win_over_schedulers_and_platforms():
     assert rendezvous.node(PLATFORMS["torchrun"]["variables"]).master_port == 29400
 
     place = {"EVALSUITE_MASTER_ADDR": "10.0.0.1", "EVALSUITE_MASTER_PORT": "29500"}
-    found = rendezvous.node(SLURM | {"EVALSUITE_NODE_RANK": "0", "EVALSUITE_NODES": "2", **place})
-    assert found == placeholders.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500)
+    node = rendezvous.node(SLURM | {"EVALSUITE_NODE_RANK": "0", "EVALSUITE_NODES": "2", **place})
+    assert node == placeholders.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500)
 
     own = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}
-    found = rendezvous.node(PLATFORMS["SkyPilot"]["variables"] | own)
-    assert (found.rank, found.nodes, found.master_addr) == (0, 1, "127.0.0.1")
+    node = rendezvous.node(PLATFORMS["SkyPilot"]["variables"] | own)
+    assert (node.rank, node.nodes, node.master_addr) == (0, 1, "127.0.0.1")

@@ -55,13 +55,13 @@ def test_what_keeps_a_pair_apart_what_nobody_states_and_what_is_the_same_is_said
 
 
 def test_summary_json_has_each_fact_with_its_source():
-    (found,) = matrix(measured("pytorch", precision="fp16"), measured("mxnet", without=["data"]))
+    (row,) = matrix(measured("pytorch", precision="fp16"), measured("mxnet", without=["data"]))
 
-    facts = {fact["fact"]: fact for fact in found["facts"]}
+    facts = {fact["fact"]: fact for fact in row["facts"]}
     ours = f"{CASE.id}"
     theirs = replace(CASE, framework="mxnet").id
-    assert found["standing"] == "apart"
-    assert sorted(found["ranked_together"]) == [[theirs], [ours]]
+    assert row["standing"] == "apart"
+    assert sorted(row["ranked_together"]) == [[theirs], [ours]]
     assert facts["precision"] == {
         "fact": "precision",
         "kind": "workload",
@@ -70,7 +70,7 @@ def test_summary_json_has_each_fact_with_its_source():
         "values": {theirs: [{"value": "amp", "source": "case"}], ours: [{"value": "fp16", "source": "stated"}]},
     }
     assert facts["data"]["values"][theirs] is None
-    json.dumps(found)
+    json.dumps(row)
 
 
 RECEIPT = receipts()["resnet50_v1.5"]
@@ -109,7 +109,7 @@ def test_a_pair_is_proven_where_the_scripts_that_ran_are_those_of_the_receipt(ch
 
 def test_a_receipt_of_the_lab_proves_its_own_files_and_says_whose_it_is():
     files = {"own.py": "1" * 64}
-    own = replace(RECEIPT, answers=tuple(replace(one, files=files) for one in RECEIPT.answers), day="2026-11-23")
+    own = replace(RECEIPT, answers=tuple(replace(answer, files=files) for answer in RECEIPT.answers), day="2026-11-23")
     as_run = [(name, as_recorded(name, workload_sha256=files)) for name in ("pytorch", "mxnet")]
 
     (proven,) = computed(*as_run, receipts=(RECEIPT, own))  # the first is about other files
@@ -140,7 +140,7 @@ def test_parameters_and_first_losses_of_official_scripts_stand_beside_each_other
     assert "25,557,032" in shown and "1: 6.9321, 20: 6.51" in shown
     facts = summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["first_prints"]
     expected = [(None, [[1, 6.9321]]), ("25557032", [[1, 6.9321], [20, 6.51]])]
-    assert [(one["parameters"], one["losses"]) for one in facts] == expected
+    assert [(fact["parameters"], fact["losses"]) for fact in facts] == expected
 
 
 @pytest.mark.parametrize("changes", [{"kind": "reference"}, {"losses": (), "parameters": None}])
@@ -160,7 +160,7 @@ def test_official_scripts_and_frameworks_that_nobody_compared_have_no_such_proof
 
     answers = [replace(one, settings=(replace(one.settings[0], name=one.framework),)) for one in RECEIPT.answers]
     pair = [measured("pytorch"), measured("mxnet")]
-    commands = {run.run.id: as_recorded(one.case.framework) for one in pair for run in one.measurements}
+    commands = {run.run.id: as_recorded(summary.case.framework) for summary in pair for run in summary.measurements}
     assert proven_room._case_pair(*pair, commands, replace(RECEIPT, answers=tuple(answers))).shown == "no_receipt"
 
 
@@ -170,7 +170,7 @@ def test_official_scripts_and_frameworks_that_nobody_compared_have_no_such_proof
 )
 def test_a_proof_in_float32_alone_is_said_to_be_one_and_counts_as_no_other(frameworks, first, tmp_path):
     found = [measured(name) for name in frameworks]
-    recorded = {run.run.id: as_recorded(one.case.framework) for one in found for run in one.measurements}
+    recorded = {run.run.id: as_recorded(summary.case.framework) for summary in found for run in summary.measurements}
 
     whole = synthetic.evaluation(found, commands=recorded)
     page = html.unescape(report.build(whole, tmp_path, languages=["en"])[0].read_text(encoding="utf-8"))
@@ -181,7 +181,7 @@ def test_a_proof_in_float32_alone_is_said_to_be_one_and_counts_as_no_other(frame
 
 def test_the_page_says_of_each_pair_whether_the_same_computation_is_proven(tmp_path):
     found = [measured("pytorch"), measured("mxnet"), measured("tensorflow")]
-    recorded = {run.run.id: as_recorded(one.case.framework) for one in found for run in one.measurements}
+    recorded = {run.run.id: as_recorded(summary.case.framework) for summary in found for run in summary.measurements}
     recorded[found[2].measurements[0].run.id] = synthetic.command(found[2].case)
 
     page = report.build(synthetic.evaluation(found, commands=recorded), tmp_path, languages=["en"])[0]
@@ -202,7 +202,7 @@ def test_the_largest_scale_that_most_frameworks_share_is_compared():
 
     (comparison,) = fairness.comparisons(Book(evaluation=evaluation(*found)))
 
-    assert {one.case.total_devices for one in comparison.members} == {8}
+    assert {member.case.total_devices for member in comparison.members} == {8}
 
 
 def test_the_page_of_one_model_says_what_was_held_equal_too():

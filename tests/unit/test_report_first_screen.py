@@ -44,15 +44,15 @@ def test_two_of_one_median_tie_and_a_tie_is_said_with_its_lead_and_the_share_of_
 
 def test_every_answer_stands_on_the_page_with_all_its_runs_and_reasons(built):
     book = Book(evaluation=synthetic.asked())
-    found = {one.scale: one for one in answers.questions(book, SPOKEN) if one.model == "BERT-Base"}
+    found = {question.scale: question for question in answers.questions(book, SPOKEN) if question.model == "BERT-Base"}
 
     big = found["4×8"]
-    assert [(said(one.name), one.ratio, one.ahead) for one in big.places] == [
+    assert [(said(place.name), place.ratio, place.ahead) for place in big.places] == [
         ("OneFlow", "1.000", True),
         ("NGC PyTorch", "0.993", True),
         ("NGC MXNet", "0.980", False),
     ]
-    assert {one.dots.count("M") for one in big.places} == {7}
+    assert {place.dots.count("M") for place in big.places} == {7}
     assert list(map(said, big.reasons)) == ["MXNet: no valid run: CUDA out of memory <b>"]
     assert list(map(said, found["1×8"].reasons)) == ["MXNet: not planned with this setting at this scale"]
 
@@ -61,7 +61,7 @@ def test_every_answer_stands_on_the_page_with_all_its_runs_and_reasons(built):
 def test_without_script_every_cell_of_the_matrix_leads_to_its_answer_and_all_answers_are_there(name, built):
     page = built(name)
     section = page.section("verdict")
-    blocks = {one["id"]: one.text("en") for one in section.all("article", class_="answer")}
+    blocks = {element["id"]: element.text("en") for element in section.all("article", class_="answer")}
     questions = answers.questions(page.book, SPOKEN)
 
     assert set(blocks) == {one.id for one in questions}
@@ -117,7 +117,7 @@ def test_the_matrix_says_ties_leads_and_what_would_decide(built):
 
 @pytest.mark.parametrize(("speeds", "needed"), [((100.0,), "preliminary: 8 more runs"), ((100.0, 101.0), None)])
 def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, needed, tmp_path):
-    runs = {(1, 1): (100.0,), (1, 2): (200.0,), (1, 4): tuple(4 * one for one in speeds)}
+    runs = {(1, 1): (100.0,), (1, 2): (200.0,), (1, 4): tuple(4 * speed for speed in speeds)}
     rows = [
         reports.summary(values, of=synthetic.case(name, scale, protocol=synthetic.FULL))
         for scale, values in runs.items()
@@ -170,7 +170,7 @@ def test_the_largest_scale_is_chosen_and_the_efficiency_is_held_against_the_thre
 
     def outcomes(*verdicts):
         tables = standings_of(replace(of, verdicts=verdicts))
-        assert [one.chosen for one in tables] == [False] * (len(tables) - 1) + [True]
+        assert [table.chosen for table in tables] == [False] * (len(tables) - 1) + [True]
         return {cell.judged for one in tables for _, cells in one.rows for cell in cells if "efficiency" in cell.views}
 
     assert "pass" not in outcomes(replace(linear, threshold=0.999))
@@ -183,11 +183,11 @@ def test_a_report_of_one_setting_draws_its_runs_where_a_matrix_would_have_one_ro
     assert page.all("table", class_="winners") == [] and len(page.all("table", class_="standings")) == 1
     assert page.all("form") == []
     blocks = page.all("article", class_="answer")
-    assert len(blocks) == 2 and sum(len(one.all("svg", class_="dots")) for one in blocks) == 8
+    assert len(blocks) == 2 and sum(len(block.all("svg", class_="dots")) for block in blocks) == 8
 
 
 def test_notices_are_a_line_each_with_the_whole_behind_it():
-    found = {one.kind: one for one in notices.notices(Book(evaluation=synthetic.quick()), SPOKEN)}
+    found = {notice.kind: notice for notice in notices.notices(Book(evaluation=synthetic.quick()), SPOKEN)}
 
     line = "Preliminary: 3 repeats of 30 steps each; the full protocol takes 5 to 7 of 100."
     assert said(found["profile"].line) == line
@@ -207,11 +207,11 @@ def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_no
     disturbed = replace(first.measurements[0], findings=(BusyMachine(others=0.5, where=first.measurements[0].run.id),))
     busy = replace(quick, summaries=(replace(first, measurements=(disturbed, *first.measurements[1:])), *others))
     quota = ContainerLimits(cpus=0.5, memory_bytes=None)
-    on = {key: replace(one, container=quota) for key, one in quick.environments.items()}
+    on = {key: replace(environment, container=quota) for key, environment in quick.environments.items()}
     limited = Book(evaluation=replace(quick, environments=on))
 
     def lines(book):
-        return {one.kind: said(one.line) for one in notices.notices(book, SPOKEN)}
+        return {notice.kind: said(notice.line) for notice in notices.notices(book, SPOKEN)}
 
     assert "quiet-machine" in lines(Book(evaluation=quick)) and "busy" not in lines(Book(evaluation=quick))
     loud = lines(Book(evaluation=busy))
@@ -229,11 +229,11 @@ def _with_a_rival(evaluation):
 def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
     book = Book(evaluation=synthetic.quick())
 
-    assert {said(one) for one in answers.settings(book, SPOKEN).values()} == {"FP32 · bsz 8"}
+    assert {said(setting) for setting in answers.settings(book, SPOKEN).values()} == {"FP32 · bsz 8"}
     varied = answers.settings(Book(evaluation=_with_a_rival(synthetic.variants())), SPOKEN).values()
-    assert len({said(one) for one in varied}) == len(varied) > 4
+    assert len({said(run) for run in varied}) == len(varied) > 4
     assert "FP32 · bsz 32 · optimiser: gradient all-reduce" in map(said, varied)
-    assert "FP32 · bsz 32 · 优化器：梯度 AllReduce" in [said(one, "zh") for one in varied]
+    assert "FP32 · bsz 32 · 优化器：梯度 AllReduce" in [said(run, "zh") for run in varied]
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "within 1.5%: 9,441, 9,373"), ("zh", "以内：9,441")])
@@ -250,7 +250,7 @@ def test_a_setting_is_offered_in_the_readers_language_and_asked_for_by_one_name(
     page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
     articles = page.all("article", class_="answer")
 
-    named = {(one["data-setting"], one["data-setting-in-en"]) for one in articles}
+    named = {(article["data-setting"], article["data-setting-in-en"]) for article in articles}
     assert ("FP32 · bsz 32 · 优化器：梯度 AllReduce", "FP32 · bsz 32 · optimiser: gradient all-reduce") in named
     assert ("FP32 · bsz 32", None) in named  # the same in both languages
 
@@ -259,4 +259,4 @@ def test_the_energy_of_an_item_is_the_power_of_its_devices_by_their_rate():
     (table,) = standings_of(synthetic.gpu())
     views = [cell.views for _, cells in table.rows for cell in cells if "energy_j_per_item" in cell.views]
 
-    assert {round(one["energy_j_per_item"].raw * one["per_device"].raw) for one in views} == {352}
+    assert {round(view["energy_j_per_item"].raw * view["per_device"].raw) for view in views} == {352}

@@ -10,10 +10,10 @@ def page(built):
 
 
 def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
-    found = pages.rows(page.one("section", id="forecasts").all("table")[0])
+    rows = pages.rows(page.one("section", id="forecasts").all("table")[0])
 
-    assert [(row[0], row[2], row[3], row[4]) for row in found] == [("PyTorch", "4×8", "8×8", "2×")]
-    assert all(cell.startswith("≈") and "–" in cell for row in found for cell in row[5:])
+    assert [(row[0], row[2], row[3], row[4]) for row in rows] == [("PyTorch", "4×8", "8×8", "2×")]
+    assert all(cell.startswith("≈") and "–" in cell for row in rows for cell in row[5:])
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ def test_every_forecast_carries_its_sign_its_interval_and_its_distance(page):
     ],
 )
 def test_where_nothing_is_offered_the_reason_stands(page, language, reasons):
-    found = pages.rows(page.one("section", id="forecasts").all("table")[-1], language)
+    rows = pages.rows(page.one("section", id="forecasts").all("table")[-1], language)
 
-    said = {row[0]: row[-1] for row in found}
+    said = {row[0]: row[-1] for row in rows}
     assert said["PaddlePaddle"].startswith(reasons[0])
     assert said["MXNet"].startswith(reasons[1])
     assert said["PyTorch"].startswith(reasons[2])
@@ -54,7 +54,7 @@ def test_no_forecast_stands_anywhere_else(page, built):
     numbers = {number[: number.index(".") + 3] for number in numbers}
 
     elsewhere = [one for one in page.one("main").all("section") if one["id"] in ("verdict", "problems", "overview")]
-    elsewhere += [one for one in page.one("main").all("section") if (one["id"] or "").startswith("model-")]
+    elsewhere += [element for element in page.one("main").all("section") if (element["id"] or "").startswith("model-")]
     data = (built("ladder").folder / "summary.json").read_text(encoding="utf-8")
     tables = "".join(path.read_text(encoding="utf-8-sig") for path in (built("ladder").folder / "tables").glob("*.csv"))
 

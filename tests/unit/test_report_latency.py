@@ -69,7 +69,7 @@ def test_rows_of_one_framework_are_told_apart_by_script_and_option():
     book = Book(evaluation=synthetic.evaluation(summaries))
     (model,) = blocks.models(book)
 
-    told = [[one.plain("en") for one in row.notes.names(words.read())] for row in latency.rows(book, model)]
+    told = [[name.plain("en") for name in row.notes.names(words.read())] for row in latency.rows(book, model)]
     assert sorted(told) == [["a"], ["b"], ["b", "optimiser: ring"]]
 
 
@@ -102,7 +102,7 @@ def test_a_scaled_time_carries_its_sign_and_a_model_without_a_target_no_judgemen
 def test_csv_and_summary_json_have_the_scores_and_what_the_rules_find(built):
     found = built("training").summary
     last = [row for row in built("training").table("scores") if row["split"] == "validation" and row["epoch"] == "81"]
-    of_two = (one for one in found["summaries"] if one["case"]["total_devices"] == 2)
+    of_two = (summary for summary in found["summaries"] if summary["case"]["total_devices"] == 2)
     two = next(one for one in of_two if one["case"]["framework"] == "pytorch")
 
     assert any(row["value"] == "76.282" for row in last)

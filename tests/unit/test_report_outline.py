@@ -74,9 +74,9 @@ def noisy(batch):
 
 
 def test_two_noisy_cases_of_one_framework_and_scale_are_told_apart(tmp_path):
-    found = section(synthetic.evaluation([noisy(8), noisy(16)]), tmp_path, "quality")
+    block = section(synthetic.evaluation([noisy(8), noisy(16)]), tmp_path, "quality")
 
-    table = next(one for one in found.all("table") if "CV" in one.one("caption").text("en"))
+    table = next(element for element in block.all("table") if "CV" in element.one("caption").text("en"))
     names = [row[0] for row in pages.rows(table)]
     assert len(names) == len(set(names)) == 2
     assert all(name.startswith("PyTorch · ResNet-50 v1.5") for name in names)
@@ -86,11 +86,11 @@ def test_two_noisy_cases_of_one_framework_and_scale_are_told_apart(tmp_path):
 def test_a_failure_has_its_part_and_parts_with_nothing_to_show_are_one_line_and_no_heading(
     tmp_path, evaluation, failed
 ):
-    found = section(evaluation(), tmp_path, "quality")
+    block = section(evaluation(), tmp_path, "quality")
 
-    headings = [head["id"] for head in found.all("h3")]
+    headings = [head["id"] for head in block.all("h3")]
     assert ("quality-failures" in headings) is failed and "quality-skips" not in headings
-    assert ("No run failed." in found.text("en")) is not failed and "No case was skipped." in found.text("en")
+    assert ("No run failed." in block.text("en")) is not failed and "No case was skipped." in block.text("en")
 
 
 def test_nobody_planned_or_made_the_runs_of_published_figures(tmp_path):
@@ -106,8 +106,8 @@ def test_nobody_planned_or_made_the_runs_of_published_figures(tmp_path):
     [("full", "make report PROFILE=full"), ("official-cpu", "make official"), ("custom", None), ("../quick", None)],
 )
 def test_a_command_repeats_the_whole_where_the_plan_comes_with_evalsuite(tmp_path, profile, command):
-    found = section(replace(synthetic.quick(), profile=profile), tmp_path, "reproduction")
+    block = section(replace(synthetic.quick(), profile=profile), tmp_path, "reproduction")
 
-    commands = [one.text("en") for one in found.all("pre")][:1] if command else []
+    commands = [element.text("en") for element in block.all("pre")][:1] if command else []
     assert commands == ([command] if command else [])
-    assert ("no one command repeats" in found.text("en")) == (command is None)
+    assert ("no one command repeats" in block.text("en")) == (command is None)

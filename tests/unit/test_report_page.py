@@ -150,7 +150,7 @@ def test_files_have_a_row_for_each_run_raw_values_and_what_a_program_asks_for(bu
 def test_recorded_runs_are_marked_as_recorded_elsewhere(elsewhere):
     book = Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=elsewhere))
 
-    assert ("recorded" in {one.kind for one in notices.notices(book, SPOKEN)}) is elsewhere
+    assert ("recorded" in {notice.kind for notice in notices.notices(book, SPOKEN)}) is elsewhere
 
 
 @pytest.mark.parametrize("section", ["variants", "steptime", "forecasts", "convergence", "fairness"])
@@ -215,12 +215,12 @@ def test_environments_that_differ_are_shown_apart_and_units_never_mixed(built):
 
 
 def test_the_topology_is_a_table_with_its_legend_or_none():
-    found = machines.topology(synthetic.TOPOLOGY)
+    topology = machines.topology(synthetic.TOPOLOGY)
 
-    assert found.devices[:5] == ("GPU0", "GPU1", "GPU2", "GPU3", "NIC0")
-    assert found.rows[0] == ("GPU0", ("X", "NV12", "NV12", "NV12", "PXB", "0-31", "0", "N/A"))
-    assert [name for name, _ in found.rows] == ["GPU0", "GPU1", "GPU2", "GPU3", "NIC0"]
-    assert ("NIC0", "mlx5_0") in found.legend
+    assert topology.devices[:5] == ("GPU0", "GPU1", "GPU2", "GPU3", "NIC0")
+    assert topology.rows[0] == ("GPU0", ("X", "NV12", "NV12", "NV12", "PXB", "0-31", "0", "N/A"))
+    assert [name for name, _ in topology.rows] == ["GPU0", "GPU1", "GPU2", "GPU3", "NIC0"]
+    assert ("NIC0", "mlx5_0") in topology.legend
     assert [machines.topology(text) for text in (None, "", "no matrix here", "\x1b[4m")] == [None] * 4
 
 
@@ -303,7 +303,7 @@ def test_anchors_are_safe_and_long_names_break_behind_their_signs():
 
 
 def test_what_was_only_cited_is_said_not_to_be_measured():
-    cited = [replace(run, origin="cited") for one in synthetic.one_case().summaries for run in one.measurements]
+    cited = [replace(run, origin="cited") for summary in synthetic.one_case().summaries for run in summary.measurements]
     book = Book(evaluation=synthetic.evaluation([synthetic.summary(cited)]))
     (linear, *_) = cards.cards(book, SPOKEN)
 
@@ -337,7 +337,7 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
     verdict = page.one("section", id="verdict")  # what was found, coverage, notices, what the cards say
     names_of_prose = ("found-of", "found-said", "found-needs", "answer-said", "headlines", "coverage", "notice")
     names_of_prose += ("card-statement", "card-reason")
-    sentences = [one for name in names_of_prose for one in verdict.all(class_=name)]
+    sentences = [element for name in names_of_prose for element in verdict.all(class_=name)]
 
     assert sentences
     assert refs <= ids

@@ -53,7 +53,7 @@ def test_a_large_page_says_the_command_of_a_series_once_and_a_small_one_that_of_
             line = line.replace(mark, value.replace(provenance.CASE, one.case.id))
         rebuilt[one.case.id] = line
 
-    assert rebuilt == {one.case.id: one.shell.script for one in series.cases}
+    assert rebuilt == {case.case.id: case.shell.script for case in series.cases}
     monkeypatch.undo()
     assert {one.command for one in provenance.series(Book(evaluation=large))} == {None}
 
@@ -61,10 +61,10 @@ def test_a_large_page_says_the_command_of_a_series_once_and_a_small_one_that_of_
 def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):
     page = report.build(large, tmp_path)[0].read_text(encoding="utf-8")
 
-    for one in large.summaries:
-        for run in one.measurements:
+    for summary in large.summaries:
+        for run in summary.measurements:
             assert run.log_sha256 in page
-        assert f"{one.case.id}/" in page
+        assert f"{summary.case.id}/" in page
 
 
 # beyond one page
@@ -96,12 +96,12 @@ def test_each_model_has_a_page_of_its_own_and_every_link_and_label_has_its_targe
 
 def test_a_report_in_parts_leads_from_every_case_to_its_runs(parted):
     evaluation, found = parted
-    for one in evaluation.summaries:
-        anchor = names.case_anchor(one.case)
-        part = names.part_file(one.case.model)
+    for summary in evaluation.summaries:
+        anchor = names.case_anchor(summary.case)
+        part = names.part_file(summary.case.model)
 
         assert found["report.html"].one("li", id=anchor).one("a")["href"] == f"{part}#{anchor}"
-        for run in one.measurements:
+        for run in summary.measurements:
             assert run.log_sha256 in found[part].one("tbody", id=anchor).text()
 
 

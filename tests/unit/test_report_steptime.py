@@ -49,18 +49,18 @@ def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice_and_a_ta
     assert dict(task.phases) == expected
     assert row.rest.time.raw == pytest.approx(8.44 - 0.49 - 7.25 - 0.6)
     assert not row.overlaps
-    for one in tables():
-        units = {row.whole.text.partition(numbers.NARROW_SPACE)[2] for row in one.rows}
-        assert units == ({"s"} if one.of == "task" else {"ms"})
+    for table in tables():
+        units = {row.whole.text.partition(numbers.NARROW_SPACE)[2] for row in table.rows}
+        assert units == ({"s"} if table.of == "task" else {"ms"})
 
 
 def test_phases_that_overlap_are_flagged_in_the_row_the_figure_and_the_findings(section, built):
     twice = section.all("table", class_="values")[1]
-    found = built("timers").summary["findings"]
+    findings = built("timers").summary["findings"]
 
     assert "⚠" in pages.rows(twice)[0][2]
     assert "hatched as a whole" in section.all("figure")[2].text("en")
-    assert {finding["code"] for finding in found if "oneflow" in finding["where"]} >= {"D19"}
+    assert {finding["code"] for finding in findings if "oneflow" in finding["where"]} >= {"D19"}
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_the_ratio_is_ten_to_a_whole_number_with_the_exact_one_beside_it(whole_s
 
 def test_csv_and_summary_json_have_every_phase_and_null_where_no_log_has_timers(built):
     rows = [row for row in built("timers").table("phases") if "oneflow" in row["case_id"]]
-    found = built("timers").summary["summaries"]
-    of = {(one["case"]["framework"], one["case"]["total_devices"]): one["breakdown"] for one in found}
+    summaries = built("timers").summary["summaries"]
+    of = {(one["case"]["framework"], one["case"]["total_devices"]): one["breakdown"] for one in summaries}
 
     shares = [(row["phase"], row["share"]) for row in rows[:3]]
     assert shares == [("whole", "1.0"), ("forward", "0.7"), ("backward", "0.6")]

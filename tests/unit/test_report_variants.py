@@ -49,7 +49,7 @@ def test_each_change_is_of_one_option_at_one_scale_and_batch_size_and_a_side_wit
 
 def test_efficiency_stands_at_the_largest_scale_that_two_share_with_its_base(section):
     bluefog, chainermn = (table for table in section.all("table", class_="values") if table["data-filter"] == "columns")
-    note = next(one for one in section.all("p", class_="note") if "base =" in one.text("en"))
+    note = next(element for element in section.all("p", class_="note") if "base =" in element.text("en"))
 
     assert [row[:2] for row in pages.rows(bluefog)] == [["32", "32"], ["64", "32"]]
     assert pages.rows(bluefog)[1][3] == "OOM"
@@ -67,7 +67,7 @@ def test_a_chain_of_changes_is_taken_apart_into_single_ones():
         "InfiniBand FDR",
         "FP16 all-reduce + 10 Gbit/s Ethernet + double buffering",
     ]
-    assert {(one.option, *one.values) for one in chainermn.changes} == {
+    assert {(change.option, *change.values) for change in chainermn.changes} == {
         ("communication", "ethernet-10g", "infiniband-fdr"),
         ("double_buffering", None, "on"),
         ("allreduce_grad_dtype", None, "float16"),
@@ -110,7 +110,7 @@ def test_cases_of_two_environments_have_no_ratio():
 
     ((change,),) = (family.changes for family in families([ladder(), moved]))
 
-    assert [one.key for one in change.obstacles] == ["environment"]
+    assert [obstacle.key for obstacle in change.obstacles] == ["environment"]
     assert change.ratio is None
 
 
@@ -142,10 +142,10 @@ def test_hostile_values_of_options_stay_text(tmp_path):
 
 
 def test_the_csv_has_every_change_with_both_cases(built):
-    found = built("variants").table("variants")
-    last = next(row for row in found if row["after"] == "float16" and row["metric"])
+    table = built("variants").table("variants")
+    last = next(row for row in table if row["after"] == "float16" and row["metric"])
 
-    assert len(found) == 12 + 9
+    assert len(table) == 12 + 9
     assert float(last["ratio"]) > 1
     assert (last["significant"], last["final_before"], last["final_after"]) == ("True", "76.1", "75.8")
     assert last["case_id_after"].endswith("-4x8")

@@ -20,7 +20,7 @@ def test_what_does_not_follow_is_found_by_rules_and_nothing_else(source, count, 
     assert cli.main(["reproduce", source, "--json"]) == (Exit.CRITERION_FAILED if wrong else Exit.DONE)
     cells = json.loads(capsys.readouterr().out)
     assert len(cells) == count
-    assert [[one["figure"], one["printed"]] for one in cells if not one["holds"]] == wrong
+    assert [[cell["figure"], cell["printed"]] for cell in cells if not cell["holds"]] == wrong
     cli.main(["reproduce", source])
     assert all(text.removesuffix("±0") in capsys.readouterr().out for _, text in wrong[-1:])
 

@@ -115,9 +115,9 @@ def test_a_mark_stands_at_the_row_or_at_the_cell_that_differs():
 def test_what_no_scale_supports_leaves_the_table_for_a_sentence(kind, listed, rows):
     skipped = synthetic.case("tensorflow", xla=True, protocol=synthetic.FULL, options=())
     skip = Skip(case=skipped, kind=kind, reason="no XLA here")
-    found = tables([one("pytorch"), one("mxnet")], skips=(skip,))[0]
+    summary = tables([one("pytorch"), one("mxnet")], skips=(skip,))[0]
 
-    assert (len(found.unsupported), len(found.throughput.rows)) == (listed, rows)
+    assert (len(summary.unsupported), len(summary.throughput.rows)) == (listed, rows)
 
 
 def test_every_valid_case_stands_in_exactly_one_table():
@@ -173,8 +173,8 @@ def test_every_row_is_a_line_whose_cells_stand_below_their_heading(capsys, rows)
 
 
 def named(*cases, language="en"):
-    found = summary_table.short_names(cases, language)
-    return [found[case.id] for case in cases]
+    names = summary_table.short_names(cases, language)
+    return [names[case.id] for case in cases]
 
 
 def case(framework="pytorch", **changes):

@@ -19,10 +19,10 @@ def test_of_a_repeat_met_twice_the_first_by_its_start_counts():
     early = replace(synthetic.measured(of, 0, 38.0), started_at="2026-11-20T09:00:00+08:00")
     late = replace(synthetic.measured(of, 0, 60.0), started_at="2026-11-20T12:00:00+08:00")
 
-    found = data_rules.check_measurements([late, early])
+    findings = data_rules.check_measurements([late, early])
 
-    assert [[f.code for f in run.findings] for run in found] == [["D04"], []]
-    assert summary.summary(of, found).items_per_s.value == 38.0
+    assert [[f.code for f in run.findings] for run in findings] == [["D04"], []]
+    assert summary.summary(of, findings).items_per_s.value == 38.0
 
 
 def test_a_reading_above_its_capacity_is_left_out_and_named():
@@ -33,11 +33,11 @@ def test_a_reading_above_its_capacity_is_left_out_and_named():
     ]
     run = synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0, resources=used)
 
-    (found,) = data_rules.check_measurements([run])
+    (measurement,) = data_rules.check_measurements([run])
 
-    assert [one.device for one in found.utilisation] == ["eth0"]
-    assert [(f.code, f.resource, f.device) for f in found.findings] == [("D20", "network_receive", "eth1")]
-    assert found.value == 38.0
+    assert [use.device for use in measurement.utilisation] == ["eth0"]
+    assert [(f.code, f.resource, f.device) for f in measurement.findings] == [("D20", "network_receive", "eth1")]
+    assert measurement.value == 38.0
 
 
 def test_a_clock_that_runs_backwards_is_flagged():
@@ -45,11 +45,11 @@ def test_a_clock_that_runs_backwards_is_flagged():
     back = replace(run, throughput=replace(run.throughput, step_time_s=(0.2, 0.0, 0.2), method="log stamps"))
     together = replace(back, throughput=replace(back.throughput, method="arrival times"))
 
-    found = data_rules.check_measurements(
+    findings = data_rules.check_measurements(
         [back, replace(together, run=replace(run.run, repeat=1), log_sha256="0" * 64)]
     )
 
-    assert [list(one.findings) for one in found] == [[ClockBackwards(reports=1, of_reports=3, where=run.run.id)], []]
+    assert [list(one.findings) for one in findings] == [[ClockBackwards(reports=1, of_reports=3, where=run.run.id)], []]
 
 
 def test_control_characters_and_markup_are_noted_with_their_fields():
@@ -57,10 +57,10 @@ def test_control_characters_and_markup_are_noted_with_their_fields():
     odd = replace(synthetic.measured(of, 0, 38.0), host="bench\x1b[31m", framework_version="<b>2.0")
     plain = replace(synthetic.measured(of, 1, 38.0), host="a < b, 3 > 2")
 
-    found = data_rules.check_measurements([odd, plain])
+    findings = data_rules.check_measurements([odd, plain])
 
     expected = [[("D26", ("host", "framework_version"))], []]
-    assert [[(f.code, f.attributes) for f in run.findings] for run in found] == expected
+    assert [[(f.code, f.attributes) for f in run.findings] for run in findings] == expected
 
 
 def test_a_run_in_order_is_returned_as_it_came_and_an_unknown_origin_is_treated_as_cited():
@@ -68,9 +68,9 @@ def test_a_run_in_order_is_returned_as_it_came_and_an_unknown_origin_is_treated_
     assert data_rules.check_measurements(runs) == runs
 
     run = replace(synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0), origin="somewhere")
-    (found,) = data_rules.check_measurements([run])
-    assert found.origin == "cited"
-    assert [f.code for f in found.findings] == ["D27"]
+    (measurement,) = data_rules.check_measurements([run])
+    assert measurement.origin == "cited"
+    assert [f.code for f in measurement.findings] == ["D27"]
 
 
 def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():
@@ -78,9 +78,9 @@ def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():
     newer = [replace(synthetic.measured(synthetic.case(scale=(1, 2)), k, 70.0), framework_version="9") for k in (0, 1)]
     rows = with_scaling([one, synthetic.summary(newer)])
 
-    found = data_rules.findings(rows, {})
+    findings = data_rules.findings(rows, {})
 
-    assert [(f.code, f.where) for f in found] == [("D15_framework_version", synthetic.case().series)]
+    assert [(f.code, f.where) for f in findings] == [("D15_framework_version", synthetic.case().series)]
     assert rows[1].base == rows[1].case
 
 
@@ -88,7 +88,7 @@ def test_memory_that_an_accelerator_is_not_sold_with_is_flagged():
     def machine(name, gib):
         return HostEnvironment(host="n", gpus=(Gpu(name=name, memory_total_bytes=round(gib * GIB)),) * 8)
 
-    found = data_rules.findings(
+    findings = data_rules.findings(
         (),
         {
             "a": machine("Tesla V100-SXM2-64GB", 64),
@@ -100,4 +100,4 @@ def test_memory_that_an_accelerator_is_not_sold_with_is_flagged():
         },
     )
 
-    assert [(f.code, f.where, f.sold_bytes) for f in found] == [("D22", "a", (16 * GIB, 32 * GIB))]
+    assert [(f.code, f.where, f.sold_bytes) for f in findings] == [("D22", "a", (16 * GIB, 32 * GIB))]

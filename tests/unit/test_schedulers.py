@@ -79,9 +79,9 @@ def test_an_allocation_has_its_nodes_its_time_and_a_queue_that_is_silent_without
 def test_a_task_finds_its_rank_and_all_hosts_through_the_engine(scheduler, example):
     """By its variables, or by what the engine's command line hands to it."""
     engine = allocations.engine(scheduler, example.SHELL)
-    found = rendezvous.node({**example.TASK, **(engine.handed(2, "out") if engine.handed else {})})
+    node = rendezvous.node({**example.TASK, **(engine.handed(2, "out") if engine.handed else {})})
 
-    assert (found.rank, found.nodes, found.hosts) == (1, 2, example.NODES)
+    assert (node.rank, node.nodes, node.hosts) == (1, 2, example.NODES)
     assert bool(scheduler.place(example.TASK).hosts) == scheduler.hosts_in_place
     assert platforms.read_place({}) == NodePlace()
 

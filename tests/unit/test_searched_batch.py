@@ -108,7 +108,7 @@ def test_on_a_processor_the_memory_of_a_device_or_the_most_is_asked_for(capsys, 
     assert "Try --memory-per-device 4" in capsys.readouterr().err
     assert cli.main(["plan", *axes, "--memory-per-device", "2", "--json"]) == Exit.DONE
     facts = json.loads(capsys.readouterr().out)
-    assert facts["to_search"] and {one["batch_policy"] for one in facts["cases"]} == {"max"}
+    assert facts["to_search"] and {case["batch_policy"] for case in facts["cases"]} == {"max"}
 
     code = cli.main(["largest-batch", "--frameworks", "pytorch", "--device", "cpu", "--runs", str(tmp_path)])
 
@@ -193,32 +193,32 @@ def memory(limit, unsteady=()):
 
 @pytest.mark.parametrize(("limit", "start"), [(1, 1), (7, 8), (100, 8), (100, 300), (4095, 1), (777, 64)])
 def test_the_search_ends_within_a_sixteenth_of_what_fits(limit, start):
-    found = find_largest(memory(limit), start, most=65_536)
+    search = find_largest(memory(limit), start, most=65_536)
 
-    assert found.batch is not None
-    assert limit * (1 - 1 / 16) - 1 <= found.batch <= limit
-    assert found.tried[-1].aim == "confirm"
-    assert len(found.tried) < 25
+    assert search.batch is not None
+    assert limit * (1 - 1 / 16) - 1 <= search.batch <= limit
+    assert search.tried[-1].aim == "confirm"
+    assert len(search.tried) < 25
 
 
 def test_each_batch_is_tried_once_the_last_again_and_the_limit_is_not_passed_and_said():
     found, limited = find_largest(memory(100), 8, most=1024), find_largest(memory(10**9), 8, most=100)
 
-    batches = [one.batch for one in found.tried if one.aim != "confirm"]
+    batches = [trial.batch for trial in found.tried if trial.aim != "confirm"]
     assert batches[:5] == [8, 16, 32, 64, 128]
     assert len(batches) == len(set(batches))
     assert (limited.batch, limited.at_limit) == (100, True)
-    assert max(one.batch for one in limited.tried) == 100
+    assert max(trial.batch for trial in limited.tried) == 100
 
 
 def test_a_batch_that_fits_once_or_not_at_all_is_not_relied_on():
     steady = find_largest(memory(100), 8, most=1024).batch
-    found = find_largest(memory(100, unsteady={steady}), 8, most=1024)
-    assert found.batch is not None and found.batch < steady
+    search = find_largest(memory(100, unsteady={steady}), 8, most=1024)
+    assert search.batch is not None and search.batch < steady
 
     nothing = find_largest(memory(0), 8, most=64)
     broken = find_largest(lambda batch, aim: ("failed", "no such file"), 8, most=64)
-    assert (nothing.batch, [one.batch for one in nothing.tried]) == (None, [8, 4, 2, 1])
+    assert (nothing.batch, [trial.batch for trial in nothing.tried]) == (None, [8, 4, 2, 1])
     assert (broken.batch, len(broken.tried), broken.tried[0].reason) == (None, 1, "no such file")
 
 

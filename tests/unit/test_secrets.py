@@ -118,10 +118,10 @@ def test_an_import_does_not_call_a_run_by_a_secret(tmp_path, capsys):
 def test_a_copied_log_keeps_its_lines_and_the_manifest_has_both_hashes(planted, report):
     with zipfile.ZipFile(report / "report-logs.zip") as archive:
         manifest = json.loads(archive.read("manifest.json"))
-        for one in manifest["logs"]:
-            raw, copy = (planted / one["log"]).read_bytes(), archive.read(one["log"])
+        for log in manifest["logs"]:
+            raw, copy = (planted / log["log"]).read_bytes(), archive.read(log["log"])
 
-            assert (one["sha256"], one["masked_sha256"]) == tuple(hashlib.sha256(x).hexdigest() for x in (raw, copy))
+            assert (log["sha256"], log["masked_sha256"]) == tuple(hashlib.sha256(x).hexdigest() for x in (raw, copy))
             assert raw != copy and [*map(len, raw.split(b"\n"))] == [*map(len, copy.split(b"\n"))]
         assert "masked_sha256" in archive.read("README.txt").decode()
     assert len(manifest["logs"]) == 2
@@ -229,11 +229,11 @@ def test_the_log_of_a_run_stays_byte_for_byte_and_its_command_is_recorded_withou
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_a_variable_that_holds_a_secret_is_not_recorded_as_it_stands(name):
-    found = variables.relevant({name: VARIABLES[name], "NCCL_DEBUG": "INFO", "NCCL_NEW_KNOB": WORD})
+    relevant = variables.relevant({name: VARIABLES[name], "NCCL_DEBUG": "INFO", "NCCL_NEW_KNOB": WORD})
 
-    assert WORD not in str(found) and MADE not in str(found)
-    assert found["NCCL_DEBUG"] == "INFO"
-    assert found["NCCL_NEW_KNOB"] == variables.SET
+    assert WORD not in str(relevant) and MADE not in str(relevant)
+    assert relevant["NCCL_DEBUG"] == "INFO"
+    assert relevant["NCCL_NEW_KNOB"] == variables.SET
 
 
 @pytest.mark.parametrize(("words", "ends", "told"), sources.cases("secrets.toml")["an_error_tells_the_terminal"])

@@ -219,9 +219,9 @@ def test_lustre_and_nfs_are_read_where_there_are_such_file_systems(tmp_path, pat
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text(text)
 
-    found = Filesystems(tmp_path)
+    filesystems = Filesystems(tmp_path)
 
-    assert (found.kinds, found.reading()) == (kinds, reading)
+    assert (filesystems.kinds, filesystems.reading()) == (kinds, reading)
 
 
 # devices that were held back by heat, or reported errors, while the steps were measured

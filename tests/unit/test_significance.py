@@ -104,19 +104,19 @@ def test_of_two_campaigns_each_must_show_the_order():
 def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_that_they_hardly_do(lead, needed, runs):
     noise = (2.0, -2.0, 1.5, -1.5, 0.0)
 
-    found = winners.rank([made(CASE, [100 + lead] * 5), made(OTHER, [100 + one for one in noise])])
+    ranking = winners.rank([made(CASE, [100 + lead] * 5), made(OTHER, [100 + line for line in noise])])
 
-    deciding = found.pairs[0].deciding
-    assert (found.evidence, deciding.needed, deciding.runs) == ("open", needed, runs)
+    deciding = ranking.pairs[0].deciding
+    assert (ranking.evidence, deciding.needed, deciding.runs) == ("open", needed, runs)
     assert (deciding.chance >= 0.5) == (needed == "anew")
 
 
 @pytest.mark.parametrize(("values", "evidence"), sources.table("significance.toml")["early_limits"])
 def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
-    found = winners.rank([made(CASE, [100.0] * len(values)), made(OTHER, values)])
+    ranking = winners.rank([made(CASE, [100.0] * len(values)), made(OTHER, values)])
 
-    assert found.evidence == evidence
-    assert (found.false_exclusion is not None) == (evidence == "decided")
+    assert ranking.evidence == evidence
+    assert (ranking.false_exclusion is not None) == (evidence == "decided")
 
 
 def test_a_round_in_which_a_run_failed_or_that_one_alone_made_is_left_out():
@@ -152,10 +152,10 @@ def test_the_rate_of_false_exclusions_is_the_simulated_one(frameworks, runs):
 @pytest.mark.parametrize(("lead", "few"), [(0.025, False), (0.2, True)])
 def test_a_lead_that_levels_of_a_campaign_could_make_is_told_from_a_larger_one(lead, few):
     noisy = [100.0, 101.0, 99.0, 100.5, 99.5]
-    found = winners.rank([made(CASE, noisy), made(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
+    ranking = winners.rank([made(CASE, noisy), made(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
 
-    assert found.evidence == "decided"
-    assert (found.own_level < 1e-6) == few and 0 <= found.own_level < 0.3
+    assert ranking.evidence == "decided"
+    assert (ranking.own_level < 1e-6) == few and 0 <= ranking.own_level < 0.3
 
 
 def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no_chance():
@@ -172,10 +172,10 @@ def test_what_an_option_changes_is_told_by_the_same_rule():
     off, on = CASE, replace(CASE, xla=True)
     noisy = ((100.0, 101.0, 102.0, 103.0, 104.0), (102.5, 103.5, 104.0, 105.0, 106.0))
 
-    found = relative(made(on, noisy[1], "b"), made(off, noisy[0], "a"), setting("xla"))
+    ratio = relative(made(on, noisy[1], "b"), made(off, noisy[0], "a"), setting("xla"))
     within = relative(made(on, noisy[1]), made(off, noisy[0]), setting("xla"))
 
-    assert found.significant is False  # of two campaigns
+    assert ratio.significant is False  # of two campaigns
     assert within.significant is True  # by 3 % in every round
 
 
@@ -269,9 +269,9 @@ def open_cases(*runs, criteria=NO_CRITERIA):
 
 @pytest.mark.parametrize(("others", "settled"), sources.cases("significance.toml")["further_repeats"])
 def test_a_further_repeat_is_made_while_neither_a_lead_nor_equality_is_clear(others, settled):
-    found = open_cases(of(CASE, (100.0,) * len(others)), of(OTHER, others))
+    cases = open_cases(of(CASE, (100.0,) * len(others)), of(OTHER, others))
 
-    assert found == (set() if settled else {"toynet", "othernet"})
+    assert cases == (set() if settled else {"toynet", "othernet"})
 
 
 def test_the_order_of_those_that_are_behind_the_first_needs_no_repeat():
@@ -337,8 +337,8 @@ def test_what_is_not_needed_is_not_launched(tmp_path):
 
 
 def test_the_report_says_how_many_further_repeats_were_needed():
-    found = reports.evaluation(*summaries(of(CASE, (100.0, 101.0, 102.0, 103.0, 104.0, 105.0))))
-    book = Book(evaluation=found)
+    evaluation = reports.evaluation(*summaries(of(CASE, (100.0, 101.0, 102.0, 103.0, 104.0, 105.0))))
+    book = Book(evaluation=evaluation)
     adaptive = replace(book, evaluation=replace(book.evaluation, repeats=5, most_repeats=7))
 
     said = price.describe_further_repeats(adaptive, words.read(("en",))).plain("en")

@@ -110,9 +110,9 @@ def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, ca
     assert cli.main(["status", "--runs", str(tmp_path / "runs")]) == Exit.DONE
     said = capsys.readouterr().out
     assert cli.main(["status", "--runs", str(tmp_path / "runs"), "--json"]) == Exit.DONE
-    found = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
 
     assert "no run has begun yet" in said and "job 7 (evalsuite): PENDING, 2 nodes (Resources)" in said
-    assert (found["runs"], found["done"], [one["id"] for one in found["queue"]]) == (0, 0, ["7"])
+    assert (document["runs"], document["done"], [job["id"] for job in document["queue"]]) == (0, 0, ["7"])
     assert cli.main(["status", "--runs", str(tmp_path / "elsewhere")]) == Exit.USAGE
     assert "no evaluation was begun here" in capsys.readouterr().err

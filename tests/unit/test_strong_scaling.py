@@ -73,12 +73,12 @@ def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_fore
 
     asked = answers.answers(found, LADDER, ())
     assert {one.setting.strong_batch for one in asked} == {32} and len({one.setting for one in asked}) == 1
-    facts = [summary_json.SchemaWriter(None).plain({"$ref": "answer"}, one, "") for one in asked]
-    assert [one["batch_per_device"] for one in facts] == [32, 16, 8]
+    facts = [summary_json.SchemaWriter(None).plain({"$ref": "answer"}, question, "") for question in asked]
+    assert [fact["batch_per_device"] for fact in facts] == [32, 16, 8]
     by_id = {one.case.id: one for one in found}
-    assert [finished.answer_of(one, by_id).setting for one in facts] == [one.setting for one in asked]
+    assert [finished.answer_of(fact, by_id).setting for fact in facts] == [question.setting for question in asked]
     (outlook,) = extrapolation.outlooks(found, (*LADDER, LADDER[0].at_scale(1, 8)))
-    assert [one.reason for one in outlook.refusals] == ["strong"]
+    assert [refusal.reason for refusal in outlook.refusals] == ["strong"]
 
 
 def test_a_command_that_repeats_it_asks_for_the_same_cases():

@@ -35,28 +35,28 @@ SHORT, TOO_SHORT = (rule(skipped_steps=20, measured_steps=30) for rule in (Short
 def test_the_value_of_a_case_is_the_median_of_its_valid_repeats_of_which_few_or_short_ones_are_partial(
     values, findings, value, n, partial
 ):
-    found = case_of(values, findings=findings)
+    case = case_of(values, findings=findings)
 
-    assert (found.items_per_s.value, found.n, len(found.measurements)) == (value, n, len(values))
-    assert found.partial is partial
-    assert ("D05" in codes(found)) is (n < 5)
+    assert (case.items_per_s.value, case.n, len(case.measurements)) == (value, n, len(values))
+    assert case.partial is partial
+    assert ("D05" in codes(case)) is (n < 5)
     if n == 5:
-        assert (found.items_per_s.low, found.items_per_s.high, found.items_per_s.coverage) == (96.0, 104.0, 0.9375)
+        assert (case.items_per_s.low, case.items_per_s.high, case.items_per_s.coverage) == (96.0, 104.0, 0.9375)
 
 
 @pytest.mark.parametrize(("values", "findings"), [([None, None], ()), ([100.0], (TOO_SHORT,))])
 def test_failures_and_windows_that_are_excluded_give_no_value_and_are_kept(values, findings):
-    found = case_of(values, findings=findings)
+    case = case_of(values, findings=findings)
 
-    assert isinstance(found, Unmeasured)
-    assert [run.value for run in found.measurements] == values
+    assert isinstance(case, Unmeasured)
+    assert [run.value for run in case.measurements] == values
 
 
 @pytest.mark.parametrize(("spread", "code"), [(0.01, None), (0.08, "D08"), (0.3, "D08_unstable")])
 def test_noisy_repeats_are_flagged(spread, code):
-    found = case_of([100 * (1 - spread), 100.0, 100 * (1 + spread), 100.0, 100.0])
+    case = case_of([100 * (1 - spread), 100.0, 100 * (1 + spread), 100.0, 100.0])
 
-    assert (code in codes(found)) if code else not {"D08", "D08_unstable"} & set(codes(found))
+    assert (code in codes(case)) if code else not {"D08", "D08_unstable"} & set(codes(case))
 
 
 @pytest.mark.parametrize(("values", "flagged"), [([100, 100.5, 101, 99.5, 80], True), ([100, 100.5, 80], False)])
@@ -95,15 +95,15 @@ def test_efficiency_above_one_an_absurd_one_and_a_job_that_gets_slower_are_kept_
 
 @pytest.mark.parametrize(("values", "significant"), [([99.0, 100.0, 101.0, 102.0, 98.0], True), ([100.0] * 3, None)])
 def test_two_frameworks_compare_when_nothing_else_differs_and_three_repeats_each_cannot_tell(values, significant):
-    found = fairness.relative(case_of([2 * value for value in values], FAST), case_of(values))
+    ratio = fairness.relative(case_of([2 * value for value in values], FAST), case_of(values))
 
-    assert found.ratio.value == pytest.approx(2.0)
-    assert found.significant is significant
+    assert ratio.ratio.value == pytest.approx(2.0)
+    assert ratio.significant is significant
 
 
 @pytest.mark.parametrize(("repeats", "noted"), [(7, []), (9, ["D06"])])
 def test_more_repeats_than_usual_are_noted_and_all_count(repeats, noted):
-    found = case_of([100.0] * repeats)
+    case = case_of([100.0] * repeats)
 
-    assert [code for code in codes(found) if code == "D06"] == noted
-    assert found.n == repeats
+    assert [code for code in codes(case) if code == "D06"] == noted
+    assert case.n == repeats

@@ -31,12 +31,12 @@ def one(rate, framework="pytorch", scale=(1, 1), **changes):
 
 def on_v100(rate, **changes):
     wanted = {"device": "gpu", "batch_per_device": 128, "options": (), **changes}
-    found = one(rate, **wanted)
+    summary = one(rate, **wanted)
     runs = tuple(
         replace(run, environment=V100, facts=(*run.facts, Fact(key="input_size", value="224", source="recipe")))
-        for run in found.measurements
+        for run in summary.measurements
     )
-    return replace(found, measurements=runs)
+    return replace(summary, measurements=runs)
 
 
 OTHERS = [one(80, "tensorflow"), one(77, "mxnet"), one(73, "pytorch")]
@@ -82,17 +82,17 @@ PUBLISHED = [  # as printed: machine, model, precision, devices, input size, uni
 @pytest.mark.parametrize(("times", "asked"), [(1.0, 0), (1 / 3, 1), (3.0, 1)])
 def test_a_rate_three_times_off_what_is_published_is_asked_about(row, times, asked):
     machine, model, precision, scale, size, unit, batch, rate = row
-    found = one(rate * times, scale=scale, device="gpu", model=model, precision=precision, batch_per_device=batch)
+    summary = one(rate * times, scale=scale, device="gpu", model=model, precision=precision, batch_per_device=batch)
     runs = (
         replace(
             run,
             environment=Machine(name=machine),
             facts=(*run.facts, Fact(key="input_size", value=size, source="recipe")),
         )
-        for run in found.measurements
+        for run in summary.measurements
     )
 
-    assert len(of(OutsidePublished, [replace(found, unit=unit, measurements=tuple(runs))])) == asked
+    assert len(of(OutsidePublished, [replace(summary, unit=unit, measurements=tuple(runs))])) == asked
 
 
 def test_every_published_figure_names_its_place_and_those_with_a_known_error_are_no_yardstick():
@@ -129,9 +129,9 @@ def test_efficiency_that_is_first_because_its_base_is_slow_is_asked_about_and_th
 
 
 def trained(accuracy, model="mnist_mlp", split="validation"):
-    found = one(100, model=model)
+    summary = one(100, model=model)
     scores = (Score(metric="accuracy", split=split, value=accuracy, epoch=2),)
-    return replace(found, measurements=tuple(replace(run, scores=scores) for run in found.measurements))
+    return replace(summary, measurements=tuple(replace(run, scores=scores) for run in summary.measurements))
 
 
 def test_a_trained_model_that_guesses_is_asked_about():
@@ -144,12 +144,12 @@ def test_a_trained_model_that_guesses_is_asked_about():
 
 
 def clocked(method, printed):
-    found = one(100)
+    summary = one(100)
     runs = [
         replace(run, throughput=replace(run.throughput, method=method, printed_items_per_s=printed))
-        for run in found.measurements
+        for run in summary.measurements
     ]
-    return replace(found, measurements=tuple(runs))
+    return replace(summary, measurements=tuple(runs))
 
 
 def test_two_clocks_that_are_one_are_told_once_for_all_cases():
@@ -186,7 +186,7 @@ def test_nothing_is_left_out_and_nothing_judged_because_of_a_suspicion(recorded)
     rules = {entry["rule"] for entry in written["suspicions"]}
     assert {"far_below", "slow_base", "at_chance"} <= rules
     suspected = {case for entry in written["suspicions"] for case in entry["cases"]}
-    assert suspected <= {one["id"] for one in written["summaries"] if one["n"]}
+    assert suspected <= {summary["id"] for summary in written["summaries"] if summary["n"]}
     assert {finding["code"] for finding in written["findings"]}.isdisjoint(rules)
 
 
@@ -194,7 +194,7 @@ def test_of_each_rule_the_worst_stands_open_and_the_others_one_click_away():
     others = [*OTHERS, one(79, "oneflow"), one(76, "jax")]
     made = synthetic.evaluation([*others, one(15, "paddlepaddle"), one(9, "chainermn")])
 
-    found = suspected.facts(Book(evaluation=made), words.read())
+    facts = suspected.facts(Book(evaluation=made), words.read())
 
-    assert ["ChainerMN" in each.said.plain("en") for each in found.open] == [True]
-    assert ["PaddlePaddle" in each.said.plain("en") for each in found.more] == [True]
+    assert ["ChainerMN" in each.said.plain("en") for each in facts.open] == [True]
+    assert ["PaddlePaddle" in each.said.plain("en") for each in facts.more] == [True]

@@ -113,9 +113,9 @@ def test_an_all_reduce_that_holds_tensor_numpy_and_a_nested_phase_longer_than_it
 
     phases = (Phase(name="allreduce", seconds=2.0), Phase(name="tensor_copy", seconds=2.1, parent="allreduce"))
 
-    (found,) = breakdown.findings(Breakdown(seconds=9.0, phases=phases))
+    (finding,) = breakdown.findings(Breakdown(seconds=9.0, phases=phases))
 
-    assert (found.code, found.severity) == ("D19", "flag")
+    assert (finding.code, finding.severity) == ("D19", "flag")
 
 
 def test_what_elasticdl_leaves_unexplained_stays_as_a_rest():

@@ -51,7 +51,7 @@ def made(runs, *logs, case=CASE):
     for repeat, lines in enumerate(logs):
         finish(runs, repeat, lines, case)
     found = evaluated(runs)
-    return found.summaries[0], {one.code: one for one in found.findings}
+    return found.summaries[0], {finding.code: finding for finding in found.findings}
 
 
 SEEDS = [training(seed) for seed in range(5)]
@@ -193,8 +193,8 @@ def test_the_test_errs_as_often_as_it_says():
     chance = random.Random(5)
     draws = [[round(chance.gauss(25, 2)) for _ in range(10)] for _ in range(1000)]
     each = [
-        convergence.against_reference(convergence.Arrivals(trainings=5, epochs=tuple(one[:5]), seconds=()), one[5:])
-        for one in draws
+        convergence.against_reference(convergence.Arrivals(trainings=5, epochs=tuple(draw[:5]), seconds=()), draw[5:])
+        for draw in draws
     ]
 
     assert 0.02 < sum(one.outcome == "fewer" for one in each) / 1000 < 0.07

@@ -27,14 +27,14 @@ def test_sequences_beside_tokens_are_counted_in_tokens_where_their_length_is_kno
     tokens = counted_in("tokens/s", 1000.0, model="bert")
     sequences = counted_in("sequences/s", 10.0, length, model=model)
 
-    same, found = units.in_one_unit([tokens, sequences])
+    same, summary = units.in_one_unit([tokens, sequences])
 
     assert same == tokens
-    assert (found.value, found.throughput.unit) == (pytest.approx(value), unit)
-    counted = found.throughput.counted
+    assert (summary.value, summary.throughput.unit) == (pytest.approx(value), unit)
+    counted = summary.throughput.counted
     assert sum(counted.items) / sum(counted.seconds) == pytest.approx(value)
-    assert any(isinstance(said, CountedInTokens) for said in found.findings) == (unit == "tokens/s")
-    assert units.logged_value(found) == pytest.approx(10.0)
+    assert any(isinstance(said, CountedInTokens) for said in summary.findings) == (unit == "tokens/s")
+    assert units.logged_value(summary) == pytest.approx(10.0)
 
 
 @pytest.mark.parametrize(("length", "method"), [("128", "arrival times"), (None, "harmonic mean of rates")])
@@ -44,7 +44,7 @@ def test_tokens_are_timed_by_our_clock_where_the_sequence_has_a_known_length(len
     lines = [f"Step {step} | loss:1.58 lr:2e-05 tokens_per_second_per_gpu:8200.0" for step in range(1, 121)]
     host = runfolders.Host(printed=(runfolders.steps(seconds=0.5, lines=lines),))
 
-    found = measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe))
+    measured = measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe))
 
-    assert found.throughput.method == method
-    assert found.value == pytest.approx(32 * 128 / 0.5 if length else 8200.0)
+    assert measured.throughput.method == method
+    assert measured.value == pytest.approx(32 * 128 / 0.5 if length else 8200.0)

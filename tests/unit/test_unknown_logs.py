@@ -61,8 +61,8 @@ def test_the_declaration_that_explain_prints_reads_the_log(toy, tmp_path, capsys
     code = main(["parse", str(toy), "--dialects", str(tmp_path / "declared.py"), "--scope", "global", "--json"])
 
     assert code == Exit.DONE
-    (found,) = json.loads(capsys.readouterr().out)
-    assert (found["dialect"], found["throughput"], found["unit"]) == ("my_script", 812.5, "images/s")
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert (entry["dialect"], entry["throughput"], entry["unit"]) == ("my_script", 812.5, "images/s")
 
 
 NO_TRAINING = tomllib.loads((LOGS / "no_training.toml").read_text(encoding="utf-8"))

@@ -101,11 +101,11 @@ def test_what_cannot_be_of_one_quantity_leaves_alone_what_was_read_with_it():
     lines = [{"at_s": at, "memory_used_bytes": 50 if at else 500, "tree": TREE | {"cpu_s": at}} for at in range(5)]
     samples = recorded(HEADER | {"hz": 1.0}, *lines)
 
-    found = used(samples, 0.0, 4.0)
+    uses = used(samples, 0.0, 4.0)
 
-    assert (found["memory"].mean, found["memory"].samples) == (50.0, 4)
-    assert (found["job_memory"].mean, found["job_memory"].samples) == (7.0, 5)
-    assert (found["job_cpu"].mean, found["job_cpu"].samples) == (25.0, 4)
+    assert (uses["memory"].mean, uses["memory"].samples) == (50.0, 4)
+    assert (uses["job_memory"].mean, uses["job_memory"].samples) == (7.0, 5)
+    assert (uses["job_cpu"].mean, uses["job_cpu"].samples) == (25.0, 4)
 
 
 def test_loopback_is_kept_apart_from_the_network():

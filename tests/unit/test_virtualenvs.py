@@ -89,7 +89,7 @@ def test_other_pins_python_device_or_variables_of_a_build_make_another_environme
     asked += [(toynet(python="3.8"), "cpu"), (toynet(), "gpu"), (toynet(built=("horovod==0.28.1",)), "cpu")]
     alike = [toynet(requirements=pins), toynet(name="other", requirements=pins)]
 
-    assert len({virtualenvs.folder_of(*one) for one in asked}) == 6
+    assert len({virtualenvs.folder_of(*question) for question in asked}) == 6
     assert len({virtualenvs.folder_of(one, "cpu") for one in alike}) == 1
 
     recipe = toynet(built=("horovod==0.28.1",), build_environment={"A": "1"}, build_environment_gpu={"B": "NCCL"})
@@ -292,9 +292,9 @@ def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_
     monkeypatch.setattr(installer, "_pip_config_list", lambda: LISTING)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
 
-    found = installer.uv_variables()
+    variables = installer.uv_variables()
 
-    assert {name: found[name] for name in found if name.startswith("UV_")} == {
+    assert {name: variables[name] for name in variables if name.startswith("UV_")} == {
         "UV_DEFAULT_INDEX": "https://install.example/simple",
         "UV_INDEX": "https://one.example/simple https://two.example/simple",
         "UV_INDEX_STRATEGY": "unsafe-best-match",

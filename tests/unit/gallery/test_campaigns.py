@@ -24,8 +24,8 @@ def shifted(share, speeds=reports.STEADY):
 
 
 def outcome(share):
-    found = changes.pair(reports.summary(), reports.summary(shifted(share), day=2))
-    return found.outcome, found.why and found.why.key
+    change = changes.pair(reports.summary(), reports.summary(shifted(share), day=2))
+    return change.outcome, change.why and change.why.key
 
 
 @pytest.mark.parametrize(("share", "expected"), sources.cases("campaigns.toml")["one_campaign"])
@@ -63,13 +63,13 @@ def test_cases_that_move_apart_are_told_one_by_one():
     found = changes.between([reports.summary(of=case) for case in cases], after)
 
     assert found.together is None
-    assert [one.outcome for one in found.changes] == ["slower", "slower", "slower", "faster"]
+    assert [change.outcome for change in found.changes] == ["slower", "slower", "slower", "faster"]
 
 
 def history_of(levels):
     days = [reports.summary(shifted(level), day=day) for day, level in enumerate(levels, 1)]
     return line(
-        [HistoryPoint(report=f"r{k}", started_at=f"2026-11-{k + 1:02d}", summary=one) for k, one in enumerate(days)]
+        [HistoryPoint(report=f"r{k}", started_at=f"2026-11-{k + 1:02d}", summary=day) for k, day in enumerate(days)]
     )
 
 
@@ -83,12 +83,12 @@ def test_a_loss_above_the_scatter_of_the_campaigns_is_a_regression_and_the_best_
 def of_campaigns(levels, day, repeats=2):
     """A case measured in several campaigns, each with its own level."""
     speeds = [100.0 * (1 + level + 0.001 * k) for level in levels for k in range(repeats)]
-    found = reports.summary(speeds, day=day, of=synthetic.case(protocol=synthetic.FULL))
+    summary = reports.summary(speeds, day=day, of=synthetic.case(protocol=synthetic.FULL))
     runs = [
         replace(run, campaign=f"{day}-{place // repeats}", round=place % repeats)
-        for place, run in enumerate(found.measurements)
+        for place, run in enumerate(summary.measurements)
     ]
-    return replace(found, measurements=tuple(runs))
+    return replace(summary, measurements=tuple(runs))
 
 
 SCATTERED = (0.0, 0.01, -0.01, 0.005)
@@ -99,22 +99,22 @@ def test_four_campaigns_a_side_tell_a_change_that_three_and_unknown_ones_cannot(
     three = of_campaigns([level - 0.03 for level in SCATTERED[:3]], 2)
     unknown = replace(after, measurements=tuple(replace(run, campaign=None) for run in after.measurements))
 
-    found = changes.pair(before, after)
-    assert (found.outcome, found.by_campaigns) == ("slower", True)
-    assert found.ratio.value == pytest.approx(0.97, abs=0.002)
-    assert found.ratio.is_range
+    change = changes.pair(before, after)
+    assert (change.outcome, change.by_campaigns) == ("slower", True)
+    assert change.ratio.value == pytest.approx(0.97, abs=0.002)
+    assert change.ratio.is_range
     for other in (three, unknown):
-        found = changes.pair(before, other)
-        assert (found.outcome, found.why.key, found.by_campaigns) == ("cannot_tell", "one_campaign", False)
+        change = changes.pair(before, other)
+        assert (change.outcome, change.why.key, change.by_campaigns) == ("cannot_tell", "one_campaign", False)
 
 
 @pytest.mark.parametrize("shift", [0.0, -0.008, 0.008, -0.015])
 def test_campaigns_that_lie_among_one_another_tell_no_change_however_many_runs_they_have(shift):
-    found = changes.pair(
+    change = changes.pair(
         of_campaigns(SCATTERED, 1, repeats=8), of_campaigns([level + shift for level in SCATTERED], 2, repeats=8)
     )
 
-    assert (found.outcome, found.by_campaigns) == ("no_difference", True)
+    assert (change.outcome, change.by_campaigns) == ("no_difference", True)
 
 
 def test_equal_campaigns_are_seldom_called_different():
@@ -144,9 +144,9 @@ def test_campaigns_survive_the_way_through_a_finished_report(tmp_path, capsys):
 
 def test_a_tie_between_campaigns_is_worded_without_a_chance_that_nobody_simulated(tmp_path):
     a = reports.summary(of=synthetic.case("mxnet", protocol=synthetic.FULL))
-    b = reports.summary([one * 0.99 for one in reports.STEADY], day=2)
+    b = reports.summary([speed * 0.99 for speed in reports.STEADY], day=2)
 
-    (c3,) = [one for one in synthetic.verdicts((a, b)) if one.criterion == "C3"]
+    (c3,) = [verdict for verdict in synthetic.verdicts((a, b)) if verdict.criterion == "C3"]
 
     assert c3.reason == "no_difference_across"
     assert "not known to be of one campaign" in cards._card(c3, words.read()).reason.plain("en")

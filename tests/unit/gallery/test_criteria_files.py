@@ -26,7 +26,7 @@ def runs(case, value, **changes):
 
 def judged(facts, *of, planned=()):
     rows = with_scaling(summaries([run for each in of for run in each]))
-    return {one.criterion: one for one in verdicts(rows, criteria.of(facts, "my.toml"), planned)}
+    return {verdict.criterion: verdict for verdict in verdicts(rows, criteria.of(facts, "my.toml"), planned)}
 
 
 def stated(verdict, language="en"):

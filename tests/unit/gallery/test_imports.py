@@ -148,7 +148,7 @@ class TestWhatIsSaid:
         )
         assert {found.origin for found in values.values()} == {"imported"}
         assert values["2x8", 1].run.case.precision == "amp"
-        assert {one.logs()[0].path.read_text() for one in folders} == set(THREE.values())
+        assert {folder.logs()[0].path.read_text() for folder in folders} == set(THREE.values())
 
     def test_a_mapping_file_says_it_for_some_logs(self, bring):
         some = '[[runs]]\npath = "*/1n1g/*.log"\ngpus = 1\nxla = true\n'
@@ -178,9 +178,9 @@ class TestWhatIsSaid:
         assert bring(f"{words}0", {"tasks.log": log})[0] == USAGE
         bring(f"{words}50")
 
-        found = measurement(only(bring.store))
-        assert (found.throughput.window.first_step, found.throughput.window.last_step) == (51, 150)
-        assert found.value == pytest.approx(2 * 64 * 50 / 1131.8)
+        measured = measurement(only(bring.store))
+        assert (measured.throughput.window.first_step, measured.throughput.window.last_step) == (51, 150)
+        assert measured.value == pytest.approx(2 * 64 * 50 / 1131.8)
 
     @pytest.mark.parametrize(("scope", "images_per_s"), [("global", 1580.0), ("per_device", 16 * 1580.0)])
     def test_it_can_be_said_whose_rate_a_table_of_a_tensorboard_holds(self, bring, scope, images_per_s):
@@ -206,7 +206,7 @@ class TestWhatIsSaid:
         assert sorted(said, key=len) == [set(), {"fp16"}]
         cases = {folder.run().case.precision: folder.run().case for folder in bring.store.finished()}
         assert (cases["unknown"].device, cases["unknown"].xla, [*cases]) == ("unknown", None, [*cases, "fp16"][:2])
-        (found,) = [one for one in evaluate(bring.store).findings if isinstance(one, NotRecorded)]
+        (found,) = [finding for finding in evaluate(bring.store).findings if isinstance(finding, NotRecorded)]
         assert (found.cases, found.facts) == (2, ("precision", "device_model", "compiler"))
 
     def test_a_precision_that_the_log_prints_is_that_of_the_case(self, bring):
@@ -280,7 +280,7 @@ class TestCorrections:
         (aside,) = bring.store.root.glob("*/amended-r0-1")
         assert (code, folder.run().case.batch_per_device) == (DONE, 32)
         assert folder.command().corrected == {"batch": "64"}
-        (amended,) = [one.facts for one in measurement(folder).findings if isinstance(one, FactsAmended)]
+        (amended,) = [finding.facts for finding in measurement(folder).findings if isinstance(finding, FactsAmended)]
         assert amended == "batch 64 → 32"
         assert (aside / "outcome.json").is_file()
 
@@ -334,15 +334,15 @@ class TestTables:
         code, answers, _ = bring("table.csv", {"table.csv": DALI})
 
         folder = only(bring.store)
-        found = measurement(folder)
+        measured = measurement(folder)
         units = "images/s, sentences/s, sequences/s, samples/s, tokens/s, words/s"
         assert code == SOME_FAILED
         assert [answer["reason"] for answer in answers[1:]] == [
             "no throughput is recorded",
             f'unknown unit "furlongs/sec"; expected one of {units}',
         ]
-        assert (found.origin, found.value, found.throughput.unit) == ("cited", 3006.02, "images/s")
-        assert found.run.case.options == (("features", "DALI+Horovod"),)
+        assert (measured.origin, measured.value, measured.throughput.unit) == ("cited", 3006.02, "images/s")
+        assert measured.run.case.options == (("features", "DALI+Horovod"),)
         assert DALI.splitlines()[1] in folder.logs()[0].path.read_text()
 
     def test_a_workbook_is_read_as_its_first_sheet(self, bring, workbook):
@@ -351,9 +351,9 @@ class TestTables:
 
         _, answers, _ = bring("table.xlsx")
 
-        found = measurement(only(bring.store))
+        measured = measurement(only(bring.store))
         assert answers[0]["source"] == "table.xlsx:2"
-        assert (found.value, found.run.case.scale) == (3006.02, "1x8")
+        assert (measured.value, measured.run.case.scale) == (3006.02, "1x8")
 
     @pytest.mark.parametrize("ending", ["xlsx", "parquet", "db"])
     def test_a_wide_table_of_another_program_gives_a_figure_a_row(self, ending, bring, workbook, tmp_path):
@@ -387,7 +387,7 @@ class TestTables:
         bring("table.csv", SCENES["a figure printed in three places is one figure cited three times"]["files"])
 
         citations = only(bring.store).command().figure.citations
-        assert [one.source for one in citations] == ["README.md", "a.md", "b.md"]
+        assert [citation.source for citation in citations] == ["README.md", "a.md", "b.md"]
 
     def test_two_figures_for_one_case_are_two_and_told(self, bring):
         stale = f"{ONE.replace('100.00', '99.00')},stale.md,,"
@@ -410,7 +410,7 @@ class TestTables:
         bring("table.csv", table(f"{ONE},a.md,,median", *runs, head=HEAD_OF_FIGURES))
 
         assert repeats(bring.store) == [1, 3]
-        assert [(one.code, one.median_items_per_s) for one in cited(bring.store)] == found
+        assert [(citation.code, citation.median_items_per_s) for citation in cited(bring.store)] == found
 
     def test_a_wrong_speedup_is_found_against_the_base_of_its_own_source_and_none_without_a_base(self, bring):
         four = "pytorch,resnet50,1,4,64,fp32,390.00,images/s"
@@ -419,7 +419,7 @@ class TestTables:
 
         bring("table.csv", table(*rows, head=HEAD_OF_FIGURES))
 
-        (finding,) = [one for one in cited(bring.store) if one.code == "D16_speedup"]
+        (finding,) = [citation for citation in cited(bring.store) if citation.code == "D16_speedup"]
         assert (finding.printed, finding.computed) == ("4.00", pytest.approx(3.9))
         assert [one.printed for one in evaluate(bring.store).findings if one.code == "D16_speedup"] == ["4.00"]
 
@@ -487,12 +487,12 @@ class TestDLPerf:
         bring(f"{ROWS} --map kind=note")
 
         found, evaluation = cited(bring.store), evaluate(bring.store)
-        assert {one.printed for one in found if one.code == "D16_speedup"} == WRONG
-        pairs = {(one.printed, one.other) for one in found if one.code == "D16_sources"}
+        assert {finding.printed for finding in found if finding.code == "D16_speedup"} == WRONG
+        pairs = {(finding.printed, finding.other) for finding in found if finding.code == "D16_sources"}
         assert pairs == {("11233.92", "11331.93"), ("11331.93", "11233.92")}
-        assert not [one for one in found if one.code == "D16_cited"]
-        assert {one.printed for one in evaluation.findings if one.code == "D16_speedup"} == WRONG
-        assert max(one.n for one in valid(evaluation.summaries)) == 7  # a log set, and no copy of it
+        assert not [finding for finding in found if finding.code == "D16_cited"]
+        assert {finding.printed for finding in evaluation.findings if finding.code == "D16_speedup"} == WRONG
+        assert max(summary.n for summary in valid(evaluation.summaries)) == 7  # a log set, and no copy of it
 
     def test_every_group_of_its_runs_is_one_case(self, shared, bring):
         """22 of 508 rows were dropped as “already there”, since two dated log sets were one case."""
@@ -513,9 +513,9 @@ def test_a_series_of_epochs_counts_and_is_partial(bring):
     rows = "".join(f"{1581191487.6 + 231 * epoch},{epoch},5800.5\r\n" for epoch in range(1, 10))
     code, *_ = bring(f"hal.csv {WHAT} --scope global", {"hal.csv": "Wall time,Step,Value\r\n" + rows})
 
-    found = measurement(only(bring.store))
-    assert (code, found.counts, found.value) == (DONE, True, pytest.approx(5800.5))
-    assert any(isinstance(each, EpochWindow) for each in found.findings) and short_window(summaries([found])[0])
+    measured = measurement(only(bring.store))
+    assert (code, measured.counts, measured.value) == (DONE, True, pytest.approx(5800.5))
+    assert any(isinstance(each, EpochWindow) for each in measured.findings) and short_window(summaries([measured])[0])
 
 
 class TestFactsOfACampaign:

@@ -78,7 +78,7 @@ def test_a_base_of_one_machine_and_a_scale_of_another_decide_nothing(bring, tmp_
     bring(tmp_path / "logs", *PATTERN, "--campaign", "tuesday")
 
     assert c1(bring.store) == ("undetermined", "several_machines")
-    assert any(isinstance(one, SeveralEnvironments) for one in evaluate(bring.store).findings)
+    assert any(isinstance(finding, SeveralEnvironments) for finding in evaluate(bring.store).findings)
 
 
 def test_a_machine_is_amended_and_what_was_said_first_stays_visible(bring, tmp_path):
@@ -90,7 +90,7 @@ def test_a_machine_is_amended_and_what_was_said_first_stays_visible(bring, tmp_p
 
     bring(*where, "--machine", "dgx-a", "--amend")
     commands = [folder.command() for folder in bring.store.finished()]
-    assert {(one.stated["machine"], one.corrected["machine"]) for one in commands} == {("dgx-a", "dgx-b")}
+    assert {(command.stated["machine"], command.corrected["machine"]) for command in commands} == {("dgx-a", "dgx-b")}
     assert {str(run.environment) for one in evaluate(bring.store).summaries for run in one.measurements} == {"dgx-a"}
 
 
@@ -117,8 +117,8 @@ def test_two_devices_said_of_one_machine_are_a_finding(bring, tmp_path):
     bring(tmp_path / "logs/dgx-a/1n1g", "--set", "devices=1", "--set", "device=A100", "--machine", "dgx-a")
     bring(tmp_path / "logs/dgx-a/1n2g", "--set", "devices=2", "--set", "device=V100", "--machine", "dgx-a")
 
-    found = [one for one in evaluate(bring.store).findings if isinstance(one, FactsDisagree)]
-    assert [(one.where, {one.value, one.other_value}) for one in found] == [("dgx-a", {"A100", "V100"})]
+    findings = [finding for finding in evaluate(bring.store).findings if isinstance(finding, FactsDisagree)]
+    assert [(one.where, {one.value, one.other_value}) for one in findings] == [("dgx-a", {"A100", "V100"})]
 
 
 def test_the_name_of_a_machine_is_no_device(bring, tmp_path):

@@ -80,7 +80,7 @@ class Lab:
 
     def codes(self):
         kept = {"taken_away", "made_again", "journal_broken", "repeats_added"}
-        return sorted({one.code for one in self.evaluation().findings} & kept)
+        return sorted({finding.code for finding in self.evaluation().findings} & kept)
 
 
 @pytest.fixture
@@ -184,9 +184,9 @@ def test_repeats_added_once_the_results_are_known_are_said(lab):
     lab.start(repeats=5)
     lab.start(repeats=7)
 
-    found = [one for one in lab.evaluation().findings if one.code == "repeats_added"]
+    findings = [finding for finding in lab.evaluation().findings if finding.code == "repeats_added"]
 
-    assert {(one.planned, one.later) for one in found} == {(5, 7)}
+    assert {(one.planned, one.later) for one in findings} == {(5, 7)}
 
 
 def test_what_counts_for_nothing_stays_visible_with_its_value(lab, tmp_path):
@@ -198,7 +198,7 @@ def test_what_counts_for_nothing_stays_visible_with_its_value(lab, tmp_path):
     (lost,) = evaluation.superseded
     facts = summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)
     assert (lost.run, lost.number, lost.status, lost.items_per_s) == (f"{SCALE.id}/r1", 1, "completed", 64.0)
-    assert [one["items_per_s"] for one in facts["superseded_attempts"]] == [64.0]
+    assert [attempt["items_per_s"] for attempt in facts["superseded_attempts"]] == [64.0]
     assert [one["whole"] for one in facts["campaigns"]] == [True, True]
     out = tmp_path / "out"
     cli.main(["report", "--runs", str(lab.store.root), "--out", str(out), "--criteria", str(lab.criteria)])
@@ -212,4 +212,4 @@ def test_the_order_and_the_round_of_every_run_are_on_record(lab):
     places = [folder.command().campaign for folder in lab.store.finished()]
 
     assert sorted((one.order, one.round, one.attempt) for one in places) == [(0, 0, 1), (1, 0, 1), (2, 1, 1), (3, 1, 1)]
-    assert len({(one.id, one.plan_sha256) for one in places}) == 1
+    assert len({(place.id, place.plan_sha256) for place in places}) == 1

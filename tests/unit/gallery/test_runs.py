@@ -112,10 +112,10 @@ class TestWhatWasTrained:
     def test_what_a_run_leaves_is_told_in_one_sentence_and_decides_whether_it_counts(
         self, left, code, told, counts, tmp_path
     ):
-        found = measurement(runfolders.finished(tmp_path, **left))
+        measured = measurement(runfolders.finished(tmp_path, **left))
 
-        assert said(found, code) == told if code else codes(found) == []
-        assert found.counts is counts if counts is not None else found.value is None
+        assert said(measured, code) == told if code else codes(measured) == []
+        assert measured.counts is counts if counts is not None else measured.value is None
 
     @pytest.mark.parametrize(
         ("factor", "has_value", "ranked"), [(1.1, True, True), (1.3, True, False), (1.7, False, False)]
@@ -140,10 +140,10 @@ class TestWhatWasTrained:
         host = runfolders.Host(printed=[runfolders.steps(seconds=0.5, says=0.5 / 1.3)])
         runfolders.finished(tmp_path, host, replace(CASE, devices_per_node=2))
 
-        found = evaluate(Store(tmp_path))
+        evaluation = evaluate(Store(tmp_path))
 
-        assert [one.speedup and one.speedup.value for one in found.summaries] == [1.0, None]
-        assert "D14" not in [each.code for each in found.findings]
+        assert [one.speedup and one.speedup.value for one in evaluation.summaries] == [1.0, None]
+        assert "D14" not in [each.code for each in evaluation.findings]
 
     @pytest.mark.parametrize("name", ["log.n0.txt", "arrivals.n0.csv", "samples.n0.jsonl", "removed"])
     def test_a_run_whose_files_were_edited_or_removed_afterwards_does_not_count(self, tmp_path, name):
@@ -180,8 +180,8 @@ GPUS = replace(CASE, device="gpu", devices_per_node=2)
 
 
 def used(folder):
-    found = measurement(folder)
-    return found, {used.resource: used for used in found.utilisation}
+    measured = measurement(folder)
+    return measured, {used.resource: used for used in measured.utilisation}
 
 
 class TestUtilisation:
@@ -220,20 +220,20 @@ class TestTheClock:
         paused = [at_s + (30.0 if step >= 119 else 0.0) for step, at_s in enumerate(steady.arrivals_s)]
         host = runfolders.Host(printed=[replace(steady, lines=coloured, arrivals_s=paused)])
 
-        found = measurement(
+        measured = measurement(
             runfolders.finished(tmp_path, host, replace(CASE, protocol=Protocol(warmup_steps=19, measured_steps=100)))
         )
 
-        assert found.value == pytest.approx(BATCH / 0.5)
-        assert found.throughput.window.end_s == pytest.approx(runfolders.BEGAN_S + 119 * 0.5)
+        assert measured.value == pytest.approx(BATCH / 0.5)
+        assert measured.throughput.window.end_s == pytest.approx(runfolders.BEGAN_S + 119 * 0.5)
 
     def test_two_reports_are_not_said_to_arrive_together(self, tmp_path):
         few = runfolders.steps(count=2)
 
-        found = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[few])))
+        measured = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[few])))
 
-        assert found.throughput.clock_items_per_s is None
-        assert "arrivals_bursty" not in codes(found)
+        assert measured.throughput.clock_items_per_s is None
+        assert "arrivals_bursty" not in codes(measured)
 
 
 class TestTheWindow:
@@ -245,11 +245,11 @@ class TestTheWindow:
         seconds = [0.0044 + 0.0002 * (step % 3) for step in range(120)]
         whole = [f"{each:.3f}" for each in seconds]
 
-        found = measurement(runfolders.finished(tmp_path, epochs(seconds, whole, together=True)))
+        measured = measurement(runfolders.finished(tmp_path, epochs(seconds, whole, together=True)))
 
-        assert (found.throughput.method, found.grounds) == ("step times", "printed")
-        assert "what the script prints (step times)" in said(found, "printed_only")
-        assert said(found, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
+        assert (measured.throughput.method, measured.grounds) == ("step times", "printed")
+        assert "what the script prints (step times)" in said(measured, "printed_only")
+        assert said(measured, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
         assert "coarse_figures" not in codes(
             measurement(runfolders.finished(tmp_path, epochs(seconds, whole), repeat=1))
         )
@@ -259,10 +259,10 @@ class TestTheWindow:
             stalled = epochs([stall_s if step == 60 else 0.5 for step in range(120)])
             runfolders.finished(tmp_path, stalled, repeat=repeat)
 
-        found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "long_stall"]
+        findings = [each for each in evaluate(Store(tmp_path)).findings if each.code == "long_stall"]
 
-        assert [(round(each.seconds, 1), each.where[-2:]) for each in found] == [(19.5, "r1")]
-        assert [place[-2:] for place in found[0].also] == ["r0", "r2"]
+        assert [(round(each.seconds, 1), each.where[-2:]) for each in findings] == [(19.5, "r1")]
+        assert [place[-2:] for place in findings[0].also] == ["r0", "r2"]
 
     def test_a_speedup_of_two_clocks_is_told(self, tmp_path):
         runfolders.finished(tmp_path)
@@ -270,9 +270,9 @@ class TestTheWindow:
         lines = [f"2026-11-20 10:0{n // 120}:{n / 2 % 60:06.3f} {line}" for n, line in enumerate(steps.lines)]
         runfolders.finished(tmp_path, runfolders.Host(printed=[replace(steps, lines=lines)]), FOUR)
 
-        found = [each for each in evaluate(Store(tmp_path)).findings if each.code == "methods_differ"]
+        findings = [each for each in evaluate(Store(tmp_path)).findings if each.code == "methods_differ"]
 
-        assert [english(each) for each in found] == [
+        assert [english(each) for each in findings] == [
             "timed by log stamps, but its base by arrival times: the speedup includes the difference of the clocks"
         ]
 
@@ -359,13 +359,13 @@ class TestWhatIsSaidInBothLanguages:
         (log,) = folder.logs()
         log.path.write_bytes(log.path.read_bytes()[:-30])
 
-        found = measurement(folder)
+        measured = measurement(folder)
 
-        assert ("D25" in codes(found)) is (ended == {})  # a process that did not report success did not lie
+        assert ("D25" in codes(measured)) is (ended == {})  # a process that did not report success did not lie
         if not ended:
-            assert not found.counts
-            assert said(found, "D25") == "the process reported success, but its log ends in the middle of line 120"
-            assert self.chinese(found, "D25") == "进程报告成功，但日志在第 120 行中途截断"
+            assert not measured.counts
+            assert said(measured, "D25") == "the process reported success, but its log ends in the middle of line 120"
+            assert self.chinese(measured, "D25") == "进程报告成功，但日志在第 120 行中途截断"
 
     def test_what_failed_after_the_end_is_named_in_the_readers_language_and_the_log_quoted(self):
         one = FailedAtExit(failure="out of memory", line=7, text="CUDA out of memory")
@@ -387,7 +387,7 @@ class TestWhatIsSaidInBothLanguages:
         folder = runfolders.finished(tmp_path, repeat=1)
         (folder.path / "case.json").write_text('{"repeat": 1, "fram')
 
-        (found,) = (one for one in evaluate(Store(tmp_path)).findings if one.code == "unreadable")
+        (found,) = (finding for finding in evaluate(Store(tmp_path)).findings if finding.code == "unreadable")
 
         assert found.file.endswith("case.json") and found.said
         said = sentence(found, self.CHINESE).plain("zh")

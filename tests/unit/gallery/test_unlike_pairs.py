@@ -71,29 +71,29 @@ def pair(tmp_path):
 
 
 def c3(evaluation):
-    found = verdicts(evaluation.summaries, criteria.read(), evaluation.planned)
-    return next(one for one in found if one.criterion == "C3")
+    rows = verdicts(evaluation.summaries, criteria.read(), evaluation.planned)
+    return next(verdict for verdict in rows if verdict.criterion == "C3")
 
 
 def standing(evaluation):
-    (found,) = matrix.comparisons(Book(evaluation=evaluation))
-    return found.standing, [row.rule.key for row in (*found.apart, *found.untold)]
+    (comparison,) = matrix.comparisons(Book(evaluation=evaluation))
+    return comparison.standing, [row.rule.key for row in (*comparison.apart, *comparison.untold)]
 
 
 @pytest.mark.parametrize(("edit", "key"), sources.table("unlike_pairs.toml")["edits"])
 def test_what_makes_two_runs_unlike_keeps_them_apart(pair, edit, key):
     ((kind, given),) = edit.items()
-    found = pair(flags(*given) if kind == "flags" else {"recipe": recipe, "variable": variable}[kind](**given))
+    change = pair(flags(*given) if kind == "flags" else {"recipe": recipe, "variable": variable}[kind](**given))
 
-    assert standing(found) == ("apart", [key])
-    assert c3(found).reason == "nothing_to_compare"
+    assert standing(change) == ("apart", [key])
+    assert c3(change).reason == "nothing_to_compare"
 
 
 def test_runs_of_an_unknown_machine_are_not_ranked(pair):
-    found = pair(("environment", None))
+    change = pair(("environment", None))
 
-    assert len(fairness.groups(valid(found.summaries), fairness.FRAMEWORKS)) == 2
-    assert c3(found).reason == "nothing_to_compare"
+    assert len(fairness.groups(valid(change.summaries), fairness.FRAMEWORKS)) == 2
+    assert c3(change).reason == "nothing_to_compare"
 
 
 @pytest.mark.parametrize("fact", ["optimiser", "clipping", "data", "parallel_layout"])
@@ -110,7 +110,7 @@ def test_the_recorded_pair_may_be_ranked_and_a_choice_of_a_framework_keeps_nothi
 
 
 def test_two_sources_that_contradict_each_other_are_a_finding(pair):
-    found = pair(flags("--optimizer", "lamb"))
+    change = pair(flags("--optimizer", "lamb"))
 
-    (told,) = (f for f in found.findings if f.code == "facts_disagree")  # once for the case, with its other runs
+    (told,) = (f for f in change.findings if f.code == "facts_disagree")  # once for the case, with its other runs
     assert {told.where, *told.also} == {f"{CASE.format(framework='pytorch')}/r{k}" for k in range(3)}

@@ -51,7 +51,7 @@ def told_of(*rows):
 
 def c1(*of, planned=()):
     rows = with_scaling(summaries([run for each in of for run in each]))
-    return next(one for one in verdicts(rows, criteria.read(), planned) if one.criterion == "C1")
+    return next(verdict for verdict in verdicts(rows, criteria.read(), planned) if verdict.criterion == "C1")
 
 
 def said(verdict):
@@ -60,29 +60,29 @@ def said(verdict):
 
 @pytest.mark.parametrize(("of", "reason", "told"), TABLE["rests"])
 def test_a_verdict_rests_on_its_base_as_much_as_on_its_scale(of, reason, told):
-    found = c1(told_of(*of))
+    row = c1(told_of(*of))
 
-    assert (found.outcome, found.reason) == ("undetermined", reason)
-    assert told in said(found)
+    assert (row.outcome, row.reason) == ("undetermined", reason)
+    assert told in said(row)
 
 
 @pytest.mark.parametrize(("value", "larger", "outcome", "reason"), TABLE["larger"])
 def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(value, larger, outcome, reason):
-    found = c1(runs(BASE, 100.0), runs(SCALE, value), told_of(*larger), planned=(BASE, SCALE, LARGER))
+    row = c1(runs(BASE, 100.0), runs(SCALE, value), told_of(*larger), planned=(BASE, SCALE, LARGER))
 
-    assert (found.outcome, found.reason) == (outcome, reason)
-    assert ("At 40×8" in said(found)) == (reason == "framework_failed")
-    assert reason != "not_met" or found.case.nodes == 20
+    assert (row.outcome, row.reason) == (outcome, reason)
+    assert ("At 40×8" in said(row)) == (reason == "framework_failed")
+    assert reason != "not_met" or row.case.nodes == 20
 
 
 def test_the_large_scale_of_one_framework_does_not_decide_for_all():
     other = replace(CASE, framework="othernet")
 
-    found = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(other, 90.0), runs(other.at_scale(2, 8), 1_300.0))
+    row = c1(runs(BASE, 100.0), runs(SCALE, 14_000.0), runs(other, 90.0), runs(other.at_scale(2, 8), 1_300.0))
 
-    assert (found.outcome, found.reason) == ("undetermined", "no_large_scale")
+    assert (row.outcome, row.reason) == ("undetermined", "no_large_scale")
     expected = [("toynet", "pass"), ("othernet", "undetermined")]
-    assert [(cell.framework, cell.outcome) for cell in found.cells] == expected
+    assert [(cell.framework, cell.outcome) for cell in row.cells] == expected
 
 
 def test_each_framework_model_and_precision_is_a_cell_of_its_own_which_the_card_lists():
@@ -101,9 +101,9 @@ def test_of_many_scales_at_the_threshold_none_fails_by_chance_alone():
     scales = [runs(CASE.at_scale(20 + k, 8), 0.80 * 100.0 * (20 + k) * 8, spread=0.01) for k in range(8)]
     low = runs(CASE.at_scale(40, 8), 0.79 * 100.0 * 320, spread=0.01)
 
-    found = c1(runs(BASE, 100.0, spread=0.01), *scales, low)
+    row = c1(runs(BASE, 100.0, spread=0.01), *scales, low)
 
-    assert (found.outcome, found.reason) == ("undetermined", "spans")
+    assert (row.outcome, row.reason) == ("undetermined", "spans")
 
 
 # who is ahead
@@ -111,24 +111,24 @@ def test_of_many_scales_at_the_threshold_none_fails_by_chance_alone():
 
 def c3(*of):
     rows = with_scaling(summaries([run for each in of for run in each]))
-    return next(one for one in verdicts(rows, criteria.read()) if one.criterion == "C3")
+    return next(verdict for verdict in verdicts(rows, criteria.read()) if verdict.criterion == "C3")
 
 
 @pytest.mark.parametrize(("reason", "told", "of"), TABLE["ahead"].values(), ids=TABLE["ahead"])
 def test_who_is_ahead_is_ahead_of_every_framework_by_more_than_chance(reason, told, of):
-    found = c3(told_of(*of))
+    row = c3(told_of(*of))
 
-    assert (found.reason, found.within_noise) == (reason, reason not in ("faster", "nothing_to_compare"))
-    assert told in said(found).lower()
+    assert (row.reason, row.within_noise) == (reason, reason not in ("faster", "nothing_to_compare"))
+    assert told in said(row).lower()
 
 
 def test_every_block_has_its_standing():
     amp = [replace(one, precision="amp") for one in (CASE, OTHER)]
 
-    found = c3(runs(CASE, 110.0), runs(OTHER, 100.0), runs(amp[0], 200.0), runs(amp[1], 220.0))
+    row = c3(runs(CASE, 110.0), runs(OTHER, 100.0), runs(amp[0], 200.0), runs(amp[1], 220.0))
 
     expected = [("fp32", "toynet", "faster"), ("amp", "othernet", "faster")]
-    assert [(cell.precision, cell.framework, cell.reason) for cell in found.cells] == expected
+    assert [(cell.precision, cell.framework, cell.reason) for cell in row.cells] == expected
 
 
 # intervals that promise what they hold
@@ -152,8 +152,8 @@ def test_an_outlier_is_far_off_by_three_measures(values, others, called):
     for k, runs_of in enumerate(others, 1):
         of += [measured(CASE.at_scale(1, 2 * k), r, value) for r, value in enumerate(runs_of)]
 
-    found = summaries(of)[0].findings
-    assert [finding.items_per_s for finding in found if finding.code == "D09"] == list(called)
+    findings = summaries(of)[0].findings
+    assert [finding.items_per_s for finding in findings if finding.code == "D09"] == list(called)
 
 
 # mean utilisation
@@ -173,8 +173,8 @@ def test_mean_utilisation_is_judged_by_sound_samples_of_all_planned_large_scales
 
 
 def test_mean_utilisation_of_runs_that_were_chosen_passes_nothing():
-    (found,) = summaries(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))
-    taken = replace(found, findings=(RunTakenAway(attempts=2, where=SCALE.id),))
+    (summary,) = summaries(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))
+    taken = replace(summary, findings=(RunTakenAway(attempts=2, where=SCALE.id),))
 
     verdict = next(one for one in verdicts([taken], criteria.read()) if one.criterion == "C2a")
 

@@ -33,10 +33,10 @@ class TestTheWindow:
     @pytest.mark.parametrize(("times", "half"), [(SLOWING[::-1], "first"), (SLOWING, "second")])
     def test_a_winner_that_leads_by_one_half_of_the_window_is_named_with_the_other_once(self, times, half):
         rows = [of("pytorch", times, 105), of("mxnet", STEADY, 100)]
-        (found,) = windows.findings(rows)
+        (finding,) = windows.findings(rows)
 
-        assert found.where.startswith("pytorch") and found.code == "winner_changes"
-        assert english(found).startswith(f"over the {half} half of the measured steps mxnet is ahead, by ")
+        assert finding.where.startswith("pytorch") and finding.code == "winner_changes"
+        assert english(finding).startswith(f"over the {half} half of the measured steps mxnet is ahead, by ")
         assert [one.code for one in data_rules.findings(rows, {})].count("winner_changes") == 1
 
     @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ class TestWhatADeviceCanDo:
         runs = [synthetic.measured(case, k, items_per_s) for k in range(5)]
         facts = {"input_size": "224", "device_model": device, "precision": "bf16_amp"}
         stated = tuple(Fact(key=key, value=value, source="log") for key, value in facts.items())
-        one = synthetic.summary([replace(run, facts=stated, environment=None) for run in runs])
+        summary = synthetic.summary([replace(run, facts=stated, environment=None) for run in runs])
 
-        found = list(flops_and_energy.findings([one]))
+        findings = list(flops_and_energy.findings([summary]))
 
-        assert [(each.code, each.where) for each in found] == ([(code, one.case.id)] if code else [])
-        assert all(told in english(each) for each in found)
-        assert (flops_and_energy.compute(one).mfu is None) is (code == "D20")
+        assert [(each.code, each.where) for each in findings] == ([(code, summary.case.id)] if code else [])
+        assert all(told in english(each) for each in findings)
+        assert (flops_and_energy.compute(summary).mfu is None) is (code == "D20")
 
 
 def within(first, last):
@@ -104,16 +104,16 @@ class TestTheLastBatchOfAnEpoch:
 
     @pytest.mark.parametrize(("first", "last", "step"), [(100, 199, 157), (157, 256, 157), (300, 399, 314)])
     def test_a_window_that_holds_one_says_where_and_how_much_it_may_matter(self, first, last, step):
-        found = epochs.last_batch(self.CASE, within(first, last), epochs.items_per_epoch(None, "imagenet", "images/s"))
+        batch = epochs.last_batch(self.CASE, within(first, last), epochs.items_per_epoch(None, "imagenet", "images/s"))
 
-        assert (found.step, found.items) == (step, 1_281_167)
-        assert found.share == pytest.approx(3215 / 8192) and found.most == pytest.approx((1 - 3215 / 8192) / 100)
-        assert english(found).startswith(f"an epoch of 1,281,167 items ends at step {step}, inside the window")
+        assert (batch.step, batch.items) == (step, 1_281_167)
+        assert batch.share == pytest.approx(3215 / 8192) and batch.most == pytest.approx((1 - 3215 / 8192) / 100)
+        assert english(batch).startswith(f"an epoch of 1,281,167 items ends at step {step}, inside the window")
 
     def test_several_epochs_in_the_window_count_each_and_repeats_of_a_case_tell_it_once(self):
-        found = epochs.last_batch(self.CASE, within(101, 500), 1_281_167)
-        assert isinstance(found, LastBatchShort)
-        assert found.most == pytest.approx(3 * (1 - 3215 / 8192) / 400)
+        batch = epochs.last_batch(self.CASE, within(101, 500), 1_281_167)
+        assert isinstance(batch, LastBatchShort)
+        assert batch.most == pytest.approx(3 * (1 - 3215 / 8192) / 400)
 
         alike = [epochs.last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
         assert len(merge_repeated(alike)) == 1
