@@ -14,7 +14,7 @@ from evalsuite.commands.printing.terminal import print_json, table
 from evalsuite.commands.report import check_languages
 from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.messages import wording
-from evalsuite.model import Case, Interval, Summary, by_key
+from evalsuite.model import Case, Summary, by_key
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
 from evalsuite.report.text import campaigns, names, numbers, options, words
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _checks(changes: Changes, outcomes: Mapping[Case, str], language: str) -> Iterable[Check]:
     for change in changes.changes:
         why = sentence(change.why, language) if change.why else ""
-        said = (say_in(f"outcome.{change.outcome}", language), _ratio(change.ratio).replace("\n", " "), why)
+        said = (say_in(f"outcome.{change.outcome}", language), _ratio(change).replace("\n", " "), why)
         yield Check(name=change.case.id, outcome=outcomes[change.case], text=" · ".join(filter(None, said)))
     for lone in changes.unpaired:
         lost = "fail" if lone in changes.lost else "undetermined"
@@ -266,7 +266,7 @@ def _row(change: Change, name: str, language: str, *, brief: bool) -> tuple[str,
         change.case.scale,
         _value(change.before, language),
         _value(change.after, language),
-        _ratio(change.ratio),
+        _ratio(change),
         f"{change.before.n}/{change.after.n}",
     )
 
@@ -279,10 +279,9 @@ def _value(summary: Summary, language: str) -> str:
     return f"{numbers.throughput(summary.items_per_s.value).text} {summary.unit}\n{versions}"
 
 
-def _ratio(ratio: Interval) -> str:
-    if ratio.low is None:
-        return f"{ratio.value:.3f}"
-    return f"{ratio.value:.3f}\n[{ratio.low:.3f}, {ratio.high:.3f}]"
+def _ratio(change: Change) -> str:
+    ratio = change.ratio
+    return f"{change.shown:.3f}" + ("" if ratio.low is None else f"\n[{ratio.low:.3f}, {ratio.high:.3f}]")
 
 
 def _total(diff: Changes, language: str) -> str:

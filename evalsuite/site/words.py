@@ -26,7 +26,7 @@ def change_number(ratio: float) -> Number:
 
 
 def change_text(change: Change, words: Words) -> Rendered:
-    value = change_number(change.ratio.value)
+    value = change_number(change.shown)
     if change.ratio.low is None or change.ratio.high is None:
         return words.same(value.text)
     return words(

@@ -52,8 +52,18 @@ class Change:
         return self.after.case
 
     @property
+    def below_least(self) -> bool:
+        return self.why is not None and self.why.key == "one_campaign"
+
+    @property
     def tested(self) -> bool:
-        return self.outcome != "cannot_tell" or (self.why is not None and self.why.key == "one_campaign")
+        return self.outcome != "cannot_tell" or self.below_least
+
+    @property
+    def shown(self) -> float:
+        """Rounded towards 1 where below the least effect."""
+        value = self.ratio.value
+        return 1 + math.trunc(1000 * (value - 1)) / 1000 if self.below_least else value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,13 @@ def test_one_campaign_a_side_tells_a_change_only_above_what_campaigns_differ_by(
     assert outcome(share) == expected
 
 
+@pytest.mark.parametrize(("share", "printed"), [(-0.0496, "0.951"), (0.0496, "1.049"), (-0.06, "0.940")])
+def test_a_ratio_never_prints_as_the_least_effect_that_it_is_below(share, printed):
+    found = changes.pair(reports.summary(), reports.summary(shifted(share), day=2))
+
+    assert f"{found.shown:.3f}" == printed
+
+
 def every_case(folder, share, repeats, findings=()):
     found = [
         reports.summary(shifted(share - k / 100)[:repeats], day=1 + (share != 0), of=synthetic.case(name, scale))
