@@ -108,8 +108,8 @@ def test_the_matrix_says_ties_leads_and_what_would_decide(built):
     *_, row = matrix_of(Book(evaluation=synthetic.asked())).rows
     few = matrix_of(built("full").book)
 
-    tie = ("tie", "OneFlow = NGC PyTorch", "+2.0%")
-    found = [(cell.tone, said(cell.winner) if cell.winner else "", cell.lead) for cell in row.cells]
+    tie = ("tie", "OneFlow = NGC PyTorch", "+2.0% over NGC MXNet")
+    found = [(cell.tone, *(said(each) if each else "" for each in (cell.winner, cell.lead))) for cell in row.cells]
     assert found == [("none", "", ""), tie, tie]
     assert {cell.tone for cell in few.rows[0].cells} == {"open"}
     assert said(few.rows[0].cells[0].note) == "preliminary: 16 more runs"

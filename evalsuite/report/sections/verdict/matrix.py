@@ -16,6 +16,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.options import apart, unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, Missing, headline
+from evalsuite.results.compare.decisions import Decision
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
 TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
@@ -37,7 +38,7 @@ class WinnerCell:
     tone: Tone
     ref: str
     winner: Rendered | None = None
-    lead: str = ""
+    lead: Rendered | str = ""
     pair: str = ""  # the two that the lead is of, by their anchors
     evidence: str = ""
     flagged: bool = False
@@ -163,7 +164,7 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
         tone="open" if flagged and answer.said == "published" else TONES.get(answer.said, "open"),
         ref=ref,
         winner=_level(answer, words) if answer.level else first,
-        lead=f"+{numbers.gain(pair.lead).text}" if pair else "",
+        lead=_lead(answer, pair, words) if pair else "",
         pair=" ".join(names.case_anchor(summary.case) for summary in (pair.first, pair.second)) if pair else "",
         evidence=pair.evidence if pair else "",
         flagged=flagged,
@@ -174,8 +175,15 @@ def _winner(answer: Answer | None, words: Words) -> WinnerCell:
 def _level(answer: Answer, words: Words) -> Rendered:
     leading = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
     more = len(leading) - MOST_NAMED
-    listed = words.listed([*leading[:MOST_NAMED], *([f"+{more}"] if more > 0 else [])])
+    listed = words.listed([*leading[:MOST_NAMED], *([words("matrix.more", n=numbers.count(more))] if more > 0 else [])])
     return replace(listed, separators=LEVEL[answer.said])
+
+
+def _lead(answer: Answer, pair: Decision, words: Words) -> Rendered | str:
+    lead = numbers.gain(pair.lead).text
+    if not answer.level:
+        return f"+{lead}"
+    return words("matrix.lead_over", lead=lead, second=answers.name(answer, pair.second, words))
 
 
 def _needs(answer: Answer, words: Words) -> Rendered | None:
