@@ -99,7 +99,7 @@ def message_of(error: BaseException) -> str:
 
 
 def from_json(document: object) -> str:
-    """The phrase in *found*, a text or the JSON of a message. Raises ValueError."""
+    """The phrase in *document*, a text or the JSON of a message. Raises ValueError."""
     if isinstance(document, str):
         return document
     if isinstance(document, dict) and document.keys() == {"id", "values"}:

@@ -424,7 +424,7 @@ class Sniffer:
         return [dialect for dialect, count in counts.items() if count == best]
 
     def stronger(self, text: bytes, fitting: list[Dialect]) -> list[Dialect]:
-        """*found*, or the dialects it yields to whose lines come later in *text*."""
+        """*fitting*, or the dialects it yields to whose lines come later in *text*."""
         names = {name for dialect in fitting for name in dialect.yields_to}
         better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
         strongest = {dialect.name for dialect in better}

@@ -1,5 +1,6 @@
 """What code, data and docs refer to lies in the repository: no page, file or heading that a reader would not find."""
 
+import ast
 import re
 import subprocess
 from functools import cache
@@ -21,6 +22,8 @@ FILE = re.compile(
     rf"""(?<![\w/@:.{{}}"-])((?:{"|".join(FOLDERS)})/[\w./-]+\.[a-z]\w*|[A-Z]{{4,}}\d?\.md)(?:#([\w-]+))?"""
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+PARAMETER = re.compile(r"(?<![*\w])\*([a-z_]+)\*(?![*\w])")  # *name* in a docstring
+WORD = re.compile(r"\w+")
 # the one place that names reference material beside the checkout, and those who tell that it is not there
 BESIDE = re.compile(r"\.\./shared|FEASIBILITY")
 KNOWS_OF_IT = {"tests/conftest.py", "tests/corpus.py"}
@@ -68,6 +71,20 @@ def test_every_link_of_a_page_leads_somewhere():
         if name.endswith(".md")
         for match in LINK.finditer(text)
         if leads_nowhere((HOUSE / name).parent / match[1] if match[1] else HOUSE / name, match[2])
+    ]
+
+    assert lost == []
+
+
+def test_what_a_docstring_calls_a_parameter_is_one_or_is_named_in_the_code():
+    lost = [
+        f"{file.name}: {node.name}: *{name}*"
+        for file in sorted(paths.PACKAGE.rglob("*.py"))
+        for node in sources.nodes(file)
+        if isinstance(node, ast.FunctionDef)
+        for name in PARAMETER.findall(ast.get_docstring(node) or "")
+        if name not in {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        and not any(name in WORD.findall(ast.unparse(statement)) for statement in node.body[1:])
     ]
 
     assert lost == []

@@ -149,7 +149,7 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
 
 def _value(value: Any, hint: Any) -> Any:
-    """*found*, a value or the text of a cell, as a value."""
+    """The *value* of a cell, which may be its text, by the type *hint*."""
     if value is None or not isinstance(value, str) or hint is str:
         return value
     types = get_args(hint) or (hint,)

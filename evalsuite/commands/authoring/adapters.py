@@ -152,7 +152,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def show(results: Sequence[Checked], arguments: argparse.Namespace, contract: author_modules.Contract) -> int:
-    """Prints what a check has *found*; the exit code says whether something is missing."""
+    """Prints the *results* of a check; the exit code says whether something is missing."""
     if not results:
         raise EvalsuiteError.of("commands.check_none", path=arguments.check, example=contract.example)
     if arguments.json:

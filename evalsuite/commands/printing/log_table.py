@@ -38,12 +38,12 @@ _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_print
 
 
 def sort_rows(rows: Sequence[Row], column: str | None) -> list[Row]:
-    """*found* sorted by *column*: the fastest, the surest, those with most findings first; those without last."""
+    """*rows* sorted by *column*: the fastest, the surest, those with most findings first; those without last."""
     return sorted(rows, key=SORTS[column]) if column else list(rows)
 
 
 def show(rows: Sequence[Row], *, paths: bool) -> None:
-    """Prints *found*; *paths*: with each file's whole path and not only what tells it from the others."""
+    """Prints *rows*; *paths*: with each file's whole path and not only what tells it from the others."""
     if len(rows) == 1:
         print("\n".join(_sentences(rows[0])))
         return

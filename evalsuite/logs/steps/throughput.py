@@ -254,7 +254,7 @@ def unlike_rest(
 
 
 def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[Finding]:
-    """A flag where as many steps *after* the *window* do not give the same *value*.
+    """A flag where as many steps *behind* the *window* do not give the same *value*.
 
     Of a sample the first report of each piece reaches back over what was not read: it is left out.
     """

@@ -342,7 +342,7 @@ class Extractor:
     _paused: bool = False  # an evaluation line has been seen since the last record
 
     def extend(self, records: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
-        """Appends the records of *chunk* to *found*, until it holds *steps* of one epoch.
+        """Appends those of *chunk* to *records*, until it holds *steps* of one epoch.
 
         What is no number (nan, None) is absent. Returns where in the chunk it has stopped, None at its end.
         """

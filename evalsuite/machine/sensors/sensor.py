@@ -26,7 +26,7 @@ class Sensor:
         return ()
 
     def visible(self, gpus: Sequence[Gpu], environment: Mapping[str, str]) -> Sequence[Gpu]:
-        """Those of *found* that a program with these variables sees, in its order."""
+        """Those of *gpus* that a program with these variables sees, in its order."""
         return gpus
 
     def processes(self) -> Sequence[DeviceProcess] | None:

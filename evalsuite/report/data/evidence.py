@@ -7,7 +7,7 @@ from evalsuite.report.book.book import Book
 
 
 def document(book: Book) -> list[dict[str, Any]]:
-    """An entry for each run with lines or steps: its value is the sum of *items* ÷ the sum of *seconds*."""
+    """An entry for each run with lines or steps: its value is the sum of `items` ÷ the sum of `seconds`."""
     return [_run(run) for run in book.measurements if run.lines or (run.throughput and run.throughput.counted)]
 
 

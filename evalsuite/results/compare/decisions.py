@@ -137,7 +137,7 @@ def _is_weak(summary: Summary) -> bool:
 
 
 def price(evidence: Evidence, rows: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:
-    """What would decide an order of *found*, the highest first; None where nothing is known to, or it is decided."""
+    """What would decide an order of *rows*, the highest first; None where nothing is known to, or it is decided."""
     if evidence == "suspicious":
         return Deciding(needed="base")
     if evidence == "unknown":

@@ -47,7 +47,7 @@ def case_pairs(
 
 
 def has_receipt(row: Summary, commands: Mapping[str, RunCommand], own: Sequence[EquivalenceReceipt] = ()) -> bool:
-    """Whether a receipt shows what the runs of *one* compute."""
+    """Whether a receipt shows what the runs of *row* compute."""
     of_model = [each for each in (*own, receipts().get(row.case.model)) if each and each.model == row.case.model]
     answers = [answer for each in of_model if (answer := each.answer(row.case.framework))]
     return bool(_commands(row, commands)) and any(_not_about(row, each, commands) is None for each in answers)

@@ -35,7 +35,7 @@ class PairComparison:
 
 
 def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
-    """Whether *one* is behind *first*; *among* are all that are compared with each other (Bonferroni), or these two."""
+    """Whether *summary* is behind *first*; *among*: all that are compared (Bonferroni), or these two."""
     rivals = among if len(among) > 1 else (summary, first)
     looks = max(_looks(summary), _looks(first))
     tests = (len(rivals) - 1) * looks

@@ -48,7 +48,7 @@ class RankingResult:
 
 
 def rank(summaries: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS) -> RankingResult | None:
-    """The result among *found*, which are all comparable, each candidate by its best; None without two."""
+    """The result among *summaries*, which are all comparable, each candidate by its best; None without two."""
     rivals = best_of_each(entrants(summaries), scope)
     if len(rivals) < 2:
         return None

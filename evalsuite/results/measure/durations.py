@@ -9,7 +9,7 @@ FULL = Protocol()
 
 
 def median_s(summary: Summary, longer: bool = False) -> float | None:
-    """Of the runs of *one* that count; *longer*: as if each had the steps of the full protocol."""
+    """Of the runs of *summary* that count; *longer*: as if each had the steps of the full protocol."""
     seconds_of: Callable[[Measurement], float | None] = lengthened_s if longer else lambda run: run.duration_s
     taken = [each for run in summary.measurements if run.counts and (each := seconds_of(run)) is not None]
     return statistics.median(taken) if taken else None

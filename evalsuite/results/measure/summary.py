@@ -66,7 +66,7 @@ def valid(rows: Iterable[Row]) -> list[Summary]:
 
 
 def with_findings(rows: Iterable[Row], against: Mapping[str, Sequence[Finding]]) -> list[Row]:
-    """*found*: by the ids of cases."""
+    """*against*: findings by the ids of cases."""
     more = ((row, against.get(row.case.id, ())) for row in rows)
     return [replace(row, findings=(*row.findings, *each)) if each else row for row, each in more]
 
