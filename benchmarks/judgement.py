@@ -4,7 +4,7 @@
     python benchmarks/judgement.py --write         and the tables in data/statistics
 
 Each table has a fixed seed, and asks the project's own rooms: what is simulated is what is used. Noise of 1 % unless
-a table says otherwise, of four kinds; one campaign's shared offset, where there is one, is as large as the noise.
+a table says otherwise, of five kinds; one campaign's shared offset, where there is one, is as large as the noise.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""`evalsuite predict`: tables, reports and what is refused (docs/method.md#extrapolation-extrapolationpy)."""
+"""`evalsuite predict`: tables, reports and what is refused (docs/method.md#extrapolation)."""
 
 import json
 
