@@ -26,7 +26,7 @@ from tests.toys import CASE, COMMAND
 
 AT = "2026-11-20T10:00:00+08:00"
 CASES = (CASE, replace(CASE, framework="othernet"))
-FORMS = "html,md,xlsx,zip"
+FORMS = "html,md,xlsx,latex,parquet,zip"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +168,7 @@ def a_byte_of_the_report(place: Place, random: Random) -> None:
 
 
 def a_digit_of_the_report_and_its_hash(place: Place, random: Random) -> None:
-    change_digit(in_the_report(place, random, "*.html *.md tables/*.csv"), random)
+    change_digit(in_the_report(place, random, "*.html *.md *.tex tables/*.csv"), random)
     reports.sealed(place.report)
 
 
@@ -178,6 +178,18 @@ def a_number_of_the_summary_and_its_hash(place: Place, random: Random) -> None:
     run = random.choice(random.choice(facts["summaries"])["runs"])
     run["started_at"] = f"2026-11-{random.randrange(21, 30)}T10:00:00+08:00"
     file.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    reports.sealed(place.report)
+
+
+def a_file_put_beside_and_its_hash(place: Place, random: Random) -> None:
+    name = random.choice(("tables/skips.parquet", "report.fr.md", "report.en.svg", "tables/winners.csv", "report.json"))
+    (place.report / name).write_bytes((place.report / "report.en.md").read_bytes() + b"| 1 |\n")
+    reports.sealed(place.report)
+
+
+def a_line_behind_the_last_and_its_hash(place: Place, random: Random) -> None:
+    file = in_the_report(place, random, "*.html *.md *.tex *.svg tables/*")
+    file.write_bytes(file.read_bytes() + random.choice((b"\n", b"\xff", b" \n")))
     reports.sealed(place.report)
 
 
@@ -209,6 +221,7 @@ def everything_made_anew(place: Place, random: Random) -> None:
 FOUND: tuple[Callable[[Place, Random], None], ...] = (
     *(a_byte_of_a_raw_file, a_log_and_its_hash, a_changed_environment, a_deleted_run, a_doubled_run, exchanged_runs),
     *(a_line_of_the_journal, a_chain_made_anew, a_byte_of_the_report, a_digit_of_the_report_and_its_hash),
+    *(a_file_put_beside_and_its_hash, a_line_behind_the_last_and_its_hash),
     *(a_number_of_the_summary_and_its_hash, an_archive_and_its_hash, a_file_of_the_report_taken_away),
 )
 NEEDS_SEAL = (everything_made_anew,)  # nothing within the folders contradicts it

@@ -7,15 +7,18 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from evalsuite.errors import EvalsuiteError, Gone
 from evalsuite.messages import Message
 from evalsuite.report.data.values import at
+from evalsuite.report.forms import parquet as form
 from evalsuite.report.forms.markdown import MOST_CASES
 from evalsuite.report.text import names, numbers
 
-NONE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ElementTree.ParseError)
+NONE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError, csv.Error, ElementTree.ParseError)
 ROWS: Mapping[str, Mapping[str, str]] = {  # table → column → path in a summary or in one of its runs
     "summaries": {
         **{"case_id": "id", "items_per_s": "throughput.value", "items_per_s_per_device": "throughput_per_device"},
@@ -35,6 +38,7 @@ ROWS: Mapping[str, Mapping[str, str]] = {  # table → column → path in a summ
 }
 CELL = re.compile(r"\| *\**([\d,.]+)[^\d|(]*(?:\(([\d.,]+)–([\d.,]+))?")  # | 26.50⚠ (26.38–26.95) |
 TEXT = re.compile(r't="s"><v>(\d+)<')  # a cell's, by its number
+TEX = re.compile(r"& ([\d.,]+) ")  # 1×2 & 26.50 & -- \\
 NUMBER = re.compile(r"[\d.eE+-]+")
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 
@@ -55,6 +59,10 @@ def mistake(name: str, text: str, facts: Mapping[str, Any]) -> Message | None:
             return next(filter(None, (_of_table(table, tables[table], facts) for table in ("summaries", "runs"))), None)
         case "evidence.json":
             return _of_evidence(json.loads(text), facts)
+        case paper if paper.endswith(".tex"):
+            known = {numbers.throughput(row["throughput"]["value"]).text for row in valid(facts)}
+            other = sorted(known ^ {*TEX.findall(text)})
+            return Message("site.other_numbers", value=other[0]) if other else None
         case markdown if (
             markdown.endswith(".md") and facts["data_quality"]["cases_planned"] <= MOST_CASES
         ):  # with tables
@@ -84,6 +92,15 @@ def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | No
         return Message("site.other_page")
     known = (facts["input_sha256"], facts["evalsuite"], *(_plain(row["throughput"]["value"]) for row in valid(facts)))
     return _lacks({*shown, *shared}, known)
+
+
+def parquet(file: Path, facts: Mapping[str, Any]) -> Message | None:
+    """The same of a table for pandas. Raises Gone where nothing here reads it."""
+    try:
+        rows = form.read(file)
+    except EvalsuiteError as error:
+        raise Gone(error.message) from error
+    return _of_table(file.stem, rows, facts) if file.stem in ("summaries", "runs") else None
 
 
 def logs(manifest: str, hashes: Mapping[str, str], facts: Mapping[str, Any]) -> Message | None:

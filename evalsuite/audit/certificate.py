@@ -4,12 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from evalsuite import decode, expressions
-from evalsuite.decode import Many, Word, between, instant
+from evalsuite.decode import FILLED, NAMES_ONCE, Many, Word, between, instant
 from evalsuite.errors import EvalsuiteError
 from evalsuite.expressions import SIZES, WITH_INTERVAL, OwnCriterion
 from evalsuite.results.rules.own_figures import OUTCOMES
@@ -34,7 +34,7 @@ class Threshold(OwnCriterion):
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    criterion: tuple[Threshold, ...]
+    criterion: Annotated[tuple[Threshold, ...], FILLED, NAMES_ONCE]
     valid_days: Annotated[int, between(1, 3650)] = 180  # from the last run on
     nodes: Many[Word] = ()  # all that must have been measured
 
@@ -81,9 +81,10 @@ def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certi
     checks = tuple(check for each in asked.criterion for check in _checks(each, facts))
     hosts = {host for row in facts["summaries"] for run in row["runs"] for host in run.get("hosts", ())}
     missing = tuple(sorted(set(asked.nodes) - hosts))
-    days = sorted(day for row in facts["summaries"] for run in row["runs"] if (day := instant(run["started_at"])))
-    if not days:
+    starts = [start for row in facts["summaries"] for run in row["runs"] if (start := instant(run["started_at"]))]
+    if not starts:
         raise EvalsuiteError.of("audit.no_day")
+    last = max(starts, key=lambda start: start.replace(tzinfo=start.tzinfo or UTC)).date()
     outcomes = {check.outcome for check in checks} | ({"UNDETERMINED"} if missing else set())
     whole: Sequence[Outcome] = ("FAIL", "UNDETERMINED", "PASS", "RECORD")
     return Certificate(
@@ -91,8 +92,8 @@ def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certi
         checks=checks,
         failing=tuple(sorted(_failing(facts, asked.criterion))),
         missing=missing,
-        measured_at=str(days[-1].date()),
-        valid_until=str(days[-1].date() + timedelta(days=asked.valid_days)),
+        measured_at=str(last),
+        valid_until=str(last + timedelta(days=asked.valid_days)),
         seal=seal,
         thresholds_sha256=sha256,
     )

@@ -12,13 +12,16 @@ from evalsuite.audit import agreement, page_check
 from evalsuite.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
 from evalsuite.messages import Message, message_of
-from evalsuite.report.data import manifest
-from evalsuite.report.data.finished import SUMMARY
+from evalsuite.report import forms
+from evalsuite.report.data import manifest, tables
+from evalsuite.report.data.finished import PAGE, SIGNATURE, SUMMARY
 from evalsuite.report.forms import log_bundle
 from evalsuite.report.page import parts
 
-TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml", ".sig"})
-ARCHIVES = frozenset({".zip", ".xlsx"})
+BESIDE = (manifest.NAME, PAGE, SUMMARY, SIGNATURE, parts.FILES, "tables/*.csv")
+NAMES = (*BESIDE, forms.DRAWN, *forms.FILES.values())
+TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})  # in an archive
+ARCHIVES, BINARY = frozenset({".zip", ".xlsx"}), frozenset({".pdf", ".parquet"})
 PARTS = frozenset({".rels"})  # of a workbook
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
 UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error)
@@ -51,8 +54,11 @@ def mistakes(
         kind = Contradicts if path.exists() else Gone
         yield kind.of("site.not_ours", path=path, error=wrong)
     seal = sha256(folder / SUMMARY) if "journal_sha256" in summary else ""
+    known = {file for name in NAMES for file in folder.glob(name)}
     for file in files:
         try:
+            if file not in known or (file.suffix == ".csv" and file.stem not in tables.COLUMNS):
+                raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=NAMES)
             yield from _of_file(file, summary, seal, look)
         except EvalsuiteError as error:
             yield error
@@ -72,6 +78,8 @@ def _of_file(file: Path, summary: Mapping[str, Any], seal: str, look: Look) -> I
         yield from _wrong(file, _mistake, name, text, summary, seal)
     if file.suffix == ".xlsx":
         yield from _wrong(file, agreement.workbook, texts, summary)
+    if file.suffix == ".parquet":
+        yield from _wrong(file, agreement.parquet, file, summary)
     if file.name == log_bundle.NAME:
         yield from _wrong(file, agreement.logs, texts.get(log_bundle.MANIFEST, ""), hashes, summary)
 
@@ -105,18 +113,17 @@ def _text(file: Path, name: str, content: bytes) -> str:
 
 
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
-    if file.suffix in TEXTS:
-        try:
-            yield file.name, read_bytes(file, most=MOST_BYTES)
-        except OSError as error:
-            raise EvalsuiteError.of("site.not_ours", path=file, error=message_of(error)) from error
-    elif file.suffix in ARCHIVES:
+    if file.suffix in ARCHIVES:
         yield from members(file)
-    elif file.suffix == ".pdf":
-        if not (content := read_bytes(file, most=MOST_BYTES)).startswith(b"%PDF-") or page_check.PDF.search(content):
-            raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.active", name="pdf"))
-    else:
-        raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=sorted(TEXTS | ARCHIVES | {".pdf"}))
+        return
+    try:
+        content = read_bytes(file, most=MOST_BYTES)
+    except OSError as error:
+        raise EvalsuiteError.of("site.not_ours", path=file, error=message_of(error)) from error
+    if file.suffix not in BINARY:
+        yield file.name, content
+    elif file.suffix == ".pdf" and (not content.startswith(b"%PDF-") or page_check.PDF.search(content)):
+        raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.active", name="pdf"))
 
 
 def members(file: Path) -> Iterator[tuple[str, bytes]]:

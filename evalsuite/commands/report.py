@@ -202,7 +202,7 @@ def write(
         note(reason)
     if skips:
         evaluation = replace(evaluation, skips=tuple(skips))
-    old = forms.outdated(evaluation, arguments.out)
+    old = forms.outdated(evaluation, arguments.out, languages)
     book = Book(evaluation=identity.ordered(evaluation))
     try:
         written = write_forms(book, store, arguments.out, languages, check_forms(arguments.forms), arguments.sign)

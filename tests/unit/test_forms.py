@@ -340,8 +340,8 @@ def test_forms_of_other_data_are_outdated_and_forms_of_the_same_data_are_not(tmp
     report.build(of, tmp_path)
     forms.write(("md", "zip"), of, tmp_path, BOTH)
 
-    assert forms.outdated(of, tmp_path) == []
-    late = {path.name for path in forms.outdated(other, tmp_path)}
+    assert forms.outdated(of, tmp_path, ("zh", "en")) == []
+    late = {path.name for path in forms.outdated(other, tmp_path, ("zh", "en"))}
     assert late == {"report.zh.md", "report.en.md", "report-data.zip"}
 
 

@@ -161,7 +161,7 @@ def whole(tmp_path_factory):
     """A real report in every form but those that need a browser or logs."""
     folder, of = tmp_path_factory.mktemp("whole"), synthetic.quick()
     report.build(of, folder)
-    forms.write(("single", "md", "xlsx", "zip"), of, folder, ("zh", "en"))
+    forms.write(("single", "md", "xlsx", "latex", "parquet", "zip"), of, folder, ("zh", "en"))
     return folder
 
 
@@ -204,6 +204,8 @@ FORGED = [
     ("report.html", in_text(">{0}</a>")),
     ("report.zh.html", in_text(">{0}</a>")),
     ("report.en.md", in_text("| {0}")),
+    ("report.en.tex", in_text("& {0} ")),
+    ("tables/runs.parquet", lambda path, one: shutil.copy(path.with_name("summaries.parquet"), path)),
     ("tables/summaries.csv", in_text(",{1},")),
     ("tables/runs.csv", written_twice),
     ("report.xlsx", in_cell),

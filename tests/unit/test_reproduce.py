@@ -56,9 +56,14 @@ def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path
         one["throughput"] |= {end: 2 * one["throughput"][end] for end in ("low", "value", "high")}
         one["runs"] = [run | {"value": 2 * run["value"], "inputs": {"data": "imagenet"}} for run in one["runs"]]
     file.write_text(json.dumps(facts))
-    assert cli.main([*words, str(tmp_path / "c")]) == Exit.CRITERION_FAILED
-    said = capsys.readouterr().out
-    assert "outside the published 125.4" in said and "imagenet" in said
+    for trusted in (False, True):
+        monkeypatch.setattr(reproduce.audit, "checked", lambda asked: (facts, [])) if trusted else None
+        assert cli.main([*words, str(tmp_path / "c")]) == Exit.CRITERION_FAILED
+        said = capsys.readouterr().out
+        assert ("outside the published 125.4" in said and "imagenet" in said) == trusted
+        assert ("summary.json: it is not as manifest.json" in said) != trusted
+    monkeypatch.undo()
+    place.write_report()
     monkeypatch.setattr(reproduce.door, "run", lambda asked: 0)
     assert cli.main([*words, str(tmp_path / "b")]) == Exit.NOTHING_MEASURED
     assert cli.main(["reproduce", str(place.report), "no-such-case"]) == Exit.USAGE

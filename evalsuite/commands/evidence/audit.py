@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,7 @@ Wrong = list[tuple[str, int]]
 def run(arguments: argparse.Namespace) -> int:
     report.check_files(arguments)
     _, mistakes = checked(arguments)
-    for message, _ in mistakes:
-        line(for_terminal(_by_archive(i18n.worded(message), arguments.runs or ())))
+    code = print_wrong(mistakes, arguments.runs or ())
     if not arguments.runs:
         note(say("audit.no_runs"))
     if arguments.seal is None and arguments.signed_by is None:
@@ -43,7 +43,13 @@ def run(arguments: argparse.Namespace) -> int:
         line(say("audit.holds", report=arguments.report))
         return Exit.DONE
     line(say("audit.wrong", report=arguments.report, n=len(mistakes)))
-    return exit_code(mistakes)
+    return code
+
+
+def print_wrong(wrong: Wrong, roots: Sequence[Path] = ()) -> Exit:
+    for message, _ in wrong:
+        line(for_terminal(_by_archive(i18n.worded(message), roots)))
+    return Exit.UNDETERMINED if {code for _, code in wrong} == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
 
 
 def _by_archive(text: str, roots: Sequence[Path]) -> str:
@@ -61,10 +67,6 @@ def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
     signing.check(arguments.signed_by)
     facts = read_facts(arguments.report)
     return facts, list(dict.fromkeys((error.message, error.exit_code) for error in _mistakes(facts, arguments)))
-
-
-def exit_code(wrong: Wrong) -> Exit:
-    return Exit.UNDETERMINED if {code for _, code in wrong} == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
 
 
 def read_facts(folder: Path) -> Mapping[str, Any]:
@@ -113,10 +115,15 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
     if not store.finished():
         raise Gone.of("audit.gone", path=store.root)
     mistakes = list(raw_files.mistakes(facts, store))
+    names = [name for name, pattern in forms.FILES.items() if any(folder.glob(pattern))]
+    try:
+        forms.parse_names(",".join(["html", *names]))
+    except EvalsuiteError as error:  # what writes a form is not here
+        mistakes.append(Gone(error.message))
     yield from mistakes
     elsewhere = facts["recorded_elsewhere"] is True
     if any(isinstance(mistake, Gone) for mistake in mistakes) or (elsewhere and facts["skips"]):
-        note(say("audit.not_again"))
+        yield Gone.of("audit.not_again")
         return
     cases = [finished.case_of(summary["case"]) for summary in facts["summaries"]]
     others = {folder.path.parent.name for folder in store.finished()} - set(map(folder_name, cases))
@@ -133,7 +140,8 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         return
     yield from raw_files.noted([run for summary in evaluation.summaries for run in summary.measurements], store)
     book = Book(evaluation=identity.ordered(evaluation))
-    names = [name for name, pattern in forms.FILES.items() if any(folder.glob(pattern))]
     with files.scratch("audit") as again:
         report.write_forms(book, store, again, languages, names)
+        if files.is_file(signature := folder / finished.SIGNATURE):
+            manifest.add(again, facts["input_sha256"], [Path(shutil.copy(signature, again))], languages)
         yield from rebuilt.differences(folder, again)

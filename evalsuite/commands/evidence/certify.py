@@ -4,6 +4,7 @@ import argparse
 import functools
 import math
 from collections import Counter
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from evalsuite import files
@@ -14,7 +15,7 @@ from evalsuite.commands.operations import checks
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
-from evalsuite.errors import EvalsuiteError, Exit, for_terminal
+from evalsuite.errors import EvalsuiteError, Exit
 from evalsuite.messages import ENGLISH, LANGUAGES
 from evalsuite.report.data import finished
 from evalsuite.report.text import words
@@ -27,9 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = certificate.read(arguments.thresholds)
     facts, wrong = audit.checked(arguments)
     if wrong:
-        for message, _ in wrong:
-            line(for_terminal(i18n.worded(message)))
-        return audit.exit_code(wrong)
+        return audit.print_wrong(wrong)
     seal = files.sha256(arguments.report / finished.SUMMARY)
     issued = certificate.certify(facts, asked, seal=seal, sha256=files.sha256(arguments.thresholds))
     folder = arguments.report.resolve()
@@ -45,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(document)
         return CODES[issued.outcome]
     _print(issued)
+    if not issued.measured_at <= (today := str(datetime.now(UTC).date())) <= issued.valid_until:
+        note(say("certificate.not_today", today=today, since=issued.measured_at, until=issued.valid_until))
     note(say("certificate.written", path=out / "certificate.html", hash=issued.short_hash))
     return CODES[issued.outcome]
 

@@ -55,7 +55,9 @@ def _row(figure: recomputed.Recomputed) -> list[str]:
 
 
 def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
-    audit.read_facts(folder)
+    _, wrong = audit.checked(argparse.Namespace(report=folder, seal=arguments.seal, signed_by=arguments.signed_by))
+    if wrong:
+        return audit.print_wrong(wrong)
     published = {summary.case.id: summary for summary in valid(finished.read(folder).summaries)}
     if arguments.case not in published:
         near = did_you_mean(arguments.case or "", published)

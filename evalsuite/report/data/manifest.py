@@ -27,7 +27,7 @@ def read(folder: Path) -> Manifest | None:
 
 
 def add(out: Path, input_sha256: str, written: Iterable[Path], languages: Sequence[str]) -> None:
-    hashes = sealed(out, input_sha256) | {path.relative_to(out).as_posix(): sha256(path) for path in written}
+    hashes = sealed(out, input_sha256, languages) | {path.relative_to(out).as_posix(): sha256(path) for path in written}
     files = dict(sorted(hashes.items()))
     whole = Manifest(evalsuite=__version__, input_sha256=input_sha256, files=files, languages=tuple(languages))
     write_json(out / NAME, decode.encode(whole))
@@ -38,20 +38,21 @@ def put(new: Path, out: Path) -> None:
     whole = read(new)
     if whole is None:
         raise FileNotFoundError(new / NAME)
-    files = sealed(out, whole.input_sha256) | whole.files
+    files = sealed(out, whole.input_sha256, whole.languages) | whole.files
     write_json(new / NAME, decode.encode(replace(whole, files=dict(sorted(files.items())))))
     for name in (*whole.files, NAME):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         os.replace(new / name, out / name)
 
 
-def sealed(out: Path, input_sha256: str) -> dict[str, str]:
-    """The files of this data that are as they were written; none where the manifest cannot be read."""
+def sealed(out: Path, input_sha256: str, languages: Sequence[str]) -> dict[str, str]:
+    """The files of this data and *languages* that are as they were written; none where the manifest cannot be read."""
     try:
         manifest = read(out)
     except EvalsuiteError:
         return {}
-    files = manifest.files if manifest and manifest.input_sha256 == input_sha256 else {}
+    same = manifest and (manifest.input_sha256, manifest.languages) == (input_sha256, tuple(languages))
+    files = manifest.files if manifest and same else {}
     return {name: hashed for name, hashed in files.items() if is_file(out / name) and sha256(out / name) == hashed}
 
 

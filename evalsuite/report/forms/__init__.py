@@ -43,10 +43,10 @@ def write(
     return written
 
 
-def outdated(evaluation: Evaluation, out: Path) -> list[Path]:
-    """The forms in *out* that were made of other data than the page, or changed since."""
+def outdated(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> list[Path]:
+    """The forms in *out* that were made of other data or in other languages than the page, or changed since."""
     paths = sorted(path for pattern in (*FILES.values(), DRAWN) for path in Path(out).glob(pattern) if path.is_file())
-    sealed = manifest.sealed(Path(out), identity.build_hash(evaluation)) if paths else {}
+    sealed = manifest.sealed(Path(out), identity.build_hash(evaluation), languages) if paths else {}
     return [path for path in paths if path.relative_to(out).as_posix() not in sealed]
 
 

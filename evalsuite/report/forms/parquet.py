@@ -2,6 +2,7 @@
 
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
@@ -14,6 +15,16 @@ def check() -> None:
         import pyarrow  # noqa: F401  # pandas writes by it
     except ImportError as error:
         raise EvalsuiteError.of("report.parquet_library") from error
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """Its rows. Raises EvalsuiteError where nothing here reads it, and OSError or ValueError where it is no table."""
+    check()
+    import pandas
+
+    frame = pandas.read_parquet(file).astype(object)
+    rows: list[dict[str, Any]] = frame.where(frame.notna(), None).to_dict("records")
+    return rows
 
 
 def write(material: Material) -> list[Path]:
