@@ -95,7 +95,7 @@ def workbook(parts: Mapping[str, str], facts: Mapping[str, Any]) -> Message | No
 
 
 def parquet(file: Path, facts: Mapping[str, Any]) -> Message | None:
-    """The same of a table for pandas. Raises Gone where nothing here reads it."""
+    """The same of a table for pandas. Raises Gone without pyarrow."""
     try:
         rows = form.read(file)
     except EvalsuiteError as error:

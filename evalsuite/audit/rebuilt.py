@@ -1,4 +1,4 @@
-"""A report against the same one made again: every form byte by byte, with the place of the first difference."""
+"""A report against the same one made again, byte by byte, with the place of the first difference."""
 
 import io
 import itertools

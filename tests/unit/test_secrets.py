@@ -171,7 +171,7 @@ SHOWN_TO_ALL = {  # how a report is changed, options, what is said
     "title": (in_summary("title", f"of https://me:{WORD}@host"), [], "summary.json"),
     "reason": (in_summary("summaries.0.runs.0.reason", f"password={WORD}"), [], "summary.json"),
     "page": (appended("report.html"), [], "looks like a secret"),
-    "table": (appended("tables/more.csv"), [], "looks like a secret"),
+    "table": (appended("tables/skips.csv"), [], "looks like a secret"),
     "archive": (packed, [], "looks like a secret"),
     "title of the site": (lambda report: None, [f"--title=password={WORD}"], ""),
     "address": (lambda report: None, [f"--url=https://me:{WORD}@host.example.org/"], ""),

@@ -46,7 +46,7 @@ def put(new: Path, out: Path) -> None:
 
 
 def sealed(out: Path, input_sha256: str, languages: Sequence[str]) -> dict[str, str]:
-    """The files of this data and *languages* that are as they were written; none where the manifest cannot be read."""
+    """The files of this data and *languages* as they were written; none without a readable manifest."""
     try:
         manifest = read(out)
     except EvalsuiteError:

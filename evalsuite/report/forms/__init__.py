@@ -44,7 +44,7 @@ def write(
 
 
 def outdated(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> list[Path]:
-    """The forms in *out* that were made of other data or in other languages than the page, or changed since."""
+    """The forms in *out* of other data or languages than the page, or changed since."""
     paths = sorted(path for pattern in (*FILES.values(), DRAWN) for path in Path(out).glob(pattern) if path.is_file())
     sealed = manifest.sealed(Path(out), identity.build_hash(evaluation), languages) if paths else {}
     return [path for path in paths if path.relative_to(out).as_posix() not in sealed]

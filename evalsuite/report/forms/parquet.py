@@ -18,7 +18,7 @@ def check() -> None:
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    """Its rows. Raises EvalsuiteError where nothing here reads it, and OSError or ValueError where it is no table."""
+    """Its rows. Raises EvalsuiteError, OSError and ValueError."""
     check()
     import pandas
 
