@@ -108,7 +108,7 @@ ADAPTER = Adapter(
     title="PaddlePaddle",
     recipes=(
         _RESNET50,
-        *(replace(one, requirements_gpu=None) for one in _BERT),  # wants layer_norm_eps, which is newer than 2.6.2
+        *(replace(each, requirements_gpu=None) for each in _BERT),  # wants layer_norm_eps, which is newer than 2.6.2
         *reference_gpt2(
             _BERT[1],
             command=_gpt2,

@@ -108,10 +108,10 @@ ADAPTER = Adapter(
         *_BERT,
         *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/pytorch_gpt2.py"),
         *_FACE,
-        *(split_face(one, _split_face, "adapters/workloads/pytorch_split_face.py") for one in _FACE),
+        *(split_face(each, _split_face, "adapters/workloads/pytorch_split_face.py") for each in _FACE),
         *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/pytorch_wide_deep.py"),
         *_CIFAR10,
         reference_patterns(_RESNET50, "pytorch_patterns.py"),
-        *(host_reduced(one, _host_reduce, "adapters/workloads/pytorch_host_reduce.py") for one in _CIFAR10),
+        *(host_reduced(each, _host_reduce, "adapters/workloads/pytorch_host_reduce.py") for each in _CIFAR10),
     ),
 )

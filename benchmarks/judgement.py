@@ -141,7 +141,7 @@ def logarithms(runs: numpy.ndarray) -> list[Runs]:
     return numpy.log(numpy.maximum(runs, 1.0)).tolist()  # heavy tails reach below any speed
 
 
-def _drawn(kind: str, frameworks: int, n: int, trials: int, noise: float, seed: int, own: float = 0.0) -> list[Runs]:
+def _draw(kind: str, frameworks: int, n: int, trials: int, noise: float, seed: int, own: float = 0.0) -> list[Runs]:
     """Rounds of equal frameworks; *own*: the scatter of each one's level in the campaign."""
     random = numpy.random.default_rng([SEED, seed, frameworks, n, list(KINDS).index(kind), round(1000 * noise)])
     runs = speeds(kind, random, trials, frameworks, n, noise=noise)
@@ -188,8 +188,8 @@ def equal_frameworks(trials: int = TRIALS) -> list[tuple[int, int, float, float,
         if n == LOOKS[0] and frameworks > MOST_ADAPTIVE:
             continue
         made, some = LOOKS[-1] if n == LOOKS[0] else n, max(2 * trials // frameworks, 500)
-        worst = max(_share(_drawn(kind, frameworks, made, some, noise, 1), n) for kind in KINDS for noise in SCATTERS)
-        own = [_drawn("normal", frameworks, made, some, NOISE, seed, own=NOISE) for seed in (2, 3)]
+        worst = max(_share(_draw(kind, frameworks, made, some, noise, 1), n) for kind in KINDS for noise in SCATTERS)
+        own = [_draw("normal", frameworks, made, some, NOISE, seed, own=NOISE) for seed in (2, 3)]
         twice = standard.fmean(_out_in_each(*pair) for pair in zip(*own, strict=True)) if n >= 5 else _share(own[0], n)
         found.append((frameworks, n, worst, _share(own[0], n), twice))
     return found
@@ -236,7 +236,7 @@ def nights(trials: int = 60) -> list[tuple[str, float, int, float]]:
             levels = NIGHTS[what].levels(number) + scatter * random.standard_normal(number)
             runs = 100 * numpy.exp(levels)[:, None] * (1 + NOISE * random.standard_normal((number, 5)))
             points = [_point(day, list(of_day), f"node{day % NIGHTS[what].nodes}") for day, of_day in enumerate(runs)]
-            called += any(one.regressed for one in lines_by_node(points))
+            called += any(each.regressed for each in lines_by_node(points))
         found.append((what, scatter, number, called / made))
     return found
 

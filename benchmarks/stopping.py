@@ -36,16 +36,16 @@ def savings(trials: int = TRIALS) -> Iterator[tuple[int, str, float, float, floa
         step = numpy.arange(frameworks) if shape == "each apart" else numpy.minimum(numpy.arange(frameworks), 1)
         runs = speeds("normal", random, max(200, trials // frameworks), frameworks, MOST, noise=noise)
         every = logarithms(runs * (1 - lead * step)[None, :, None])
-        made = [adaptive(one) for one in every]
+        made = [adaptive(each) for each in every]
         looked = [behind(one, n) for one, n in zip(every, made, strict=True)]
-        fixed = [behind(one, [MOST] * frameworks) for one in every]
+        fixed = [behind(each, [MOST] * frameworks) for each in every]
         yield (
             frameworks,
             f"{shape}, {percent(lead)}",
             noise,
             standard.fmean(map(standard.fmean, made)) / MOST,
-            *(standard.fmean(_is_wrong(one, lead) for one in each) for each in (looked, fixed)),
-            *(standard.fmean(len(one) == frameworks - 1 for one in each) for each in (looked, fixed)),
+            *(standard.fmean(_is_wrong(item, lead) for item in each) for each in (looked, fixed)),
+            *(standard.fmean(len(item) == frameworks - 1 for item in each) for each in (looked, fixed)),
         )
 
 

@@ -198,7 +198,7 @@ def _environment(host: str, rank: int) -> HostEnvironment:
 def write_samples(file: Path, seconds: float, chance: random.Random, *, all_cores: bool = False) -> None:
     """The packed *file* of *seconds* of a run."""
     readings = _readings(seconds, chance, all_cores=all_cores)
-    columns.write(file, _header(chance), (reading(one.to_json(), "synthetic") for one in readings))
+    columns.write(file, _header(chance), (reading(sample.to_json(), "synthetic") for sample in readings))
 
 
 def _header(chance: random.Random) -> Header:

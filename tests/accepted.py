@@ -67,5 +67,5 @@ def _run(case: Case, repeat: int) -> Measurement:
     noise = random.Random(f"{case.id}{repeat}").uniform(-spread, spread) if case.total_devices > 1 else 0.001 * repeat
     speed = base * (0.9 + 0.2 * EFFICIENCY[case.framework]) * case.total_devices * share * (1 + noise)
     used = synthetic.gpu_resources(case, repeat)
-    resources = [replace(one, mean=gpu) if one.resource == "gpu" else one for one in used]
+    resources = [replace(reading, mean=gpu) if reading.resource == "gpu" else reading for reading in used]
     return synthetic.measured(case, repeat, speed, environment=synthetic.GPU, resources=resources)

@@ -93,7 +93,7 @@ class World:
         return self.root / "runs" / ASKED.id / "r0"
 
     @property
-    def made(self) -> Path:
+    def outputs(self) -> Path:
         """Where commands would write."""
         return self.root / "made"
 
@@ -110,14 +110,14 @@ class World:
 
     def words(self, kind: str) -> list[str]:
         """The command line that reads a file of this *kind*."""
-        known = {"file": self.file(kind), "made": self.made, "runs": self.root / "runs", "root": self.root}
+        known = {"file": self.file(kind), "made": self.outputs, "runs": self.root / "runs", "root": self.root}
         return [word.format(**known) for word in COMMANDS[kind][0].split()]
 
     def how_taken(self, kind: str, content: bytes, said: Callable[[], tuple[str, str]]) -> str | None:
         """None if a file of this *kind* with this *content* is refused as it should be, else what happened."""
         file = self.file(kind)
         with replaced(file, content):
-            return self._command(kind, file, said) if kind in COMMANDS else self.told(kind, file.name)
+            return self._command(kind, file, said) if kind in COMMANDS else self.refuse_record(kind, file.name)
 
     def _command(self, kind: str, file: Path, said: Callable[[], tuple[str, str]]) -> str | None:
         said()
@@ -126,7 +126,7 @@ class World:
         out, err = said()
         text = out + err
         of_import = words[0] == "import"
-        made = any(self.made.glob("*/r*")) if of_import else self.made.exists()
+        made = any(self.outputs.glob("*/r*")) if of_import else self.outputs.exists()
         refused = code in ((2, 3) if of_import else (2,)) and not made
         named = any(name in text for name in (file.name, *COMMANDS[kind][1]))
         brief = text.count("\n") <= 3 and len(text) < LONGEST_SENTENCE and text.replace("\n", "").isprintable()
@@ -134,7 +134,7 @@ class World:
             brief = brief and err.count("\n") == 1 and err.startswith(f"evalsuite {words[0]}: ") and len(err) > 30
         return None if refused and named and brief else f"{code}: {text[:300]}"
 
-    def told(self, kind: str, name: str) -> str | None:
+    def refuse_record(self, kind: str, name: str) -> str | None:
         """None if the report of the one run tells of its record *name*."""
         try:
             evaluation = evaluate(Store(self.root / "runs"))

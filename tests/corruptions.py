@@ -94,7 +94,7 @@ def change_byte(file: Path, random: Random) -> None:
 def change_digit(file: Path, random: Random) -> None:
     text = file.read_bytes()
     at = random.choice([match.start() for match in re.finditer(rb"\d", text)])
-    digit = random.choice([one for one in b"0123456789" if one != text[at]])
+    digit = random.choice([each for each in b"0123456789" if each != text[at]])
     file.write_bytes(text[:at] + bytes([digit]) + text[at + 1 :])
 
 

@@ -20,7 +20,7 @@ class Element:
 
     def all(self, tag: str | None = None, **wanted: str) -> list["Element"]:
         """Elements below this one, in order; *wanted* names attributes (class_ for class)."""
-        return [one for one in self._below() if (tag is None or one.tag == tag) and one._has(wanted)]
+        return [each for each in self._below() if (tag is None or each.tag == tag) and each._has(wanted)]
 
     def _below(self) -> Iterator["Element"]:
         waiting = self.children[::-1]

@@ -57,7 +57,7 @@ def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
     facts = summary_json.document(book, identity.build_hash(of))
     text = json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1)
     (folder / "summary.json").write_bytes(text.encode("utf-8", "backslashreplace"))
-    values = [one["throughput"]["value"] for one in facts["summaries"] if one["throughput"]]
+    values = [summary["throughput"]["value"] for summary in facts["summaries"] if summary["throughput"]]
     cells = "".join(f"<table><tr><td>{numbers.throughput(value).text}</table>" for value in values)
     seal = hashlib.sha256((folder / "summary.json").read_bytes()).hexdigest()
     page = page.format(policy=policy.policy((), ()), hash=facts["input_sha256"] + seal, values=values, cells=cells)

@@ -116,7 +116,7 @@ def write_log(folder: RunFolder, host: str, log: Printed) -> None:
 
 def sampled(header: Header, readings: Iterable[Sample]) -> Samples:
     """What is read of a file with this header and a line for each of *readings*."""
-    lines = (json.loads(json.dumps(one.to_json())) for one in readings)
+    lines = (json.loads(json.dumps(reading.to_json())) for reading in readings)
     return Samples(header=header, tables=tables([reading(line, "file:1") for line in lines]))
 
 
@@ -143,7 +143,7 @@ def _sample(samples: Samples, place: int) -> Sample:
         at_s=alone("at_s"),
         cpu_percent=alone("cpu_percent"),
         memory_used_bytes=alone("memory_used_bytes"),
-        cpu_percent_per_core=tuple(one[""] for one in read.get("cpu_percent_per_core", {}).values()) or None,
+        cpu_percent_per_core=tuple(each[""] for each in read.get("cpu_percent_per_core", {}).values()) or None,
         disks=each("disks", DiskCounters),
         interfaces=each("interfaces", InterfaceCounters),
         filesystems=each("filesystems", FilesystemCounters),

@@ -95,7 +95,7 @@ def _tiles(image: Image.Image) -> np.ndarray:
     return np.asarray(image.convert("F").reduce(TILE))
 
 
-def kept(file: Path) -> Image.Image:
+def open_grey(file: Path) -> Image.Image:
     return Image.open(file).convert("L")
 
 

@@ -114,7 +114,7 @@ def _free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
+    ports = [socket.getsockname()[1] for socket in sockets]
     for one in sockets:
         one.close()
     return ports

@@ -188,7 +188,7 @@ USE = sources.table("synthetic_use.toml")
 def cpu_resources(of: Case, repeat: int) -> list[Utilisation]:
     wiggle = random.Random(f"{of.id}{repeat}").uniform(-2, 2)
     found = (Utilisation(resource=name, **used, samples=41, coverage=0.99) for name, used in USE["cpu"].items())
-    return [replace(one, mean=one.mean + wiggle * (one.unit == "%")) for one in found]
+    return [replace(reading, mean=reading.mean + wiggle * (reading.unit == "%")) for reading in found]
 
 
 def gpu_resources(of: Case, repeat: int) -> list[Utilisation]:
@@ -210,12 +210,12 @@ def summary(measurements: Iterable[Measurement], **changes) -> Summary:
 def evaluation(summaries: Iterable[Summary] = (), **changes) -> Evaluation:
     """An evaluation of *summaries*: everything planned was run, unless *changes* say otherwise."""
     found = tuple(summaries)
-    runs = [measurement for one in found for measurement in one.measurements]
+    runs = [measurement for row in found for measurement in row.measurements]
     keys = sorted({str(measurement.environment) for measurement in runs if measurement.environment})
     facts = {
         "title": "ResNet-50 v1.5 quick comparison",
         "profile": "quick",
-        "planned": tuple(one.case for one in found),
+        "planned": tuple(row.case for row in found),
         "repeats": 3,
         "skips": (),
         "summaries": found,
@@ -322,7 +322,7 @@ def many(runs: int = 1000, repeats: int = 5) -> Evaluation:
     """About *runs* runs: frameworks × batch sizes × scales, for the speed of the build."""
     scales = ((1, 1), (1, 2), (1, 4), (1, 8), (2, 8))
     found, batch = [], 1
-    while sum(one.n for one in found) < runs:
+    while sum(row.n for row in found) < runs:
         found += _ladders(FRAMEWORKS, scales, repeats=repeats, gain=0.95, protocol=FULL, batch_per_device=batch)
         batch += 1
     return evaluation(found, profile="many", repeats=repeats, title="Many runs")
@@ -425,7 +425,7 @@ def hostile() -> Evaluation:
         found.append(summary(runs, findings=(StrangeText(attributes=(text,), where=text),)))
     facts = replace(MACHINE, cpu_model=HOSTILE[0], os=HOSTILE[1], topology=HOSTILE[2])
     harm = {"command": (HOSTILE[0], HOSTILE[3]), "environment": {HOSTILE[1]: HOSTILE[2]}}
-    commands = {run.run.id: replace(command(run.run.case), **harm) for one in found for run in one.measurements}
+    commands = {run.run.id: replace(command(run.run.case), **harm) for row in found for run in row.measurements}
     return evaluation(
         found,
         title=HOSTILE[0],
@@ -448,7 +448,7 @@ def skipped() -> Evaluation:
         for name, why in reason.items()
         for scale in ((1, 1), (1, 2))
     )
-    return evaluation(summaries, planned=tuple(one.case for one in (*summaries, *skips)), skips=skips)
+    return evaluation(summaries, planned=tuple(row.case for row in (*summaries, *skips)), skips=skips)
 
 
 @cache
@@ -485,7 +485,7 @@ def options() -> Evaluation:
     summaries.append(summary(failed(large, k, "CUDA out of memory. Tried to allocate 2.00 GiB") for k in range(5)))
     lacking = case("tensorflow", protocol=FULL, options=(), precision="amp")
     skip = Skip(case=lacking, reason="the recipe has no AMP switch", kind="unsupported")
-    planned = (*(one.case for one in summaries), lacking)
+    planned = (*(summary.case for summary in summaries), lacking)
     return evaluation(summaries, planned=planned, skips=(skip,), repeats=5, profile="full", title="Options")
 
 
@@ -517,7 +517,7 @@ def ladder() -> Evaluation:
     summaries = _ladders(("pytorch",), scales[:4], gain=0.985, **about)
     falling = _ladders(("paddlepaddle",), scales[:4], gain=0.95, **about)
     slow = [replace(run, throughput=replace(run.throughput, items_per_s=300.0)) for run in falling[-1].measurements]
-    summaries += with_scaling([*(replace(one, base=None) for one in falling[:-1]), summary(slow)])
+    summaries += with_scaling([*(replace(each, base=None) for each in falling[:-1]), summary(slow)])
     summaries += _ladders(("mxnet",), scales[:2], gain=0.9, **about)
     return evaluation(summaries, planned=planned, repeats=5, profile="full", title="Ladder")
 

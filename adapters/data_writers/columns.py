@@ -79,7 +79,7 @@ def _write_lddl(order) -> None:
 
 
 def _lddl_row(item, words) -> dict[str, object]:
-    shown = [words[one] for one in item.masked()]
+    shown = [words[each] for each in item.masked()]
     half = len(item.first) + 1
     positions = io.BytesIO()
     numpy.save(positions, item.positions.astype(numpy.uint16))
@@ -89,7 +89,7 @@ def _lddl_row(item, words) -> dict[str, object]:
         "is_random_next": bool(item.random_next),
         "num_tokens": len(shown),
         "masked_lm_positions": positions.getvalue(),
-        "masked_lm_labels": " ".join(words[one] for one in item.tokens()[item.positions]),
+        "masked_lm_labels": " ".join(words[token] for token in item.tokens()[item.positions]),
     }
 
 
@@ -142,7 +142,7 @@ def _click_row(item) -> dict[str, object]:
 def _click_metadata(sizes: dict[str, int]) -> dict[str, object]:
     names = ["label", *CONTINUOUS, *CATEGORIES]
     kinds = (("labels", ["label"]), ("conts", CONTINUOUS), ("cats", CATEGORIES))
-    columns = {kind: [{"col_name": one, "index": names.index(one)} for one in own] for kind, own in kinds}
+    columns = {kind: [{"col_name": each, "index": names.index(each)} for each in own] for kind, own in kinds}
     return {"file_stats": [{"file_name": name, "num_rows": count} for name, count in sizes.items()], **columns}
 
 
@@ -152,8 +152,8 @@ def _read_clicks(order, split):
     assert int(count) == len(files)
     for name in files:
         for row in parquet.read_table(folder / name.rpartition("/")[2]).to_pylist():
-            dense = numpy.array([row[one] for one in CONTINUOUS], dtype=numpy.float32)
-            yield Click(int(row["label"]), dense, numpy.array([row[one] for one in CATEGORIES[2:]]))
+            dense = numpy.array([row[continuou] for continuou in CONTINUOUS], dtype=numpy.float32)
+            yield Click(int(row["label"]), dense, numpy.array([row[category] for category in CATEGORIES[2:]]))
 
 
 def _write_webdataset(order) -> None:

@@ -100,7 +100,7 @@ def _form(features, item, folders, digits=5):
             folder.mkdir(parents=True, exist_ok=True)
             for number, items in order.sharded(split):
                 with open(folder / f"part-{number:0{digits}d}", "wb") as file:
-                    file.writelines(encoded(features(one)) for one in items)
+                    file.writelines(encoded(features(item)) for item in items)
 
     def read(order, split):
         for file in sorted((order.folder / folders[split]).glob("part-*")):
@@ -131,8 +131,8 @@ def _of_click(found) -> Click:
 
 
 FORMATS = {
-    "imagenet": _form(_image, lambda one: Picture(int(one["class/label"][0]), one["encoded"]), FOLDERS),
-    "faces": _form(_face, lambda one: Picture(int(one["label"][0]), one["encoded"]), FOLDERS),
-    "bert": _form(lambda one: one.row(), of_row, {"train": ""}, digits=1),
+    "imagenet": _form(_image, lambda each: Picture(int(each["class/label"][0]), each["encoded"]), FOLDERS),
+    "faces": _form(_face, lambda each: Picture(int(each["label"][0]), each["encoded"]), FOLDERS),
+    "bert": _form(lambda each: each.row(), of_row, {"train": ""}, digits=1),
     "clicks": _form(_click, _of_click, {"train": "train", "validation": "val"}),
 }

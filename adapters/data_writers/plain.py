@@ -199,7 +199,7 @@ def _write_text(order):
     for split in order.items:
         with open(order.folder / f"{split}.txt", "w") as file:
             for item in order.of(split):
-                halves = (" ".join(words[one] for one in half) for half in (item.first, item.second))
+                halves = (" ".join(words[each] for each in half) for half in (item.first, item.second))
                 file.write(f"{' . '.join(halves)} {'yes' if item.random_next else 'no'}\n")
 
 

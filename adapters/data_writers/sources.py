@@ -250,7 +250,7 @@ def merges() -> tuple[tuple[str, str], ...]:
     left = 50_000 - len(syllables()) - 2 * len(words)
     longer = list(itertools.islice(itertools.product(words, syllables()), left - left // 2))
     return (
-        *((one[0], one[1]) for one in syllables()),
+        *((syllable[0], syllable[1]) for syllable in syllables()),
         *pairs,
         *(("Ġ", word) for word in words),
         *longer,
@@ -272,7 +272,7 @@ class Document:
         return hashlib.sha256(self.words.astype("<i8").tobytes()).digest()
 
     def text(self) -> str:
-        return " ".join(syllables()[one // 100] + syllables()[one % 100] for one in self.words.tolist())
+        return " ".join(syllables()[each // 100] + syllables()[each % 100] for each in self.words.tolist())
 
     def tokens(self) -> numpy.ndarray:
         """By the vocabulary of `gpt2_tokens`, with the end of the text."""
@@ -315,7 +315,7 @@ class Click:
 
     def crossed(self) -> numpy.ndarray:
         """The first two categories taken together, and the next two."""
-        first, second, third, fourth = (int(one) for one in self.categories[:4])
+        first, second, third, fourth = (int(category) for category in self.categories[:4])
         return numpy.array([(first * ROWS[1] + second) % WIDE[0], (third * ROWS[3] + fourth) % WIDE[1]])
 
     def wide_rows(self) -> numpy.ndarray:

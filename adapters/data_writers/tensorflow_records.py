@@ -151,7 +151,7 @@ def _write_elasticdl(order) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for number, items in order.sharded(split):
             examples = [_small_example(item) for item in items]
-            content = b"".join(struct.pack("<I", len(one)) + one for one in examples)
+            content = b"".join(struct.pack("<I", len(example)) + example for example in examples)
             head = struct.pack("<5I", CHUNK, zlib.crc32(content), 0, len(content), len(examples))
             (folder / f"data-{number:05d}").write_bytes(head + content)
 

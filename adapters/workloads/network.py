@@ -32,7 +32,7 @@ def main() -> None:
     own = [measures.reading(arguments.folder, rank)] if local_rank == 0 else []
     everywhere = [None] * distributed.get_world_size()
     distributed.all_gather_object(everywhere, own)
-    for found in (one for each in everywhere for one in each):
+    for found in (item for each in everywhere for item in each):
         say(rank, {"measured": "read", **found})
     distributed.destroy_process_group()
 

@@ -65,15 +65,15 @@ class Images:
         self.patterns = numpy.linalg.qr(fine.T)[0].T * SIGNAL
 
     def of_step(self, step: int, size: int) -> tuple[numpy.ndarray, numpy.ndarray]:
-        return self._made(numpy.random.default_rng([common.SEED, self._seed, step]), size)
+        return self._images(numpy.random.default_rng([common.SEED, self._seed, step]), size)
 
     def validation(self) -> tuple[numpy.ndarray, numpy.ndarray]:
-        return self._made(numpy.random.default_rng([common.SEED, 0]), VALIDATION)
+        return self._images(numpy.random.default_rng([common.SEED, 0]), VALIDATION)
 
     def best(self, images: numpy.ndarray) -> numpy.ndarray:
         return (images.reshape(len(images), -1) @ self.patterns.T).argmax(axis=1)
 
-    def _made(self, chance: numpy.random.Generator, size: int) -> tuple[numpy.ndarray, numpy.ndarray]:
+    def _images(self, chance: numpy.random.Generator, size: int) -> tuple[numpy.ndarray, numpy.ndarray]:
         """(images as (image, row, column, channel) in float32, the label of each)."""
         shown = chance.integers(CLASSES, size=size)
         noise = chance.standard_normal((size, SIDE * SIDE * 3), dtype="float32")

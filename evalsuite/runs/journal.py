@@ -113,16 +113,16 @@ class Journal:
 
     def attempts(self) -> tuple[Attempt, ...]:
         found: dict[tuple[str, int], Attempt] = {}
-        for one in (each for each in self._read(self._lines()) if each.event != "removed"):
-            key = (one.run, one.attempt)
-            known = found.get(key) or Attempt(run=one.run, number=one.attempt, campaign=one.campaign, started_at=one.at)
+        for row in (each for each in self._read(self._lines()) if each.event != "removed"):
+            key = (row.run, row.attempt)
+            known = found.get(key) or Attempt(run=row.run, number=row.attempt, campaign=row.campaign, started_at=row.at)
             found[key] = replace(
                 known,
-                status=one.status or known.status,
-                fault=one.fault or known.fault,
-                items_per_s=known.items_per_s if one.items_per_s is None else one.items_per_s,
-                unit=one.unit or known.unit,
-                sha256=known.sha256 if one.sha256 is None else one.sha256,
+                status=row.status or known.status,
+                fault=row.fault or known.fault,
+                items_per_s=known.items_per_s if row.items_per_s is None else row.items_per_s,
+                unit=row.unit or known.unit,
+                sha256=known.sha256 if row.sha256 is None else row.sha256,
             )
         return tuple(found.values())
 

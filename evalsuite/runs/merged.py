@@ -105,7 +105,7 @@ class _MergedJournal(Journal):
         every = [campaign for journal, _ in self._journals for campaign in journal.campaigns()]
         plans = [{campaign.plan_sha256 for campaign in journal.campaigns()} for journal, _ in self._journals]
         seen = {campaign.id: sum(campaign.plan_sha256 in plan for plan in plans) - 1 for campaign in every}
-        return tuple(replace(one, elsewhere=one.elsewhere and max(0, one.elsewhere - seen[one.id])) for one in every)
+        return tuple(replace(row, elsewhere=row.elsewhere and max(0, row.elsewhere - seen[row.id])) for row in every)
 
     def last_hashes(self) -> dict[Path, str]:
         return {file: hashed for journal, _ in self._journals for file, hashed in journal.last_hashes().items()}

@@ -42,7 +42,7 @@ def renamed(work: Workplace) -> Said:
             work.write(f"{framework}/{repeat}.log", (work.folder / "one.log").read_text())
         work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
     _, summary = work.report()
-    both = sum(one["n"] == 5 for one in summary["summaries"]) == 2
+    both = sum(row["n"] == 5 for row in summary["summaries"]) == 2
     return verdict(both, codes(summary), f"{ranked(summary)}; {codes(summary)}")
 
 
@@ -52,7 +52,7 @@ def same_logs_at_scale(work: Workplace) -> Said:
         for repeat in range(5):
             work.log("one.log", 0.5, seed=repeat)
             work.write(f"{size[:7]}/{repeat}.log", (work.folder / "one.log").read_text())
-        sized = " ".join(f"--set {one}" for one in size.split())
+        sized = " ".join(f"--set {word}" for word in size.split())
         work.bring(f"'{size[:7]}'", f"{SCALES} {sized}")
     code, summary = work.report()
     return verdict(code == 0, codes(summary), f"C1 {c1(summary)}, exit {code} {codes(summary)}")
@@ -67,8 +67,8 @@ def forecast(rows: Sequence[tuple[int, int, str, str]], words: str = "--to 32") 
         work.do(f"predict table.csv {words} --lang en --json")
         start = work.printed.find("[")
         found = json.loads(work.printed[start:]) if start >= 0 else []
-        made = [each for one in found for each in one["forecasts"]]
-        why = "; ".join(each["reason"] for one in found for each in one["refused"])
+        made = [each for item in found for each in item["forecasts"]]
+        why = "; ".join(each["reason"] for item in found for each in item["refused"])
         return verdict(bool(made), "", str(made[0]["efficiency"]) if made else why or work.printed.strip()[:120])
 
     return of
@@ -76,7 +76,7 @@ def forecast(rows: Sequence[tuple[int, int, str, str]], words: str = "--to 32") 
 
 def per_device(summary: dict) -> bool:
     """A value of one device stands as that of eight, without a word."""
-    return any(one["speedup"] and one["speedup"]["value"] < 1.2 and one["efficiency"] for one in summary["summaries"])
+    return any(row["speedup"] and row["speedup"]["value"] < 1.2 and row["efficiency"] for row in summary["summaries"])
 
 
 def faster_stamps(lines: list[str], repeat: int) -> list[str]:

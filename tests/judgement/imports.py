@@ -52,7 +52,7 @@ def parts(steps: int, part_of: Callable[[list[str], int], list[str]]) -> Callabl
                 work.write(f"{framework}/{part}.log", "".join(part_of(lines, part)))
             work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
         _, summary = work.report()
-        most = max((one["n"] for one in summary["summaries"]), default=0)
+        most = max((row["n"] for row in summary["summaries"]), default=0)
         return verdict(most > 1, codes(summary), f"n = {most}; {ranked(summary)}; {codes(summary)}")
 
     return of
@@ -71,7 +71,7 @@ def scaled(
         for at, seconds, begin, size in (("one", base, first[0], "devices=1"), ("many", scale, first[1], shape)):
             for repeat in range(5):
                 work.log(f"{at}/{begin + repeat}.log", seconds, seed=begin + repeat)
-            sized = " ".join(f"--set {one}" for one in size.split())
+            sized = " ".join(f"--set {word}" for word in size.split())
             work.bring(at, f"{SCALES} {sized} --pattern {{repeat}}.log")
         if criteria:
             work.write("own.toml", criteria)
@@ -92,7 +92,7 @@ def amended(work: Workplace) -> Said:
     _, before = work.report()
     work.bring("a", f"{words} --set batch=256 --amend")
     _, after = work.report()
-    values = [one["summaries"][0]["throughput"]["value"] for one in (before, after)]
+    values = [each["summaries"][0]["throughput"]["value"] for each in (before, after)]
     ranked = after["summaries"][0]["runs"][0]["grounds"] == "clock"
     return verdict(ranked, codes(after), f"{values[0]:.0f} → {values[1]:.0f} images/s")
 
@@ -214,7 +214,7 @@ CASES: dict[str, JudgementCase] = {
     "three": case(
         *("three cases 29, 6 and 7 % slower", "exit 5"),
         gate(
-            [at(1, 1, of=one) for one in (CASE, *OTHERS)],
+            [at(1, 1, of=other) for other in (CASE, *OTHERS)],
             [at(share, 2, of=one) for share, one in zip((0.71, 0.94, 0.93), (CASE, *OTHERS), strict=True)],
             wanted=[5],
         ),

@@ -59,12 +59,12 @@ def first(summary: Mapping) -> str | None:
 
 
 def speedup(summary: Mapping) -> bool:
-    return any(one["speedup"] and one["speedup"]["value"] > 5 for one in summary["summaries"])
+    return any(row["speedup"] and row["speedup"]["value"] > 5 for row in summary["summaries"])
 
 
 def other_speedup(summary: Mapping) -> bool:
     """Than 6.75, which the throughputs give."""
-    return any(one["speedup"] and one["speedup"]["value"] not in (1.0, 6.75) for one in summary["summaries"])
+    return any(row["speedup"] and row["speedup"]["value"] not in (1.0, 6.75) for row in summary["summaries"])
 
 
 def with_column(name: str, *cells: str, rates: tuple[str, ...] = ("700", "4725")) -> tuple[list[str], str]:

@@ -71,19 +71,19 @@ def verdict(bent: bool, said: str, words: str) -> Said:
 def codes(summary: Mapping, *ignored: str) -> str:
     """Findings but those that every small import has."""
     usual = {"D05", "D07", "D14", "peak_unverified", *ignored}
-    return ", ".join(sorted({one["code"] for one in summary.get("findings", ())} - usual))
+    return ", ".join(sorted({finding["code"] for finding in summary.get("findings", ())} - usual))
 
 
 def ranked(summary: Mapping) -> str:
     return ", ".join(
-        f"{one['said']}: {one['ranked'][0]['framework']}" if one["ranked"] else one["said"]
-        for one in summary.get("answers", ())
+        f"{answer['said']}: {answer['ranked'][0]['framework']}" if answer["ranked"] else answer["said"]
+        for answer in summary.get("answers", ())
     )
 
 
 def c1(summary: Mapping) -> str:
     return next(
-        (f"{one['outcome']} ({one['reason']})" for one in summary["verdicts"] if one["criterion"] == "C1"), "no C1"
+        (f"{each['outcome']} ({each['reason']})" for each in summary["verdicts"] if each["criterion"] == "C1"), "no C1"
     )
 
 

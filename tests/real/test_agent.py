@@ -388,7 +388,7 @@ def test_a_pod_a_task_of_skypilot_and_a_plain_shell_each_start_it_and_end_in_one
         options = ("--share", "--quiet", "--case", str(file), "--host", host)
         agents.append(started(tmp_path / name, *line, options=options, env={"PATH": os.environ["PATH"], **variables}))
 
-    assert [one.wait(LONG) for one in agents] == [0] * 4
+    assert [agent.wait(LONG) for agent in agents] == [0] * 4
     runs, out = str(tmp_path / "runs"), str(tmp_path / "out")
     assert cli.main(["import", *(str(tmp_path / name) for name in ("pod", "shell", "sky")), "--runs", runs]) == 0
     assert cli.main(["report", "--runs", runs, "--out", out]) == 0

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="
 LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1")  # some ten seconds
 
 
-def said(process: subprocess.Popen, seconds: float = 120) -> str:
+def output_of(process: subprocess.Popen, seconds: float = 120) -> str:
     return process.communicate(timeout=seconds)[0]
 
 
@@ -42,7 +42,7 @@ def job_ended(hosts, environment, job: str) -> bool:
 
 def submitted(hosts, environment, folder: Path, *words: str) -> str:
     """The number of the job."""
-    text = said(evalsuite(hosts["ctl"], folder, "submit", *TOYNET, *words, "--go", **environment))
+    text = output_of(evalsuite(hosts["ctl"], folder, "submit", *TOYNET, *words, "--go", **environment))
     assert "submitted as job" in text, text
     return text.partition("submitted as job ")[2].partition(";")[0]
 
@@ -58,7 +58,7 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     assert (tmp_path / "report" / "report.html").is_file(), output
     ranks = [json.loads(file.read_text())["node_rank"] for file in tmp_path.glob("runs/*-4x1/r0/environment.*.json")]
     assert sorted(ranks) == [0, 1, 2, 3]
-    status = json.loads(said(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
+    status = json.loads(output_of(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
     assert (status["runs"], status["done"], status["failed"], status["queue"]) == (3, 3, 0, [])
 
 
@@ -86,10 +86,10 @@ def test_slurm_and_hosts_give_reports_alike_and_the_same_folders_the_same_bytes(
     nodes = [hosts[name] for name in ("n1", "n2")]
     with namespaces.reached_by_ssh([hosts["ctl"], *nodes]) as config:
         words = ("compare", *TOYNET, *matrix, "--hosts", "n1,n2", "--runs", "runs", "--out", "report")
-        output = said(evalsuite(hosts["ctl"], folders["ssh"], *words, EVALSUITE_SSH=f"ssh -F {config}"))
+        output = output_of(evalsuite(hosts["ctl"], folders["ssh"], *words, EVALSUITE_SSH=f"ssh -F {config}"))
 
     for folder in folders.values():
-        said(evalsuite(hosts["ctl"], folder, "report", "--runs", "runs", "--out", "again"))
+        output_of(evalsuite(hosts["ctl"], folder, "report", "--runs", "runs", "--out", "again"))
         assert contents(folder / "again") == contents(folder / "report"), output
     slurm_s, over_ssh = (structure(folder / "report") for folder in folders.values())
     assert slurm_s == over_ssh, output
@@ -131,10 +131,10 @@ def test_a_job_that_is_requeued_goes_on_where_it_was(four_nodes, tmp_path):
     assert contents(first()) == kept, output
     assert json.loads((second() / "outcome.json").read_text())["status"] == "completed", output
     journal = [json.loads(line) for line in (runs / "attempts.jsonl").read_text().splitlines()]
-    started = Counter(one["run"] for one in journal if one.get("event") == "started")
+    started = Counter(each["run"] for each in journal if each.get("event") == "started")
     assert sorted(started.values()) == [1, 2], journal
     assert (tmp_path / "report" / "report.html").is_file(), output
-    status = json.loads(said(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
+    status = json.loads(output_of(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
     assert (status["runs"], status["done"], status["failed"], status["queue"]) == (2, 2, 0, [])
 
 
@@ -149,7 +149,7 @@ def test_a_host_that_is_cut_off_costs_one_run_and_another_takes_its_place(tmp_pa
 
         hosts[victim].cut_off()
 
-        output = said(process, 240)
+        output = output_of(process, 240)
     (run,) = runs.glob("*/r0")
     assert json.loads((run / "outcome.json").read_text())["status"] == "completed", output
     assert {file.name for file in run.glob("log.*")} == {f"log.{name}.txt" for name in {*hosts} - {victim}}, output

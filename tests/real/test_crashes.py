@@ -60,7 +60,7 @@ def nothing_left(folder):
     """Seconds until no process of *folder* was left."""
     began = time.monotonic()
     while left := ours(folder):
-        assert time.monotonic() - began < LINGER_S, [one.cmdline() for one in left]
+        assert time.monotonic() - began < LINGER_S, [each.cmdline() for each in left]
         time.sleep(0.05)
     return time.monotonic() - began
 
@@ -69,7 +69,7 @@ def whole(folder, statuses):
     """All runs have ended, each as one of *statuses*, and nothing half-written lies among them."""
     found = [json.loads((run / "outcome.json").read_text()) for run in outcomes(folder)]
     assert len(found) == RUNS, (folder / "said.txt").read_text()[-2000:]
-    assert {one["status"] for one in found} <= statuses
+    assert {each["status"] for each in found} <= statuses
     for run in outcomes(folder):
         assert not (run / "scratch").exists()
         assert not list(run.glob(".*.json.*"))
@@ -100,7 +100,7 @@ def killed(folder, moments, wanted, victims):
         counts["worst_linger_s"] = max(counts["worst_linger_s"], round(nothing_left(place), 2))
         ended = whole(place, {"completed"} if victims is evaluator else {"completed", "failed"})
         counts["finished"] += len(ended)
-        counts["failed"] += sum(one["status"] == "failed" for one in ended)
+        counts["failed"] += sum(each["status"] == "failed" for each in ended)
         assert "Traceback" not in (place / "said.txt").read_text()
     print(f"\n{victims.__name__}: {counts}")
     return counts
@@ -125,7 +125,7 @@ def agent(place, process, moments):
 
 
 def child(place, process, moments):
-    found = [one for one in ours(place, "train.py", without=" sample ") if one.pid != process.pid]
+    found = [each for each in ours(place, "train.py", without=" sample ") if each.pid != process.pid]
     return moments.choice(found).pid if found else None
 
 

@@ -35,7 +35,7 @@ def evalsuite(*words, limit=None, under=(), **variables):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def material(tmp_path_factory):
     """Run folders, a report, a log and a table on a disk with room."""
     folder = tmp_path_factory.mktemp("made")
     runfolders.finished(folder / "runs")
@@ -45,13 +45,13 @@ def made(tmp_path_factory):
     return folder
 
 
-def commands(made, into, few=("import", "report", "publish")):
+def commands(material, into, few=("import", "report", "publish")):
     """The commands that write, into the folder *into*: the *few*, or in the long series each of them."""
     every = {
-        "import": ("import", made / "a.log", *FACTS, "--runs", into / "imported"),
-        "table": ("import", made / "t.csv", "--runs", into / "cited"),
-        "report": ("report", "--runs", made / "runs", "--out", into / "out", "--forms", "html,md,xlsx,zip,logs"),
-        "publish": ("publish", made / "report", "--site", into / "site"),
+        "import": ("import", material / "a.log", *FACTS, "--runs", into / "imported"),
+        "table": ("import", material / "t.csv", "--runs", into / "cited"),
+        "report": ("report", "--runs", material / "runs", "--out", into / "out", "--forms", "html,md,xlsx,zip,logs"),
+        "publish": ("publish", material / "report", "--site", into / "site"),
         "sample": ("sample", "-o", into / "sample", "--", "/bin/echo", "hello"),
         "plan": ("plan", *TOYNET, *SMALL, "--runs", into / "runs"),
         "doctor": ("doctor", "--runs", into / "runs"),
@@ -76,8 +76,8 @@ def small_disk(tmp_path):
 
 
 @pytest.mark.parametrize("left_kb", [0, 12, 40] if FULL else [40])
-def test_a_full_disk_is_one_sentence_and_with_room_again_all_goes_on(left_kb, made, small_disk):
-    for name, words in commands(made, small_disk, ("report", "sample", "run")).items():
+def test_a_full_disk_is_one_sentence_and_with_room_again_all_goes_on(left_kb, material, small_disk):
+    for name, words in commands(material, small_disk, ("report", "sample", "run")).items():
         free = os.statvfs(small_disk)
         (small_disk / "fill").write_bytes(bytes(max(0, free.f_bavail * free.f_frsize - left_kb * 1024)))
 
@@ -92,11 +92,11 @@ def test_a_full_disk_is_one_sentence_and_with_room_again_all_goes_on(left_kb, ma
         assert name == "sample" or evalsuite(*words).returncode == 0, name
 
 
-def test_a_limit_on_the_size_of_files_is_one_sentence(made, tmp_path):
+def test_a_limit_on_the_size_of_files_is_one_sentence(material, tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
-    for name, words in commands(made, tmp_path).items():
+    for name, words in commands(material, tmp_path).items():
         ended = evalsuite(*words, limit=limit)
 
         assert name in ("table", "sample", "plan", "doctor") or ended.returncode in (2, 4), name
@@ -104,11 +104,11 @@ def test_a_limit_on_the_size_of_files_is_one_sentence(made, tmp_path):
 
 
 @pytest.mark.parametrize("files", [8, 32] if FULL else [32])
-def test_few_files_are_enough_or_it_is_said(files, made, tmp_path):
+def test_few_files_are_enough_or_it_is_said(files, material, tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-    for name, words in commands(made, tmp_path, ("report", "sample")).items():
+    for name, words in commands(material, tmp_path, ("report", "sample")).items():
         ended = evalsuite(*words, limit=limit)
 
         assert ended.returncode == 0 or "oo many" in ended.stderr, (name, ended.stderr)
@@ -129,31 +129,31 @@ def test_an_evaluation_with_little_memory_ends_with_its_report_or_in_one_sentenc
 
 
 @pytest.mark.parametrize("language", ["zh", "en"] if FULL else ["zh"])
-def test_a_terminal_without_unicode_stops_nothing(language, made, tmp_path):
+def test_a_terminal_without_unicode_stops_nothing(language, material, tmp_path):
     (tmp_path / "报告").mkdir()
-    for name, words in commands(made, tmp_path / "报告").items():
+    for name, words in commands(material, tmp_path / "报告").items():
         asked = ("--lang", language) if name in ("plan", "report", "run") else ()
 
         assert evalsuite(*words[:1], *asked, *words[1:], **ASCII).returncode == 0, name
 
 
 @pytest.mark.parametrize("name", ["/".join(["y" * 200] * 12), os.fsdecode(b"caf\xe9\n"), "{rank}"])
-def test_a_folder_of_any_name_is_written_to(name, made, tmp_path):
+def test_a_folder_of_any_name_is_written_to(name, material, tmp_path):
     place = tmp_path / name
     place.mkdir(parents=True)
-    for command, words in commands(made, place, ("import",)).items():
+    for command, words in commands(material, place, ("import",)).items():
         assert evalsuite(*words).returncode == 0, command
 
 
-def test_a_name_that_no_file_system_takes_is_one_sentence(made, tmp_path):
-    for name, words in commands(made, tmp_path / ("z" * 300)).items():
+def test_a_name_that_no_file_system_takes_is_one_sentence(material, tmp_path):
+    for name, words in commands(material, tmp_path / ("z" * 300)).items():
         ended = evalsuite(*words)
 
         assert ended.returncode in (0, 2), name
         assert ended.returncode == 0 or ended.stderr.count("\n") < 4
 
 
-def test_with_a_cache_and_a_home_that_are_read_only_only_time_is_lost(made, tmp_path):
+def test_with_a_cache_and_a_home_that_are_read_only_only_time_is_lost(material, tmp_path):
     under = ("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--bind", tmp_path, tmp_path)
     try:
         works = subprocess.run([*map(str, under), "true"], capture_output=True).returncode == 0
@@ -161,7 +161,7 @@ def test_with_a_cache_and_a_home_that_are_read_only_only_time_is_lost(made, tmp_
         works = False
     if not works:
         pytest.skip("bubblewrap, which makes them so, cannot run here")
-    for name, words in commands(made, tmp_path, ("import", "report", "publish", "run")).items():
+    for name, words in commands(material, tmp_path, ("import", "report", "publish", "run")).items():
         assert evalsuite(*words, under=[*map(str, under)], TMPDIR=str(tmp_path)).returncode == 0, name
     nowhere = evalsuite("run", *TOYNET, *SMALL, "--runs", tmp_path / "other", under=[*map(str, under)])
     assert nowhere.returncode == 2 and "TMPDIR=DIR" in nowhere.stderr.splitlines()[-1], nowhere.stderr
@@ -182,8 +182,8 @@ def test_an_evaluation_goes_on_where_nothing_can_be_printed(outputs, tmp_path):
 
 @pytest.mark.parametrize("outputs", [">&-", "2>/dev/full", "| true"])
 @pytest.mark.parametrize("name", ["report", "plan", "sample"])
-def test_an_output_that_takes_nothing_stops_no_command(name, outputs, made, tmp_path):
-    words = " ".join(map(str, commands(made, tmp_path, ("report", "plan", "sample"))[name]))
+def test_an_output_that_takes_nothing_stops_no_command(name, outputs, material, tmp_path):
+    words = " ".join(map(str, commands(material, tmp_path, ("report", "plan", "sample"))[name]))
     line = f"{sys.executable} -m evalsuite {words} {outputs}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=120)
 

@@ -25,7 +25,7 @@ def run_of(script, folder, *more):
     """The outcome of one run of *script*."""
     folder.mkdir(exist_ok=True)
     (folder / "hostile.py").write_text(ADAPTER.format(script=script))
-    axes = [f"--{one}" for one in ("frameworks=hostile", "models=toy", "scales=1x1", "batch-sizes=32", "repeats=1")]
+    axes = [f"--{each}" for each in ("frameworks=hostile", "models=toy", "scales=1x1", "batch-sizes=32", "repeats=1")]
     where = ["--steps=2+3", "--environment=current", "--device=cpu", f"--runs={folder / 'runs'}"]
     where.append(f"--adapters={folder / 'hostile.py'}")
     ended = evalsuite("run", *axes, *where, *more)

@@ -22,7 +22,7 @@ def test_an_all_reduce_and_a_read_are_timed_and_shown(tmp_path):
     (file,) = (tmp_path / "runs").glob("network/*/network.json")  # one device alone has no network
     document = json.loads(file.read_text())
     assert (code, document["backend"], document.get("error")) == (0, "gloo", None)
-    times = {one["bytes"]: min(one["seconds"]) for one in document["all_reduce"]}
+    times = {each["bytes"]: min(each["seconds"]) for each in document["all_reduce"]}
     assert 0 < times[1 << 10] < times[1 << 27] < 60
     assert document["storage"][0]["seconds"] > 0
     assert not list(file.parent.glob("read.*.bin"))

@@ -123,9 +123,9 @@ def test_a_script_that_mpirun_starts_on_hosts_has_its_network_measured_over_mpi(
     document = json.loads(file.read_text())
     assert (document["backend"], document.get("error")) == ("mpi", None), said
     assert document["tool"].startswith(launcher.name)
-    times = {one["bytes"]: min(one["seconds"]) for one in document["all_reduce"]}
+    times = {each["bytes"]: min(each["seconds"]) for each in document["all_reduce"]}
     assert 0 < times[1 << 10] < times[1 << 27] < 60
-    assert sorted(one["host"] for one in document["storage"]) == ["a", "b"]
+    assert sorted(each["host"] for each in document["storage"]) == ["a", "b"]
 
 
 @over(*LAUNCHERS)

@@ -112,12 +112,12 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
     used, findings = utilisation.of_job(
         {"n": runfolders.sampled(header, samples)}, Window(first_step=1, last_step=2, steps=2, begin_s=0.1, end_s=1.1)
     )
-    figures = {one.resource: one for one in used}
+    figures = {reading.resource: reading for reading in used}
     assert [gpu.of_job for gpu in header.gpus] == [False, True]
     assert figures["gpu"].mean == pytest.approx(91)
     assert figures["gpu_memory"].mean == pytest.approx(25.0)
     assert (figures["gpu_power"].mean, figures["gpu_power"].capacity) == (pytest.approx(250.5), pytest.approx(300.0))
-    assert [one for one in findings if not isinstance(one, ThinSamples)] == []  # a busy machine samples late
+    assert [each for each in findings if not isinstance(each, ThinSamples)] == []  # a busy machine samples late
 
 
 def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled):
@@ -153,6 +153,6 @@ def test_the_look_at_a_node_names_what_is_on_its_devices_as_far_as_the_driver_te
 def test_the_look_at_a_node_says_how_its_devices_are_set(tmp_path):
     node = looked_at(tmp_path, library("READINGS", "SETTINGS"))
 
-    found = [(one["seen"]["id"], one["seen"]["values"]["gpus"]) for one in node["facts"]["pitfalls"]]
+    found = [(pitfall["seen"]["id"], pitfall["seen"]["values"]["gpus"]) for pitfall in node["facts"]["pitfalls"]]
     assert found == [("machine.sm_clock_mhz_lowered", [0, 1]), ("machine.not_persistent", [0])]
     assert [trouble["kind"] for trouble in node["troubles"]].count("pitfall") == 2

@@ -32,7 +32,7 @@ def test_nothing_was_measured_and_the_terminal_says_why_each_framework_is_skippe
 
     assert done.returncode == 3
     said = ("torch==2.13.0", "mxnet==1.9.1", "nothing was run", "runs recorded elsewhere")
-    assert [one for one in said if one not in done.stderr] == []
+    assert [each for each in said if each not in done.stderr] == []
     assert list((folder / "cache" / "environments").glob(f"*/{virtualenvs.RECORD}")) == []
 
 

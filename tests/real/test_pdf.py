@@ -28,7 +28,7 @@ def _missing() -> str | None:
 pytestmark = pytest.mark.skipif(bool(_missing()), reason=_missing() or "")
 
 
-def said(*argv) -> str:
+def output(*argv) -> str:
     return subprocess.run([str(word) for word in argv], capture_output=True, text=True, check=True).stdout
 
 
@@ -41,37 +41,37 @@ def printed(tmp_path_factory):
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_pdf_is_a4_with_every_font_embedded(printed, language):
-    assert "(A4)" in said("pdfinfo", printed[language])
+    assert "(A4)" in output("pdfinfo", printed[language])
 
-    rows = said("pdffonts", printed[language]).splitlines()[2:]
+    rows = output("pdffonts", printed[language]).splitlines()[2:]
     columns = [re.search(r"(yes|no) +(yes|no) +(yes|no) +\d+ +\d+$", row).groups() for row in rows]
     assert rows and all(embedded == "yes" and readable == "yes" for embedded, _, readable in columns)
 
 
 def test_the_first_page_has_the_verdict_and_the_chinese_can_be_searched(printed):
-    text = re.sub(r"\s", "", said("pdftotext", printed["zh"], "-"))
+    text = re.sub(r"\s", "", output("pdftotext", printed["zh"], "-"))
     assert "测试方案" in text and "数据时间" in text
     assert "Onecardforeach" not in text
 
-    first = said("pdftotext", "-l", "1", printed["en"], "-")
+    first = output("pdftotext", "-l", "1", printed["en"], "-")
     assert "Verdict" in first and "All frameworks in % of the fastest" in first
     assert "throughput and speedup by scale" in text_of(printed["en"], last=2)
 
 
 def test_printing_twice_gives_the_same_bytes_with_the_dates_of_the_data(printed, tmp_path):
     assert {path.name for path in printed["zh"].parent.glob("*.pdf")} == {"report.zh.pdf", "report.en.pdf"}
-    assert "2026" in said("pdfinfo", "-isodates", printed["zh"]).split("CreationDate:")[1][:20]
+    assert "2026" in output("pdfinfo", "-isodates", printed["zh"]).split("CreationDate:")[1][:20]
 
     [again] = forms.write(("pdf",), synthetic.quick(), tmp_path, ("en",))
     assert again.read_bytes() == printed["en"].read_bytes()
 
 
 def pages(path) -> int:
-    return int(re.search(r"Pages: +(\d+)", said("pdfinfo", path)).group(1))
+    return int(re.search(r"Pages: +(\d+)", output("pdfinfo", path)).group(1))
 
 
 def text_of(path, *, first=1, last=1) -> str:
-    return re.sub(r"\s+", " ", said("pdftotext", "-f", first, "-l", last, path, "-"))
+    return re.sub(r"\s+", " ", output("pdftotext", "-f", first, "-l", last, path, "-"))
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_a_large_document_sums_up_first_and_repeats_the_head_of_a_table_overleaf
     begins = next(page for page in range(1, pages(zh)) if "表 3-1" in text_of(zh, first=page, last=page))
     assert "容器镜像" in text_of(zh, first=begins + 1, last=begins + 1)
 
-    text = said("pdftotext", examples["quick"][1], "-")
+    text = output("pdftotext", examples["quick"][1], "-")
     assert re.search(r"A3\s+Data quality and failures", text) and "Data findings, one row per rule" in text
     assert "click" not in text.lower() and "a link:" not in text
 
@@ -117,7 +117,7 @@ def heights_of(path, word) -> set[float]:
 
 
 def boxes(path) -> str:
-    return said("pdftotext", "-bbox", path, "-")
+    return output("pdftotext", "-bbox", path, "-")
 
 
 def test_a_wide_table_shrinks_no_page_and_stays_within_the_paper(printed, tmp_path):
@@ -132,13 +132,13 @@ def test_a_wide_table_shrinks_no_page_and_stays_within_the_paper(printed, tmp_pa
     assert heights_of(wide, "Verdict") & heights_of(printed["en"], "Verdict")
     width = float(re.search(r'<page width="([^"]+)"', boxes(wide)).group(1))
     assert max(float(right) for right in re.findall(r'xMax="([^"]+)"', boxes(wide))) <= width
-    assert "128×8" in said("pdftotext", wide, "-")
+    assert "128×8" in output("pdftotext", wide, "-")
 
 
 def test_a_one_case_report_prints_too(tmp_path):
     [path] = forms.write(("pdf",), reports.evaluation(reports.summary()), tmp_path, ("zh",))
 
-    text = said("pdftotext", path, "-")
+    text = output("pdftotext", path, "-")
     assert "结论" in text and "100.00" in text  # the median of the runs
 
 
@@ -146,8 +146,8 @@ def test_no_planted_secret_stands_in_the_text_of_the_pdf_or_beside_it(tmp_path):
     runs = planted.plant(tmp_path / "runs", planted.COMMANDS, planted.VARIABLES)
 
     for path in forms.write(("pdf",), evaluate(Store(runs)), tmp_path, ("zh", "en")):
-        text = re.sub(r"\s", "", said("pdftotext", "-raw", path, "-"))
-        beside = said("pdfinfo", path) + said("pdfinfo", "-url", path)
+        text = re.sub(r"\s", "", output("pdftotext", "-raw", path, "-"))
+        beside = output("pdfinfo", path) + output("pdfinfo", "-url", path)
 
         assert "[secret:" in text
         assert [secret for secret in planted.SECRETS if re.sub(r"\s", "", secret) in text or secret in beside] == []

@@ -84,7 +84,7 @@ def test_a_link_into_so_large_a_page_arrives_and_its_filter_and_language_take_li
     worked_s = []
     for _ in range(6):
         worked_s.append(
-            {one["name"]: one["value"] for one in tab.call("Performance.getMetrics")["metrics"]}["TaskDuration"]
+            {each["name"]: each["value"] for each in tab.call("Performance.getMetrics")["metrics"]}["TaskDuration"]
         )
         tab.evaluate(f"document.querySelector('input[name={box}').click(); document.body.offsetHeight")
 

@@ -46,18 +46,18 @@ def test_the_page_looks_like_its_golden_picture(tab, address, name):
         screens.keep(found, file)
 
     assert file.stat().st_size < 30_000
-    assert screens.distance(found, screens.kept(file)) <= screens.FURTHEST
+    assert screens.distance(found, screens.open_grey(file)) <= screens.FURTHEST
 
 
 @pytest.mark.parametrize(("name", "spoiled"), sources.table("screens.toml")["spoiled"])
 def test_what_vanishes_or_loses_its_theme_is_noticed(tab, address, name, spoiled):
-    golden = screens.kept(GOLDEN / f"{name}.png")
+    golden = screens.open_grey(GOLDEN / f"{name}.png")
 
     assert screens.distance(shot(tab, address, name, spoiled), golden) > screens.FURTHEST
 
 
 def test_text_that_runs_a_little_wider_is_not_taken_for_a_change(tab, address):
-    golden = screens.kept(GOLDEN / "block-en.png")
+    golden = screens.open_grey(GOLDEN / "block-en.png")
     wider = "document.querySelectorAll('.fig-reading').forEach(line => line.style.letterSpacing = '0.15px')"
 
     assert screens.distance(shot(tab, address, "block-en", wider), golden) < screens.FURTHEST / 2

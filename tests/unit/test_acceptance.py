@@ -37,15 +37,15 @@ def matrix(subject):
 
 
 def cell(matrix, framework, column):
-    return {one.criterion: one for one in dict(matrix.rows)[framework][column]}
+    return {row.criterion: row for row in dict(matrix.rows)[framework][column]}
 
 
 def test_one_matrix_holds_all_that_is_asked_for_and_reasons_stand_once_below_it(matrix):
     assert matrix.models == (("ResNet-50 v1.5", 2), ("BERT-Base", 1)) and matrix.precisions == ("FP32", "AMP", "AMP")
     assert [framework for framework, _ in matrix.rows] == ["MXNet", "OneFlow", "PaddlePaddle", "PyTorch", "TensorFlow"]
-    assert all({one.criterion for one in each} == {"C1", "C2a", "C2b"} for _, cells in matrix.rows for each in cells)
+    assert all({item.criterion for item in each} == {"C1", "C2a", "C2b"} for _, cells in matrix.rows for each in cells)
 
-    said = [one.plain("en") for one in matrix.notes]
+    said = [note.plain("en") for note in matrix.notes]
 
     assert len(said) == len(set(said)) == 3
     note = cell(matrix, "TensorFlow", 1)["C1"].note
@@ -107,7 +107,7 @@ def figures(evaluation):
     for summary in evaluation.summaries:
         measured = isinstance(summary, Summary)
         values = (summary.items_per_s, summary.speedup, summary.efficiency) if measured else (None, None, None)
-        printed = ("" if one is None else f"{one.value:.10g}" for one in values)
+        printed = ("" if value is None else f"{value.value:.10g}" for value in values)
         lines.append(",".join((f'"{summary.case.id}"', *printed)))
     return "\n".join(lines) + "\n"
 

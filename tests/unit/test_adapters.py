@@ -17,16 +17,16 @@ from tests import goldens, sources
 
 ADAPTERS = registry.discover()
 RECIPES = [(adapter, recipe) for adapter in ADAPTERS.values() for recipe in adapter.recipes]
-REFERENCE = [(one, recipe) for one, recipe in RECIPES if recipe.kind == "reference"]
-SIZED = [(one, recipe) for one, recipe in REFERENCE if not recipe.model.startswith("wide_and_deep")]
+REFERENCE = [(framework, recipe) for framework, recipe in RECIPES if recipe.kind == "reference"]
+SIZED = [(framework, recipe) for framework, recipe in REFERENCE if not recipe.model.startswith("wide_and_deep")]
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 SCALES = ((1, 1), (1, 2), (1, 8), (2, 8))
 SWITCHES = {"": {}, "amp": {"precision": "amp"}, "xla": {"xla": True}}
 
 
-def case_of(one, recipe, **changes) -> Case:
+def case_of(framework, recipe, **changes) -> Case:
     case = Case(
-        framework=one.name,
+        framework=framework.name,
         recipe=recipe.name,
         model=recipe.model,
         batch_per_device=96,
@@ -35,10 +35,10 @@ def case_of(one, recipe, **changes) -> Case:
     return replace(case, **changes)
 
 
-def cases_of(one, recipe) -> list[Case]:
+def cases_of(framework, recipe) -> list[Case]:
     """The recipe's cases over scales, switches and devices that it does not refuse."""
     every = [
-        case_of(one, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
+        case_of(framework, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
         for device in ("cpu", "gpu")
         for nodes, devices in SCALES
         for switches in SWITCHES.values()
@@ -47,12 +47,12 @@ def cases_of(one, recipe) -> list[Case]:
 
 
 def ids(pairs):
-    return [f"{one.name}-{recipe.name}" for one, recipe in pairs]
+    return [f"{framework.name}-{recipe.name}" for framework, recipe in pairs]
 
 
-@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
-def test_a_command_is_words_with_placeholders_that_somebody_fills(one, recipe):
-    commands = [recipe.command(case) for case in cases_of(one, recipe)]
+@pytest.mark.parametrize("framework, recipe", RECIPES, ids=ids(RECIPES))
+def test_a_command_is_words_with_placeholders_that_somebody_fills(framework, recipe):
+    commands = [recipe.command(case) for case in cases_of(framework, recipe)]
 
     for command in commands:
         words = (*command.argv, *command.environment.values())
@@ -60,10 +60,10 @@ def test_a_command_is_words_with_placeholders_that_somebody_fills(one, recipe):
         assert set(re.findall(r"\{\w+\}", " ".join(command.argv))) <= PLACEHOLDERS
 
 
-@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
-def test_a_refusal_is_a_sentence(one, recipe):
+@pytest.mark.parametrize("framework, recipe", RECIPES, ids=ids(RECIPES))
+def test_a_refusal_is_a_sentence(framework, recipe):
     odd = [
-        case_of(one, recipe, device=device, options=options, **switches)
+        case_of(framework, recipe, device=device, options=options, **switches)
         for device in ("cpu", "gpu")
         for switches in SWITCHES.values()
         for options in ((), (("colour", "blue"),))
@@ -74,8 +74,8 @@ def test_a_refusal_is_a_sentence(one, recipe):
     assert all(refusal is None or len(refusal.split()) >= 4 for refusal in refusals)
 
 
-@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
-def test_a_recipe_names_unit_dialect_model_and_exact_pins_and_the_same_case_gives_the_same_command(one, recipe):
+@pytest.mark.parametrize("framework, recipe", RECIPES, ids=ids(RECIPES))
+def test_a_recipe_names_unit_dialect_model_and_exact_pins_and_the_same_case_gives_the_same_command(framework, recipe):
     assert recipe.unit.endswith("/s")
     assert re.fullmatch(r"[a-z0-9_.]+", recipe.dialect)
     assert re.fullmatch(r"[a-z0-9_.]+", recipe.model)
@@ -84,13 +84,13 @@ def test_a_recipe_names_unit_dialect_model_and_exact_pins_and_the_same_case_give
     assert all(re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+", pin) for pin in pins)
     assert not recipe.requirements or recipe.import_name
 
-    cases = cases_of(one, recipe)
+    cases = cases_of(framework, recipe)
     assert [recipe.command(case) for case in cases] == [recipe.command(case) for case in cases]
 
 
-@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
-def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
-    script = next(word for word in recipe.command(case_of(one, recipe)).argv if "{workloads}" in word)
+@pytest.mark.parametrize("framework, recipe", REFERENCE, ids=ids(REFERENCE))
+def test_a_reference_workload_is_there_and_is_valid_python(framework, recipe):
+    script = next(word for word in recipe.command(case_of(framework, recipe)).argv if "{workloads}" in word)
 
     file = Path(script.replace("{workloads}", str(paths.ADAPTERS / "workloads")))
 
@@ -101,8 +101,8 @@ def test_a_reference_workload_is_there_and_is_valid_python(one, recipe):
 @pytest.mark.parametrize(("model", "option", "said"), sources.table("adapters.toml")["refused_sizes"])
 def test_a_size_that_a_model_cannot_have_is_refused_by_every_framework(model, option, said):
     refusals = [
-        recipe.refusal(case_of(one, recipe, options=(tuple(option),)))
-        for one, recipe in REFERENCE
+        recipe.refusal(case_of(framework, recipe, options=(tuple(option),)))
+        for framework, recipe in REFERENCE
         if recipe.model.startswith(model)
     ]
 
@@ -112,21 +112,21 @@ def test_a_size_that_a_model_cannot_have_is_refused_by_every_framework(model, op
 @pytest.mark.parametrize(("model", "asked", "meant", "words"), sources.table("adapters.toml")["profile_sizes"])
 def test_a_recipe_takes_of_a_profile_the_sizes_that_its_model_has(model, asked, meant, words):
     asked, meant = (tuple(map(tuple, options)) for options in (asked, meant))
-    for one, recipe in REFERENCE:
+    for framework, recipe in REFERENCE:
         if recipe.model.startswith(model):
             assert recipe.meant(asked) == meant
-            for case in cases_of(one, recipe):
+            for case in cases_of(framework, recipe):
                 assert words in " ".join(recipe.command(replace(case, options=meant)).argv)
                 assert "--batch-size 96" in " ".join(recipe.command(case).argv)
 
 
-@pytest.mark.parametrize("one, recipe", SIZED, ids=ids(SIZED))
-def test_the_size_of_the_input_is_part_of_the_case_where_the_spec_says_nothing(one, recipe):
+@pytest.mark.parametrize("framework, recipe", SIZED, ids=ids(SIZED))
+def test_the_size_of_the_input_is_part_of_the_case_where_the_spec_says_nothing(framework, recipe):
     ((name, size),) = recipe.meant(())
 
-    words = recipe.command(case_of(one, recipe, options=((name, size),))).argv
+    words = recipe.command(case_of(framework, recipe, options=((name, size),))).argv
 
-    assert words == recipe.command(case_of(one, recipe)).argv
+    assert words == recipe.command(case_of(framework, recipe)).argv
     assert size in ("128", "224", "32", "112")
 
 
@@ -150,9 +150,9 @@ def test_a_case_that_would_silently_run_as_another_is_refused(name):
     assert paddle.recipe(name).refusal(replace(amp, device="gpu")) is None
 
 
-@pytest.mark.parametrize("one, recipe", RECIPES, ids=ids(RECIPES))
-def test_the_exact_name_of_what_amp_is_in_a_script_starts_the_same_and_another_is_refused(one, recipe):
-    for case in (each for each in cases_of(one, recipe) if (each.precision, each.device) == ("amp", "gpu")):
+@pytest.mark.parametrize("framework, recipe", RECIPES, ids=ids(RECIPES))
+def test_the_exact_name_of_what_amp_is_in_a_script_starts_the_same_and_another_is_refused(framework, recipe):
+    for case in (each for each in cases_of(framework, recipe) if (each.precision, each.device) == ("amp", "gpu")):
         exact = exact_amp(recipe.amp, case.device)
         assert exact is not None and recipe.refusal(replace(case, precision=exact)) is None
         assert recipe.precisions or recipe.command_of(replace(case, precision=exact)) == recipe.command(case)
@@ -161,7 +161,7 @@ def test_the_exact_name_of_what_amp_is_in_a_script_starts_the_same_and_another_i
 
 def test_all_four_frameworks_run_the_same_reference_model():
     models = {
-        one.name: {recipe.model for recipe in one.recipes if recipe.kind == "reference"} for one in ADAPTERS.values()
+        each.name: {recipe.model for recipe in each.recipes if recipe.kind == "reference"} for each in ADAPTERS.values()
     }
 
     for name in ("tensorflow", "mxnet", "paddlepaddle", "pytorch"):
@@ -182,20 +182,20 @@ def test_a_workload_needs_nothing_of_evalsuite(file):
     assert not [name for name in names if name.startswith("evalsuite")]
 
 
-def points(one, recipe):
+def points(framework, recipe):
     """(words, recipe, case): each device and scale, plain and with each switch."""
     for device in ("cpu", "gpu"):
         for nodes, devices in SCALES:
             for words, switches in SWITCHES.items():
-                case = case_of(one, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
+                case = case_of(framework, recipe, nodes=nodes, devices_per_node=devices, device=device, **switches)
                 yield f"{device} {nodes}x{devices} {words}".rstrip(), recipe, case
 
 
-@pytest.mark.parametrize("one, recipe", REFERENCE, ids=ids(REFERENCE))
-def test_the_command_lines_are_those_of_the_golden_file(one, recipe):
-    found = f"{one.name} {recipe.name}, started {recipe.spawn}\n\n" + goldens.commands(points(one, recipe))
+@pytest.mark.parametrize("framework, recipe", REFERENCE, ids=ids(REFERENCE))
+def test_the_command_lines_are_those_of_the_golden_file(framework, recipe):
+    found = f"{framework.name} {recipe.name}, started {recipe.spawn}\n\n" + goldens.commands(points(framework, recipe))
 
-    assert found == goldens.expected(f"commands/{one.name}-{recipe.name}.txt", found)
+    assert found == goldens.expected(f"commands/{framework.name}-{recipe.name}.txt", found)
 
 
 # Finding adapters

@@ -49,7 +49,7 @@ def test_the_adapter_of_the_page_has_thirty_lines_at_most_lacks_nothing_and_buil
     assert words[-6:] == ("--batch", "64", "--image-size", "224", "--steps", "120")
     assert "no XLA" in recipe.refusal(Case(**named, xla=True))
     answers = checking.check_adapters(loaded, folder, catalogue.known(), None)
-    assert [lack for one in answers for lack in one.missing] == []
+    assert [lack for answer in answers for lack in answer.missing] == []
     assert len([line for line in TOYNET.splitlines() if line.strip()]) <= 30
 
 

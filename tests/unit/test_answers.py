@@ -34,10 +34,10 @@ def names(ranked):
 
 
 def test_a_fastest_one_is_named_only_with_enough_runs_and_steps():
-    def said(around, **changes):
+    def ask(around, **changes):
         return only([summary("mxnet", 95.0, around[::-1], **changes), summary("pytorch", 100.0, around, **changes)])
 
-    five, three, one, short = said(FIVE), said(FIVE[:3]), said((1.0,)), said(FIVE, protocol=synthetic.QUICK)
+    five, three, one, short = ask(FIVE), ask(FIVE[:3]), ask((1.0,)), ask(FIVE, protocol=synthetic.QUICK)
 
     assert (five.said, three.said, one.said, short.said) == ("fastest", "consistent", "untold", "untold")
     assert five.deciding is None and three.chance is not None
@@ -79,7 +79,7 @@ def test_other_facts_and_a_slower_script_of_a_framework_are_not_ranked_and_say_i
     found = only([replace(unlike, measurements=tuple(runs)), slow, summary("pytorch", 100.0), summary("oneflow", 90.0)])
 
     assert names(found.ranked) == ["pytorch", "oneflow"]
-    apart = {(one.summary.case.framework, one.summary.case.recipe, one.why) for one in found.apart}
+    apart = {(each.summary.case.framework, each.summary.case.recipe, each.why) for each in found.apart}
     assert apart == {("mxnet", unlike.case.recipe, ("facts.data",)), ("pytorch", "official", ("recipe",))}
     assert found.missing == ()
 
@@ -144,7 +144,7 @@ def test_a_question_without_a_value_is_answered_by_its_reasons_and_synthetic_dat
 
     cases = [case("oneflow", options=(("data", value),)) for value in ("synthetic", "ofrecord", "imagenet")]
     found = answers.answers([], [*cases, case("mxnet")])
-    assert [one.setting.options for one in found] == [(("data", "synthetic"),), ()]
+    assert [answer.setting.options for answer in found] == [(("data", "synthetic"),), ()]
 
 
 def test_compilers_batches_options_and_scales_are_questions_of_their_own():
@@ -159,8 +159,8 @@ def test_compilers_batches_options_and_scales_are_questions_of_their_own():
 
     found = answers.answers([], cases)
 
-    assert len(found) == len({(one.setting, one.nodes, one.devices_per_node) for one in found}) == 5
-    assert [one.devices for one in found if one.setting == found[0].setting] == [8, 32]
+    assert len(found) == len({(answer.setting, answer.nodes, answer.devices_per_node) for answer in found}) == 5
+    assert [answer.devices for answer in found if answer.setting == found[0].setting] == [8, 32]
 
 
 def test_the_headline_is_the_largest_of_the_scales_that_most_share():

@@ -38,7 +38,7 @@ def test_rows_are_typed_and_say_of_which_campaign_they_are(roots):
     assert case.items_per_s == pytest.approx(32 / 0.5, rel=1e-3)
     assert len(found.steps) == 3 * 120 and {step.run_id for step in found.steps} == {run.run_id for run in found.runs}
     assert found.steps[1].arrival_s == pytest.approx(3.0) and found.steps[0].loss == pytest.approx(6.7)
-    assert {(one.source, one.quantity, one.value) for one in found.samples} == {("autumn", "cpu_percent", 10.0)}
+    assert {(run.source, run.quantity, run.value) for run in found.samples} == {("autumn", "cpu_percent", 10.0)}
     assert "D05" in {finding.code for finding in found.findings}
 
 
@@ -50,8 +50,8 @@ def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
     made, written = evalsuite.load(*roots), evalsuite.load(out)
 
     for name in ("runs", "cases", "utilisation", "findings"):
-        ours, theirs = (getattr(one, name) for one in (made, written))
-        assert [one._replace(source="") for one in ours] == [one._replace(source="") for one in theirs], name
+        ours, theirs = (getattr(each, name) for each in (made, written))
+        assert [each._replace(source="") for each in ours] == [each._replace(source="") for each in theirs], name
     assert written.steps == written.samples == ()
     frame = pytest.importorskip("pandas").read_parquet(out / "tables" / "runs.parquet")
     assert [*frame["items_per_s"]] == [run.items_per_s for run in made.runs]

@@ -254,7 +254,7 @@ def test_no_class_name_means_two_things_in_a_package():
         if isinstance(node, ast.ClassDef)
     ]
 
-    assert sorted({one for one in classes if classes.count(one) > 1}) == []
+    assert sorted({each for each in classes if classes.count(each) > 1}) == []
 
 
 def test_no_function_has_a_name_that_could_mean_anything():
@@ -265,4 +265,4 @@ def test_no_function_has_a_name_that_could_mean_anything():
         if isinstance(node, ast.FunctionDef)
     }
 
-    assert [one for one in sorted(names) if one[1].strip("_") in {"told", "said", "drawn", "kept", "made"}] == []
+    assert [name for name in sorted(names) if name[1].strip("_") in {"told", "said", "drawn", "kept", "made"}] == []

@@ -41,7 +41,7 @@ def test_an_option_is_said_in_words_and_an_unknown_one_as_it_is_given(name, valu
 
 def test_every_option_of_an_adapter_has_a_name_in_both_languages():
     declared = {
-        name for one in registry.discover().values() for recipe in one.recipes for name in (recipe.options or {})
+        name for each in registry.discover().values() for recipe in each.recipes for name in (recipe.options or {})
     }
 
     assert sorted(name for name in declared if f"options.{name}" not in SPOKEN) == []

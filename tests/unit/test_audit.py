@@ -52,7 +52,7 @@ def test_a_report_of_several_folders_of_runs_holds_with_all_of_them_alone(honest
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("corrupt", corruptions.FOUND, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("corrupt", corruptions.FOUND, ids=lambda each: each.__name__)
 def test_what_is_falsified_is_found_without_a_seal(honest, tmp_path, capsys, corrupt, seed):
     place = honest.copied(tmp_path)
     corrupt(place, Random(seed))
@@ -62,7 +62,7 @@ def test_what_is_falsified_is_found_without_a_seal(honest, tmp_path, capsys, cor
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("corrupt", corruptions.NEEDS_SEAL, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("corrupt", corruptions.NEEDS_SEAL, ids=lambda each: each.__name__)
 def test_what_is_made_anew_throughout_needs_the_seal_which_is_said(honest, tmp_path, capsys, corrupt, seed):
     place = honest.copied(tmp_path)
     corrupt(place, Random(seed))
@@ -100,10 +100,10 @@ def test_a_report_against_published_figures_says_what_share_of_them_and_what_dif
     against = ["--against", "dlperf-v1"]
     assert cli.main(["report", "--runs", str(honest.runs), "--out", str(tmp_path), "--forms", "md", *against]) == 0
 
-    (one, _) = read_json(tmp_path / "summary.json")["against"]
-    assert (one["reference"], one["figures"]) == (384.19, 1)
-    assert one["differs"] == {"framework": "mxnet", "batch": "128", "device": "V100"}
-    assert one["share"] == one["items_per_s"] / one["reference"]
+    (entry, _) = read_json(tmp_path / "summary.json")["against"]
+    assert (entry["reference"], entry["figures"]) == (384.19, 1)
+    assert entry["differs"] == {"framework": "mxnet", "batch": "128", "device": "V100"}
+    assert entry["share"] == entry["items_per_s"] / entry["reference"]
     for text in (capsys.readouterr().out, *((tmp_path / name).read_text() for name in ("report.html", "report.en.md"))):
         assert "384.19" in text and "V100" in text
     assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs), *against]) == Exit.DONE
@@ -112,7 +112,7 @@ def test_a_report_against_published_figures_says_what_share_of_them_and_what_dif
     own = ["--runs", str(honest.runs), "--out", str(tmp_path), "--forms", "md", "--against", str(honest.report)]
     assert cli.main(["report", *own]) == 0
     found = read_json(tmp_path / "summary.json")["against"]
-    assert [(one["items_per_s"], one["differs"]) for one in found] == [(one["reference"], {}) for one in found]
+    assert [(each["items_per_s"], each["differs"]) for each in found] == [(each["reference"], {}) for each in found]
 
 
 @pytest.mark.whole

@@ -45,7 +45,7 @@ def world(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def nowhere_to_fetch_from(world, monkeypatch, request):
     of_repositories = "repositories" in request.node.name
-    monkeypatch.setenv("EVALSUITE_CACHE", str(world.made if of_repositories else world.root / "cache"))
+    monkeypatch.setenv("EVALSUITE_CACHE", str(world.outputs if of_repositories else world.root / "cache"))
     monkeypatch.setenv("PATH", str(world.root))  # no git
 
 
@@ -118,7 +118,7 @@ def test_packed_samples_beyond_all_measure_are_refused_at_once(what, world):
     header = gzip.decompress(file.read_bytes()).split(b"\n")[0]
     begin = time.process_time()
     with bad_files.replaced(file, gzip.compress(header + b"\n" + BLOCKS[what])):
-        assert world.told("log", file.name) is None
+        assert world.refuse_record("log", file.name) is None
         with pytest.raises(EvalsuiteError, match=r"packed|readings|cut off"):
             RunFolder(world.folder).samples("n0")
     assert time.process_time() - begin < 3
@@ -130,7 +130,7 @@ def test_packed_samples_beyond_all_measure_are_refused_at_once(what, world):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "repositories"])
 def test_a_sound_file_is_taken(kind, world, capsys):
     how = world.how_taken(kind, world.file(kind).read_bytes(), capsys.readouterr)
-    shutil.rmtree(world.made, ignore_errors=True)
+    shutil.rmtree(world.outputs, ignore_errors=True)
 
     assert how is not None
 
@@ -180,10 +180,10 @@ def test_no_summary_of_a_report_with_a_wrong_value_is_read(world, chance):
 def test_an_altered_report_is_not_published(world, call):
     bad = bad_files.by_row("summary", world.file("summary").read_bytes(), "summaries.0.n", "99")
     with bad_files.replaced(world.file("summary"), bad):
-        code, said = call("publish", world.root / "altered", "--site", world.made)
+        code, said = call("publish", world.root / "altered", "--site", world.outputs)
 
     assert (code, "altered/summary.json" in said) == (Exit.USAGE, True)
-    assert not list(world.made.rglob("*.html"))
+    assert not list(world.outputs.rglob("*.html"))
 
 
 def recording(world, name):
@@ -200,7 +200,7 @@ def test_no_recording_is_taken_that_is_not_what_was_recorded(name, world, chance
     flipped = bytes([*content[:at], content[at] ^ 1, *content[at + 1 :]])
     for bad in (content[: len(content) // 2], b"", content[:-1], flipped, content * 2):
         with bad_files.replaced(file, bad):
-            assert world.told("log", file.name) is None
+            assert world.refuse_record("log", file.name) is None
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
@@ -269,7 +269,7 @@ def test_a_changed_file_is_used_or_refused(kind, world, chance, call, tmp_path):
         with bad_files.replaced(file, content):
             if kind in COMMANDS:
                 made = str(tmp_path / str(attempt))
-                call(*(word.replace(str(world.made), made) for word in world.words(kind)))
+                call(*(word.replace(str(world.outputs), made) for word in world.words(kind)))
             else:
                 evaluate_or_refuse(world)
 

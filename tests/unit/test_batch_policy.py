@@ -39,7 +39,7 @@ def tables(of):
 
 def test_declared_sizes_stand_in_one_table_with_the_size_of_each_framework():
     (table,) = tables(evaluation("max"))
-    assert not any(one.maximal for one in tables(evaluation(None)))  # the largest size of a sweep is no maximum
+    assert not any(table.maximal for table in tables(evaluation(None)))  # the largest size of a sweep is no maximum
 
     assert table.maximal and table.mixed
     assert {(row.column.framework, row.block.batch) for row in table.throughput.rows} == set(SIZES.items())

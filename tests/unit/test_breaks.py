@@ -30,9 +30,9 @@ def ladder(*rates, spread=0.01, framework="pytorch", repeats=5):
 def test_the_first_step_below_the_threshold_is_found_by_each_doubling_and_the_deepest_series_comes_first():
     found = breaks(with_scaling(ladder(100, 780, 1100, 1300)), 0.8)
 
-    (one,) = found.found
-    assert (one.before.case.scale, one.after.case.scale) == ("1x8", "2x8")
-    assert one.step == pytest.approx(1100 / 780 / 2)
+    (drop,) = found.found
+    assert (drop.before.case.scale, drop.after.case.scale) == ("1x8", "2x8")
+    assert drop.step == pytest.approx(1100 / 780 / 2)
     assert found.series == 1
 
     # 64 % of 8 devices are 86 % a doubling: above the threshold, though 64 % is below it
@@ -42,7 +42,7 @@ def test_the_first_step_below_the_threshold_is_found_by_each_doubling_and_the_de
     assert breaks(with_scaling(ladder(100, 800, 1600, 3200)), 0.8).found == ()
 
     found = breaks(with_scaling([*ladder(100, 780, 1200, 2000), *ladder(90, 700, 900, 1700, framework="mxnet")]), 0.8)
-    assert [one.after.case.framework for one in found.found] == ["mxnet", "pytorch"]
+    assert [each.after.case.framework for each in found.found] == ["mxnet", "pytorch"]
 
 
 def test_a_break_is_certain_only_where_no_two_runs_say_otherwise():
@@ -50,30 +50,30 @@ def test_a_break_is_certain_only_where_no_two_runs_say_otherwise():
     clear = breaks(with_scaling(ladder(100, 800, 1000, 1900, spread=0.02)), 0.8).found
     once = breaks(with_scaling(ladder(100, 800, 1000, 1900, repeats=1)), 0.8).found
 
-    assert [one.certain for one in (*close, *clear, *once)] == [False, True, False]
+    assert [each.certain for each in (*close, *clear, *once)] == [False, True, False]
 
 
 def test_what_is_recorded_to_differ_is_listed_and_nothing_is_made_up():
     base, small, large, largest = ladder(100, 780, 1100, 1300)
 
-    def with_records(one, waited, network):
+    def with_records(drop, waited, network):
         phases = () if waited is None else (Phase(name="allreduce", seconds=waited),)
         used = Utilisation(
             resource="network_send", unit="bytes/s", mean=network, p5=0, p95=0, samples=9, coverage=1, capacity=1e9
         )
-        return replace(one, breakdown=Breakdown(seconds=1.0, phases=phases), utilisation=(used,))
+        return replace(drop, breakdown=Breakdown(seconds=1.0, phases=phases), utilisation=(used,))
 
     told = (base, with_records(small, 0.1, 1e8), with_records(large, 0.4, 9e8), largest)
     untold = ladder(100, 780, 1500, 1700)
 
-    (one,) = breaks(with_scaling(told), 0.8).found
+    (drop,) = breaks(with_scaling(told), 0.8).found
     (other,) = breaks(with_scaling(untold), 0.8).found
-    assert [(change.key, change.before, change.after) for change in one.changes] == [
+    assert [(change.key, change.before, change.after) for change in drop.changes] == [
         ("nodes", 1, 2),
         ("communication", 0.1, 0.4),
         ("network", 1e8, 9e8),
     ]
-    assert one.changes[2].of_capacity == pytest.approx(0.9)
+    assert drop.changes[2].of_capacity == pytest.approx(0.9)
     assert other.after.case.scale == "4x8" and other.changes == ()
 
 
@@ -87,8 +87,8 @@ def test_a_host_alone_that_sends_next_to_nothing_is_said_to_send_about_nothing()
         series = with_scaling(
             (first, replace(base, utilisation=before), *(replace(o, utilisation=(used,)) for o in others))
         )
-        (one,) = breaks(series, 0.8).found
-        said = why.describe_change(one.changes[-1], words.read()).plain("en")
+        (drop,) = breaks(series, 0.8).found
+        said = why.describe_change(drop.changes[-1], words.read()).plain("en")
 
         assert said.replace("\u202f", " ").replace("\u00a0", " ") == "network ≈ 0 → 70.0 MB/s"
 
@@ -104,10 +104,10 @@ def test_the_network_is_held_against_what_an_all_reduce_reached_on_the_same_link
     measured = NetworkMeasurement(nodes=2, devices_per_node=8, device="cpu", at="2026-01-02", all_reduce=curve)
     others = (replace(measured, nodes=4), replace(measured, link_mbit=100), replace(measured, all_reduce=()))
 
-    (one,) = breaks(series, 0.8, (measured, *others)).found
+    (drop,) = breaks(series, 0.8, (measured, *others)).found
     (without,) = breaks(series, 0.8, others).found
 
-    assert one.changes[-1].of_measured == pytest.approx(1.2e8 / (2 * 1e8 / 2 * 2 * 15 / 16))
+    assert drop.changes[-1].of_measured == pytest.approx(1.2e8 / (2 * 1e8 / 2 * 2 * 15 / 16))
     assert (without.changes[-1].of_measured, without.changes[-1].of_capacity) == (None, pytest.approx(0.048))
 
 
@@ -115,9 +115,9 @@ def test_what_was_not_recorded_before_is_absent_and_not_zero():
     base, small, large, largest = ladder(100, 780, 1100, 1300)
     large = replace(large, breakdown=Breakdown(seconds=1.0, phases=(Phase(name="allreduce", seconds=0.3),)))
 
-    (one,) = breaks(with_scaling((base, small, large, largest)), 0.8).found
+    (drop,) = breaks(with_scaling((base, small, large, largest)), 0.8).found
 
-    assert [(change.key, change.before) for change in one.changes] == [("nodes", 1), ("communication", None)]
+    assert [(change.key, change.before) for change in drop.changes] == [("nodes", 1), ("communication", None)]
 
 
 def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():

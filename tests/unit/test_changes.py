@@ -89,7 +89,7 @@ def test_a_case_without_a_counterpart_names_what_its_nearest_relative_has_differ
 
     found = changes.between([reports.summary()], [reports.summary(of=longer, day=2)])
 
-    pairs = [(one.only_in, one.why.key) for one in found.unpaired]
+    pairs = [(each.only_in, each.why.key) for each in found.unpaired]
     assert pairs == [("after", "only_after_like"), ("before", "only_before_like")]
     assert found.unpaired[0].why.differences == (("protocol", "20+200", "20+100"),)
     assert changes.between([reports.summary()], []).unpaired[0].why == changes.Why(key="only_before")
@@ -134,11 +134,11 @@ def two(tmp_path):
 def say(two, capsys):
     """What `compare-reports` says of *two*, or of others."""
 
-    def said(*options, of=two):
+    def compare_reports(*options, of=two):
         cli.main(["compare-reports", *of, *options])
         return capsys.readouterr().out
 
-    return said
+    return compare_reports
 
 
 def test_compare_reports_says_what_became_slower_with_both_versions_in_the_languages_asked_for(say):
@@ -252,7 +252,7 @@ def test_a_report_against_itself_is_one_sentence_and_proves_no_speed(two, capsys
     assert code == Exit.UNDETERMINED
 
 
-def made(folder, *cases, day=1):
+def written(folder, *cases, day=1):
     of = [reports.summary(of=case, day=day) for case in cases]
     return str(reports.written(folder, reports.evaluation(*of)))
 
@@ -261,7 +261,7 @@ def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_
     many = [synthetic.case("pytorch", (1, n), protocol=synthetic.FULL) for n in range(1, 11)]
     other = synthetic.case("mxnet", protocol=synthetic.FULL)
 
-    said = say(of=(made(tmp_path / "many", *many), made(tmp_path / "other", other, day=2)))
+    said = say(of=(written(tmp_path / "many", *many), written(tmp_path / "other", other, day=2)))
     assert said.startswith("Nothing to compare: the reports have no case in common (10 in the earlier one, 1 in the")
     assert said.count("only in the earlier report") == said.count("only in the later report") == 1
     assert "10 cases" in said and "--json lists the cases" in said
@@ -270,12 +270,12 @@ def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_
 def test_two_scripts_and_what_the_nearest_case_has_different_are_told_apart_in_words_of_the_language(tmp_path, say):
     case = synthetic.case(protocol=synthetic.FULL, options=(("image_size", "64"),))
     other = replace(case, protocol=Protocol(measured_steps=200), options=(("image_size", "224"),))
-    folders = made(tmp_path / "one", case), made(tmp_path / "other", other, day=2)
+    folders = written(tmp_path / "one", case), written(tmp_path / "other", other, day=2)
 
     assert "测量方案20+200/20+100、图像边长224/64" in "".join(say("--lang", "zh", of=folders).split())
     assert "image size 224 / 64" in " ".join(say(of=folders).split())
 
     case = synthetic.case(protocol=synthetic.FULL)
-    folder = made(tmp_path / "ours", case, replace(case, recipe="reference-other"))
-    said = say(of=(folder, made(tmp_path / "other", replace(case, framework="mxnet"), day=2)))
+    folder = written(tmp_path / "ours", case, replace(case, recipe="reference-other"))
+    said = say(of=(folder, written(tmp_path / "other", replace(case, framework="mxnet"), day=2)))
     assert "reference-other" in said and case.recipe in said

@@ -97,7 +97,7 @@ def test_an_authors_sensor_is_read_before_the_others_and_is_absent_while_it_rais
     node = NodeSensors(Order(argv=(), folder=cards.parent, host="a"))
 
     assert [(gpu.vendor, gpu.of_job) for gpu in node.header().gpus] == [("AMD", False), ("AMD", True)]
-    assert [one.utilisation_percent for one in node.reading(0.0).gpus] == [40, 41]
+    assert [gpu.utilisation_percent for gpu in node.reading(0.0).gpus] == [40, 41]
     monkeypatch.setattr("evalsuite.runs.samples.GpuReading.__init__", lambda *_, **given: 1 / 0)
     assert node.reading(0.0).gpus is None
 
@@ -134,7 +134,7 @@ def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
 
 def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(tmp_path, capsys):
     answers = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
-    assert {(one.name, lack.what) for one in answers for lack in one.missing} == HOUSE
+    assert {(answer.name, lack.what) for answer in answers for lack in answer.missing} == HOUSE
 
     shutil.copy(paths.ADAPTERS / "pytorch_official.py", tmp_path / "pytorch.py")
     assert main(["adapters", "--adapters", str(tmp_path), "--frameworks", "pytorch", "--json"]) == Exit.USAGE

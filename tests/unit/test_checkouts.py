@@ -273,7 +273,7 @@ def test_every_official_recipe_names_a_known_repository_or_its_package_and_commi
     official = [recipe for each in registry.discover().values() for recipe in each.recipes if recipe.kind == "official"]
 
     assert [recipe.name for recipe in official if recipe.checkout not in known and not recipe.source] == []
-    assert all(len(one.commit) == 40 and int(one.commit, 16) for one in known.values())
+    assert all(len(repository.commit) == 40 and int(repository.commit, 16) for repository in known.values())
 
 
 def test_a_profile_names_the_repositories_that_it_needs_and_reference_workloads_need_none(mirror, capsys):

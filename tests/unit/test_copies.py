@@ -17,27 +17,27 @@ TIMES = tuple(0.2 + (k * k % 97) / 1000 for k in range(140))
 
 
 def run(repeat, seconds=(), origin="imported", printed_steps=None, value=None):
-    one = synthetic.measured(CASE, repeat, value or 38.0 + repeat)
+    row = synthetic.measured(CASE, repeat, value or 38.0 + repeat)
     counted = Counted(items=(8.0,) * len(seconds), seconds=tuple(seconds))
-    return replace(one, origin=origin, printed_steps=printed_steps, throughput=replace(one.throughput, counted=counted))
+    return replace(row, origin=origin, printed_steps=printed_steps, throughput=replace(row.throughput, counted=counted))
 
 
 @pytest.mark.parametrize(("runs", "found"), sources.cases("copies.toml")["no_repeats"])
 def test_runs_that_are_no_repeats_of_their_own(runs, found):
-    seconds = [(*TIMES[slice(*one.get("times", (0, 0)))], *(0.25, 0.26) * one.get("coarse", 0)) for one in runs]
-    told = [{key: value for key, value in one.items() if key not in ("times", "coarse")} for one in runs]
-    runs = [run(seconds=each, **one) for each, one in zip(seconds, told, strict=True)]
+    seconds = [(*TIMES[slice(*run.get("times", (0, 0)))], *(0.25, 0.26) * run.get("coarse", 0)) for run in runs]
+    told = [{key: value for key, value in run.items() if key not in ("times", "coarse")} for run in runs]
+    runs = [run(seconds=each, **more) for each, more in zip(seconds, told, strict=True)]
     marked = data_rules.check_measurements(runs)
 
     assert {str(place): type(copy).__name__ for place, copy in copies.copies(runs).items()} == found
-    assert [one.counts for one in marked] == [str(place) not in found for place in range(len(runs))]
+    assert [each.counts for each in marked] == [str(place) not in found for place in range(len(runs))]
 
 
 @pytest.mark.parametrize(("repeats", "origin", "missing"), sources.cases("copies.toml")["gaps_numbers_repeats"])
 def test_gaps_in_the_numbers_of_repeats_are_named(repeats, origin, missing):
     findings = summary(CASE, [run(repeat, origin=origin) for repeat in repeats]).findings
 
-    assert next((one.repeats for one in findings if isinstance(one, RepeatsMissing)), None) == missing
+    assert next((finding.repeats for finding in findings if isinstance(finding, RepeatsMissing)), None) == missing
 
 
 @pytest.mark.parametrize(
@@ -52,5 +52,5 @@ def test_a_table_that_states_more_runs_than_it_has_is_named(kind, runs, stated):
     )
 
     here = len(runs) or 3 * (kind == "run")
-    rows = [one.here for one in findings if isinstance(one, RowsMissing)]
+    rows = [finding.here for finding in findings if isinstance(finding, RowsMissing)]
     assert rows == ([here] if 0 < here < stated else [])

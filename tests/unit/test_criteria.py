@@ -112,7 +112,7 @@ def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_p
 
     findings = list(criteria.read(tmp_path / "own.toml").findings())
 
-    assert [(type(one), one.differences, one.where) for one in findings] == (
+    assert [(type(finding), finding.differences, finding.where) for finding in findings] == (
         [(OwnCriteria, differences, "own.toml")] if differences else []
     )
 

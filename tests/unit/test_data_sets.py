@@ -30,7 +30,7 @@ def root(tmp_path, monkeypatch):
     return tmp_path
 
 
-def made(root, name="bert-npz", shards=4, **changes):
+def make_set(root, name="bert-npz", shards=4, **changes):
     """A data set as `data make` leaves it, of other content."""
     declared = DECLARED.data_sets[name]
     for number in range(shards):
@@ -94,13 +94,13 @@ def test_every_environment_decodes_a_jpeg_by_the_same_library():
 
 
 def test_a_data_set_that_is_whole_serves_and_one_that_evalsuite_did_not_make_is_held_against_its_declaration(root):
-    made(root)
+    make_set(root)
 
     assert data_manifest.problem("bert-npz", ranks=4, thorough=True) is None
     [facts] = readiness.data_facts(CASE, RECIPE)
     assert (facts.source, facts.seed, facts.decoded_sha256) == ("sentences", 1, {"train": "a" * 64})
 
-    (made(root) / data_manifest.NAME).unlink()
+    (make_set(root) / data_manifest.NAME).unlink()
 
     assert data_manifest.problem("bert-npz") is None
     assert readiness.data_facts(CASE, RECIPE) == (ReadData(name="bert-npz"),)
@@ -119,7 +119,7 @@ def test_a_data_set_that_is_whole_serves_and_one_that_evalsuite_did_not_make_is_
     ],
 )
 def test_a_data_set_that_does_not_serve_is_refused_by_name(root, capsys, break_it, ranks, words):
-    break_it(made(root))
+    break_it(make_set(root))
 
     assert words in data_manifest.problem("bert-npz", ranks, thorough=True)
     assert cli.main(["data", "check", "bert-npz", "--ranks", str(ranks)]) == Exit.USAGE
@@ -144,13 +144,13 @@ def test_a_data_set_that_is_absent_can_be_made_in_its_share_and_a_recipe_names_t
 
 
 def test_a_case_of_more_ranks_than_shards_or_of_other_items_is_a_skip_and_data_of_another_seed_are_refused(root):
-    made(root)
+    make_set(root)
     refused = readiness.refusal()
     assert refused(CASE.at_scale(1, 4), RECIPE) is None
     assert "bert-npz has 4 files" in refused(CASE.at_scale(2, 4), RECIPE)
 
-    made(root)
-    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
+    make_set(root)
+    make_set(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
     other = replace(RECIPE, command=lambda case: Command(argv=("{data}/bert-paddle/train",)))
 
     refused = readiness.refusal()
@@ -165,7 +165,7 @@ def test_a_case_of_more_ranks_than_shards_or_of_other_items_is_a_skip_and_data_o
 
 
 def test_files_that_do_not_divide_among_the_loaders_of_all_ranks_are_refused(root):
-    made(root, "bert-lddl", shards=16)
+    make_set(root, "bert-lddl", shards=16)
 
     assert data_manifest.problem("bert-lddl", ranks=4) is None
     assert "a multiple of 12 is wanted" in data_manifest.problem("bert-lddl", ranks=3)
@@ -173,9 +173,9 @@ def test_files_that_do_not_divide_among_the_loaders_of_all_ranks_are_refused(roo
 
 def test_doctor_tells_of_each_data_set_and_whether_they_hold_the_same(root):
     assert [(check.name, check.state) for check in doctor.data()] == [("data sets", "later")]
-    made(root)
-    made(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
-    (made(root, "gpt2") / "gpt2-vocab.json").unlink()
+    make_set(root)
+    make_set(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
+    (make_set(root, "gpt2") / "gpt2-vocab.json").unlink()
 
     found = {check.name: (check.state, check.detail) for check in doctor.data()}
 
@@ -199,7 +199,7 @@ def test_submit_refuses_data_that_do_not_serve_before_a_node_is_taken(root, caps
 
 def test_very_many_files_are_summed_up_by_folder(root, monkeypatch):
     monkeypatch.setattr(data_manifest, "MOST_FILES", 5)
-    folder = made(root)
+    folder = make_set(root)
 
     assert set(data_manifest.read("bert-npz").files) == {"train", "dev"}
     assert data_manifest.problem("bert-npz", thorough=True) is None
@@ -208,7 +208,7 @@ def test_very_many_files_are_summed_up_by_folder(root, monkeypatch):
 
 
 def test_what_evalsuite_did_not_make_or_made_otherwise_is_not_replaced(root):
-    folder = made(root)
+    folder = make_set(root)
 
     with pytest.raises(EvalsuiteError, match="made otherwise"):
         made_data.make("bert-npz", seed=2)

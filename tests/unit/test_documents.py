@@ -63,7 +63,7 @@ def value_of(hint, name):
 
 KINDS_READ = (RunCommand, Outcome, HostEnvironment, AgentOutcome, AskedRun, Planned, Campaign, JournalLine, Header)
 FULL = tuple(map(full, KINDS_READ))
-KINDS = {type(one): one for one in FULL}
+KINDS = {type(each): each for each in FULL}
 SAID = r"run/file\.json: {}: .*expected .*\. .*(Move|Read|compare)"
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()),
@@ -112,7 +112,7 @@ REQUIRED = [
 ]
 
 
-@pytest.mark.parametrize("one", FULL, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("one", FULL, ids=lambda each: type(each).__name__)
 def test_what_was_written_is_read_back_and_what_is_not_known_is_left_out_of_the_file(one):
     assert read(type(one), written(one)) == one
     assert all(getattr(one, field.name) is not None for field in fields(one))

@@ -74,7 +74,7 @@ def summary(framework, speeds, busy=()):
 
 
 def both(*summaries):
-    planned = [one.case for one in summaries]
+    planned = [summary.case for summary in summaries]
     return with_and_without(answers(summaries, planned), summaries, planned)
 
 

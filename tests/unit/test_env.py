@@ -15,7 +15,7 @@ def cache(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def made(recipe) -> Path:
+def empty_environment(recipe) -> Path:
     """An environment as virtualenvs leaves it, without anything installed."""
     folder = virtualenvs.folder_of(recipe, "cpu")
     (folder / "bin").mkdir(parents=True)
@@ -33,7 +33,7 @@ def listed(capsys) -> dict:
 def test_the_list_says_which_recipes_have_or_share_an_environment_how_large_it_is_and_removing_leaves_nothing(
     cache, capsys
 ):
-    folder = made(discover()["tensorflow"].recipe("reference-resnet50"))
+    folder = empty_environment(discover()["tensorflow"].recipe("reference-resnet50"))
 
     rows = listed(capsys)
 

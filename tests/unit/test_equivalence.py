@@ -187,7 +187,7 @@ def test_pairs_are_printed_with_their_difference_and_the_receipt_holds_the_hashe
     assert said in printed.out or said in " ".join(printed.out.split())
     assert "[2/2] toy: bnet answered in" in printed.err
     receipt = json.loads((tmp_path / "receipts" / "toy.json").read_text())
-    assert [list(one["files"]) for one in receipt["answers"]] == [["toynet_resnet50.py"]] * 2
+    assert [list(answer["files"]) for answer in receipt["answers"]] == [["toynet_resnet50.py"]] * 2
 
 
 def test_one_that_fails_is_not_run_and_stops_no_other(toys, capsys):
@@ -198,7 +198,7 @@ def test_one_that_fails_is_not_run_and_stops_no_other(toys, capsys):
     assert cli.main([*words, "--json"]) == Exit.SOME_FAILED
 
     found = json.loads(capsys.readouterr().out)["models"][0]
-    assert [(one["first"], one["second"], one["verdict"]) for one in found["pairs"]] == [("anet", "cnet", "proven")]
+    assert [(pair["first"], pair["second"], pair["verdict"]) for pair in found["pairs"]] == [("anet", "cnet", "proven")]
     assert "no such operator" in found["not_run"][0]["reason"]
 
 
@@ -238,7 +238,7 @@ def test_the_receipts_of_a_lab_are_read_and_one_without_a_loss_or_none_is_refuse
     write(house, tmp_path)
 
     assert own([tmp_path / "none", tmp_path]) == (house,)
-    emptied = replace(house, answers=tuple(replace(one, settings=()) for one in house.answers))
+    emptied = replace(house, answers=tuple(replace(answer, settings=()) for answer in house.answers))
     write(emptied, tmp_path)
     with pytest.raises(EvalsuiteError, match=r"bert_tiny.json: .*answers: that of \w+ has no loss; expected"):
         own([tmp_path])

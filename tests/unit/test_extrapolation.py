@@ -59,7 +59,7 @@ def test_nothing_better_than_the_largest_measured_scale_is_ever_expected(points)
 
 def test_a_planned_scale_at_a_validated_distance_gets_a_forecast_with_the_interval_of_its_own_series():
     jumping = [*LONGER[:-1], ((4, 8), 2700.0)]
-    (smooth,), (rough,) = (extrapolation.outlooks(ladder(one), planned((4, 8), (8, 8))) for one in (LONGER, jumping))
+    (smooth,), (rough,) = (extrapolation.outlooks(ladder(each), planned((4, 8), (8, 8))) for each in (LONGER, jumping))
 
     (near,), (wide,) = smooth.forecasts, rough.forecasts
     assert (near.case.scale, near.distance, near.validation.doublings) == ("8x8", 2.0, 1)
@@ -75,7 +75,7 @@ def test_a_planned_scale_at_a_validated_distance_gets_a_forecast_with_the_interv
 def test_what_was_not_validated_is_refused_with_its_reason(speeds, scales, forecast, refused):
     (outlook,) = extrapolation.outlooks(ladder(speeds), planned(*scales))
 
-    assert [one.case.scale for one in outlook.forecasts] == list(forecast)
+    assert [forecast.case.scale for forecast in outlook.forecasts] == list(forecast)
     assert [(refusal.case.scale, refusal.reason) for refusal in outlook.refusals] == list(refused)
     assert refused[0][1] != "too_far" or dict(outlook.refusals[0].values)["distance"] == "31.2"
 
@@ -181,7 +181,7 @@ def published(points, batches=("64",)):
 def test_the_largest_scale_is_predicted_from_those_up_to_a_half_and_a_quarter_of_it():
     found = validate_extrapolation.trials(published((2**k, 2.0**k) for k in range(7)))
 
-    trials = [(one.doublings, one.scales, one.measured_to, one.target) for one in found]
+    trials = [(each.doublings, each.scales, each.measured_to, each.target) for each in found]
     assert trials == [(1, 6, 32, 64), (2, 5, 16, 64)]
 
 

@@ -137,10 +137,10 @@ def test_two_sources_that_differ_are_a_finding():
 
 
 def test_a_fact_that_one_run_does_not_state_is_unknown_of_the_case_and_a_model_of_several_variants_says_none():
-    one = replace(synthetic.measured(CASE, 0, 100.0), facts=(Fact(key="data", value="synthetic", source="recipe"),))
+    run = replace(synthetic.measured(CASE, 0, 100.0), facts=(Fact(key="data", value="synthetic", source="recipe"),))
     several = synthetic.measured(replace(CASE, model="resnet50"), 0, 100.0)
 
-    assert "data" in facts.of_runs([one]) and "data" not in facts.of_runs([one, replace(one, facts=())])
+    assert "data" in facts.of_runs([run]) and "data" not in facts.of_runs([run, replace(run, facts=())])
     assert "model_variant" not in facts.of_runs([several])
 
 
@@ -203,11 +203,11 @@ def test_an_axis_left_at_its_default_is_stated_by_the_recipe_and_a_loader_is_no_
     recipe = registry.discover()["ngc_mxnet"].recipe("resnet50")
     left, chosen = replace(CASE, options=()), replace(CASE, options=(("data", "dali-gpu"),))
 
-    def said(case):
+    def facts_of(case):
         return known(of(case, command(recipe=UsedRecipe(facts=recipe.stated(case)))))
 
-    assert said(left)["data"] == ("synthetic", "recipe") and "loader" not in said(left)
-    assert said(chosen)["data"] == ("imagenet", "case") and said(chosen)["loader"] == ("dali-gpu", "case")
+    assert facts_of(left)["data"] == ("synthetic", "recipe") and "loader" not in facts_of(left)
+    assert facts_of(chosen)["data"] == ("imagenet", "case") and facts_of(chosen)["loader"] == ("dali-gpu", "case")
 
 
 def test_made_up_data_are_no_imagenet_and_are_known_by_the_hash_of_their_items():

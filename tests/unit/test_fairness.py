@@ -29,7 +29,7 @@ def summary(of=CASE, speeds=SPEEDS, **changes):
 
 
 def keys(found):
-    return [one.key for one in found]
+    return [each.key for each in found]
 
 
 def test_every_reason_keeps_frameworks_apart_and_nothing_else_does():
@@ -148,7 +148,7 @@ def test_across_reports_the_machine_must_be_known_and_the_runs_others():
 
 
 def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_of_the_ratio(tmp_path):
-    off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * one for one in SPEEDS), environment=ELSEWHERE)
+    off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * each for each in SPEEDS), environment=ELSEWHERE)
     book = Book(evaluation=synthetic.evaluation([off, on]))
 
     (effect,) = effects.effects(book, blocks.models(book)[0])

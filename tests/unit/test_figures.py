@@ -316,7 +316,7 @@ def test_small_multiples_name_the_highest_and_the_lowest_line_and_grey_the_rest(
     assert not [label for label in labels if "mxnet" in label]
     assert labels.count("8") == 2  # each panel has its own numbers of devices
     assert labels.count("AMP · b64 · gradient_clipping = none") == 2
-    legends = [[entry.key for entry in one.legend] for one in (figure, two)]
+    legends = [[entry.key for entry in each.legend] for each in (figure, two)]
     assert ["others" in keys for keys in legends] == [True, False]
 
 
@@ -431,7 +431,7 @@ def test_a_nested_phase_is_not_stacked_twice_the_rest_is_other_and_no_communicat
     assert STEP.parts == [("forward", 60.0), ("allreduce", 30.0), ("rest", 10.0)]
     assert ("8", "optimiser", None, None, None) in figure.table.rows
     assert "100.0 ms" in texts(figure.svg)
-    assert [one.notes for one in (figure, overlapping)] == [(), ("overlapping",)]
+    assert [each.notes for each in (figure, overlapping)] == [(), ("overlapping",)]
     assert figures.phases((alone, STEP), LOOK, id="f").svg.count(">—<") == 1
 
 
@@ -599,7 +599,7 @@ def test_a_quietness_strip_rings_disturbed_runs_and_leaves_out_what_was_not_read
     figure = figures.quietness(runs, (track,), LOOK, id="q")
     quiet = figures.quietness([replace(run, disturbed=False) for run in runs], (track,), LOOK, id="q")
 
-    rings = [len(re.findall(r'<path class="line-ink"[^>]*stroke-width="1.8"', one.svg)) for one in (figure, quiet)]
+    rings = [len(re.findall(r'<path class="line-ink"[^>]*stroke-width="1.8"', each.svg)) for each in (figure, quiet)]
     assert rings == [1, 0]
     assert figure.svg.count('class="mark') == 3 + 2  # three runs, two readings
     assert [entry.key for entry in figure.legend] == ["disturbed"] and quiet.legend == ()

@@ -123,7 +123,7 @@ def test_energy_for_an_item_is_the_power_of_a_device_over_its_throughput():
 
 def test_summary_json_and_tables_hold_compute_and_energy_where_they_are_known():
     known, unknown = summary(**STATED), replace(summary(), unit="tokens/s")
-    books = [Book(evaluation=synthetic.evaluation((one,))) for one in (known, unknown)]
+    books = [Book(evaluation=synthetic.evaluation((each,))) for each in (known, unknown)]
 
     found, absent = (summary_json.document(book, "0" * 64)["summaries"][0] for book in books)
     (row,) = tables.rows(books[0], ["summaries"])["summaries"]

@@ -58,8 +58,8 @@ def _part(kind, given, chance):
 
 def _letters(given):
     if given[0][0] == sre.NEGATE:
-        return [one for one in f"{LETTERS} ;" if one not in _letters(given[1:])]
-    ranges = {sre.LITERAL: lambda one: chr(one), sre.RANGE: lambda one: "".join(map(chr, range(one[0], one[1] + 1)))}
+        return [each for each in f"{LETTERS} ;" if each not in _letters(given[1:])]
+    ranges = {sre.LITERAL: lambda at: chr(at), sre.RANGE: lambda at: "".join(map(chr, range(at[0], at[1] + 1)))}
     return "".join(ranges.get(kind, CLASSES.get)(one) for kind, one in given)
 
 

@@ -126,7 +126,7 @@ def test_each_language_gets_a_file_with_its_figure_beside_it_that_stands_alone(t
     assert "结论" in written["report.zh.md"] and "结论" not in written["report.en.md"]
     assert "](report.en.svg)" in written["report.en.md"]
     drawing = ElementTree.fromstring(written["report.en.svg"])
-    texts = [one.text for one in drawing.iter(f"{SVG}text")]
+    texts = [line.text for line in drawing.iter(f"{SVG}text")]
     assert {"MXNet", "PaddlePaddle", "PyTorch", "TensorFlow"} <= set(texts)
     assert len(list(drawing.iter(f"{SVG}circle"))) == 4 * 3  # three runs each
     assert not re.search(r"<(?:style|script|a |image|use|foreignObject)|var\(|href|\son\w+=", written["report.en.svg"])
@@ -173,10 +173,10 @@ def test_dots_of_the_figure_lie_from_left_to_right_by_their_speed_and_hostile_na
     markdown.write(material(of, tmp_path))
 
     drawing = ElementTree.parse(tmp_path / "report.en.svg")
-    places = [float(one.get("cx")) for one in drawing.iter(f"{SVG}circle")]
+    places = [float(each.get("cx")) for each in drawing.iter(f"{SVG}circle")]
     assert max(places) == headline_figure.LEFT + headline_figure.STRIP
     assert min(places[:5]) > max(places[5:])
-    assert any((one.text or "").startswith("<b>&") for one in drawing.iter(f"{SVG}text"))
+    assert any((line.text or "").startswith("<b>&") for line in drawing.iter(f"{SVG}text"))
 
 
 def test_a_report_with_nothing_to_set_side_by_side_has_no_figure_and_removes_an_older_one(tmp_path):

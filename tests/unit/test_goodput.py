@@ -12,7 +12,7 @@ LOG = Path("attempt/log.h.txt")
 
 def attempt(begin_s, end_s, *events):
     found = [Event(at_s=at_s, line=line, kind=kind, place=place) for line, (at_s, kind, place) in enumerate(events, 1)]
-    marked = tuple(goodput.replace(one, begins=one.kind == "evaluation") for one in found)
+    marked = tuple(goodput.replace(each, begins=each.kind == "evaluation") for each in found)
     return TrainingAttempt(log=LOG, begin_s=begin_s, end_s=end_s, events=marked)
 
 

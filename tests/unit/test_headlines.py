@@ -118,7 +118,7 @@ def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_othe
         [Drift(change=change, where=f"a/r{r}") for r, change in enumerate((0.06, -0.2, 0.1))]
     )
 
-    assert [(one.change, one.where, one.also) for one in merged] == [(-0.2, "a/r1", ("a/r0", "a/r2"))]
+    assert [(each.change, each.where, each.also) for each in merged] == [(-0.2, "a/r1", ("a/r0", "a/r2"))]
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,5 @@ def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():
     book = Book(evaluation=reports.evaluation(*summaries(runs)))
 
     told = [finding for finding in book.findings if isinstance(finding, BusyMachine)]
-    assert [(one.where, len(one.also)) for one in told] == [(f"{CASE.id}/r4", 4)]
-    assert finished._disturbed([document(one) for one in told]) == 5
+    assert [(each.where, len(each.also)) for each in told] == [(f"{CASE.id}/r4", 4)]
+    assert finished._disturbed([document(each) for each in told]) == 5

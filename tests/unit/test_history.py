@@ -141,6 +141,6 @@ def test_where_all_cases_are_slower_together_none_is_called_a_regression_however
 def test_what_one_case_lost_stays_a_regression_and_what_all_made_up_for_is_past(tmp_path, factors, together, regressed):
     found = campaigns(tmp_path, *factors)
 
-    assert [(one.before, one.after) for one in found.slowed_together] == list(together)
+    assert [(each.before, each.after) for each in found.slowed_together] == list(together)
     assert [line.case.model for line in found.regressions] == list(regressed)
     assert regressed or [move.together.outcome for move in found.moves] == ["slower", "faster"]

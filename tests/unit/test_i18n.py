@@ -20,11 +20,11 @@ PLAN = ["plan", "--frameworks", "pytorch", "--scales"]
 def say(capsys):
     """What a command prints on standard output and error, in a language."""
 
-    def said(language, *arguments):
+    def run_command(language, *arguments):
         cli.main([*map(str, arguments), "--lang", language])
         return "".join(capsys.readouterr())
 
-    return said
+    return run_command
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ REFUSED = {
     "rates with underscores": group_thousands(b"_", re.compile(rb"\d{4,}\.\d+"))(log("dllogger_tf1")),
     "steps with thousands, whose reports are missed": group_thousands(b",")(log("clu")),
 }
-OF_HISTORIES = [one for one in REFUSED if one.startswith(("all of it", "a long"))]  # that say what they need
+OF_HISTORIES = [each for each in REFUSED if each.startswith(("all of it", "a long"))]  # that say what they need
 
 
 @pytest.mark.parametrize("how", REFUSED)

@@ -130,7 +130,7 @@ def test_the_same_plan_started_beside_a_folder_is_counted_and_found(tmp_path, pl
     findings = attempts.findings(
         attempts.read(Journal(tmp_path / "lab" / own)), {"x/r0": replace(COMMAND, campaign=place)}
     )
-    said = [one.evaluations for each in findings.values() for one in each if isinstance(one, EvaluatedBefore)]
+    said = [item.evaluations for each in findings.values() for item in each if isinstance(item, EvaluatedBefore)]
     assert (started.elsewhere, said) == (elsewhere, [elsewhere] if elsewhere else [])
 
 

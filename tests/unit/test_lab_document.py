@@ -61,8 +61,8 @@ def of_models(*names):
     quick = synthetic.quick()
     found = []
     for name in names:
-        found += [replace(one, case=replace(one.case, model=name, recipe=f"script-{name}")) for one in quick.summaries]
-    return replace(quick, summaries=tuple(found), planned=tuple(one.case for one in found), verdicts=())
+        found += [replace(row, case=replace(row.case, model=name, recipe=f"script-{name}")) for row in quick.summaries]
+    return replace(quick, summaries=tuple(found), planned=tuple(row.case for row in found), verdicts=())
 
 
 def test_the_eight_chapters_have_their_numbers_whatever_data_there_are():
@@ -71,7 +71,7 @@ def test_the_eight_chapters_have_their_numbers_whatever_data_there_are():
 
         numbers = [chapter.partition(" ")[0] for chapter in found]
         assert numbers[:9] == [*"12345678", "A1"]
-        assert [one for one in found[:8] if "ResNet" not in one] == [one for one in EIGHT if "ResNet" not in one]
+        assert [each for each in found[:8] if "ResNet" not in each] == [each for each in EIGHT if "ResNet" not in each]
 
 
 @pytest.mark.parametrize(("evaluation", "part", "expected"), sources.cases("lab_chapters.toml")["chapters"])

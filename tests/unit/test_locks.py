@@ -137,7 +137,7 @@ def test_every_line_pins_one_version_and_has_hashes_alone(name):
         _, *hashes = block.split("--hash=")
 
         assert pinned is not None, block[:60]
-        assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64}[\s\\]*", one) for one in hashes)
+        assert hashes and all(re.fullmatch(r"sha256:[0-9a-f]{64}[\s\\]*", hashe) for hashe in hashes)
 
 
 def test_what_the_project_its_build_and_its_tests_depend_on_is_locked_at_a_version_that_it_allows():
@@ -145,7 +145,7 @@ def test_what_the_project_its_build_and_its_tests_depend_on_is_locked_at_a_versi
     extras = whole["project"]["optional-dependencies"]
     of_setup = [*whole["project"]["dependencies"], *whole["build-system"]["requires"]]
     of_setup += [*extras["uv"], *extras["xlsx"], *extras["zstd"]]
-    locked = {name: {one["name"]: numbers(one["version"]) for one in found} for name, found in PINNED.items()}
+    locked = {name: {each["name"]: numbers(each["version"]) for each in found} for name, found in PINNED.items()}
     with_tests = locked["requirements.lock"] | locked["requirements-test.lock"]
 
     assert not locked["requirements.lock"].keys() & locked["requirements-test.lock"].keys() - {"colorama"}
@@ -156,7 +156,7 @@ def test_what_the_project_its_build_and_its_tests_depend_on_is_locked_at_a_versi
 
 
 def test_each_lock_of_a_recipe_is_of_pins_that_are_and_names_every_file_by_its_hash_and_no_place():
-    recipes = [(f"{name}/{one.name}", one) for name, each in registry.discover().items() for one in each.recipes]
+    recipes = [(f"{name}/{item.name}", item) for name, each in registry.discover().items() for item in each.recipes]
     known = env.environments(recipes, with_data=True).values()
     line = re.compile(r"#[^/]*|[\w.-]+==[\w.!+]+( --hash=sha256:[0-9a-f]{64})+(  # built here, from this source)?")
 

@@ -164,7 +164,7 @@ def test_no_two_modules_of_the_house_declare_one_name():
 
 
 def test_every_recipe_prints_a_dialect_that_is_known():
-    printed = {recipe.dialect for one in registry.discover().values() for recipe in one.recipes}
+    printed = {recipe.dialect for adapter in registry.discover().values() for recipe in adapter.recipes}
 
     assert printed <= DIALECTS.keys()
 
@@ -195,11 +195,11 @@ def test_of_several_alternatives_each_has_its_own_literal_beginning(pattern, beg
 # the page of dialects that `make docs` writes: made of the declarations, and true
 
 
-OF_PAGE = [one for one in catalogue.discover().values() if not one.name.startswith("cited_")]
+OF_PAGE = [each for each in catalogue.discover().values() if not each.name.startswith("cited_")]
 PAGE = write_dialects.page(OF_PAGE)
 
 
-@pytest.mark.parametrize("dialect", OF_PAGE, ids=lambda one: one.name)
+@pytest.mark.parametrize("dialect", OF_PAGE, ids=lambda each: each.name)
 def test_each_dialect_has_a_row_a_sample_and_its_source(dialect):
     section = PAGE.partition(f"\n## {dialect.name}\n")[2].partition("\n## ")[0]
 
@@ -215,5 +215,5 @@ def test_a_running_mean_and_the_rate_of_one_device_are_named_as_traps():
     said = " ".join(write_dialects._traps(running))
 
     assert "a mean of all steps so far, without the first 5" in said
-    (torchtitan,) = (one for one in OF_PAGE if one.name == "torchtitan")
+    (torchtitan,) = (each for each in OF_PAGE if each.name == "torchtitan")
     assert "that of one device" in " ".join(write_dialects._traps(torchtitan))

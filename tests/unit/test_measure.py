@@ -26,7 +26,7 @@ def share(resource, mean, samples=20):
 
 @pytest.mark.parametrize(("used", "flagged"), sources.cases("measure.toml")["other_programs"])
 def test_other_programs_on_the_machine_are_flagged(used, flagged):
-    assert bool(measurement._busy_machine(tuple(share(*one) for one in used.items()), {}, None)) is flagged
+    assert bool(measurement._busy_machine(tuple(share(*each) for each in used.items()), {}, None)) is flagged
 
 
 @pytest.mark.parametrize("others", [0, 40])
@@ -36,7 +36,7 @@ def test_other_programs_are_seen_around_a_window_of_two_samples(others, tmp_path
 
     found = measurement.measurement(runfolders.finished(tmp_path, host))
 
-    assert [type(one) for one in found.findings if one.code == "busy_machine"] == [BusyMachine] * bool(others)
+    assert [type(each) for each in found.findings if each.code == "busy_machine"] == [BusyMachine] * bool(others)
 
 
 def test_samples_that_cannot_be_unpacked_take_the_utilisation_and_leave_the_throughput(tmp_path):

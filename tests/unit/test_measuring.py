@@ -40,7 +40,7 @@ def test_several_processes_measure_what_one_does_with_and_without_a_cache(folder
     for cache in (None, tmp_path / "cache", tmp_path / "cache"):
         measured, broken = measuring.measure_folders(folders, HOUSE, cache, nothing)
 
-        assert [tuple(one) for one in measured] == direct
+        assert [tuple(each) for each in measured] == direct
         assert broken == []
 
 
@@ -60,7 +60,7 @@ def test_a_folder_that_cannot_be_read_is_a_finding_and_the_others_are_measured(f
     measured, broken = measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing)
 
     assert len(measured) == len(folders) - 2
-    assert [type(one) for one in broken] == [UnreadableRun] * 2
+    assert [type(each) for each in broken] == [UnreadableRun] * 2
     assert "another-name" in broken[0].where or "another-name" in broken[1].where
 
 

@@ -89,7 +89,7 @@ def test_the_commands_take_all_and_those_that_take_one_refuse_a_second(tmp_path,
 
     assert main(["report", *both, "--out", str(tmp_path / "out"), "--lang", "en", "--forms", "html,logs"]) == Exit.DONE
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert [run["campaign"] for one in summary["summaries"] for run in one["runs"]] == ["a", "a", "b"]
+    assert [run["campaign"] for row in summary["summaries"] for run in row["runs"]] == ["a", "a", "b"]
     capsys.readouterr()
     assert main(["status", *both, "--json"]) == Exit.DONE
     assert [(one["folder"], one["done"]) for one in json.loads(capsys.readouterr().out)] == [(str(a), 2), (str(b), 1)]

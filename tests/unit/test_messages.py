@@ -107,7 +107,7 @@ def test_users_are_told_nothing_in_english_alone():
                 said = [] if defect else list(node.exc.args)
             elif isinstance(node, ast.Call):
                 said = [keyword.value for keyword in node.keywords if keyword.arg in SPOKEN]
-            alone += [f"{name}:{node.lineno}: {literal(one)}" for one in said if SENTENCE.search(literal(one))]
+            alone += [f"{name}:{node.lineno}: {literal(each)}" for each in said if SENTENCE.search(literal(each))]
 
     assert alone == [], "make messages of them: evalsuite/messages.py says how"
 

@@ -141,7 +141,7 @@ def test_the_curve_is_drawn_by_scale_link_and_library_and_what_failed_is_not_dra
     both = section.of_model(book(*network.newest([by_gloo, by_mpi], ["c1"])), model).rows
 
     assert (row.with_what, row.name(words.read()).items) == ("MPI, Open MPI 4.1.4", ("2×4",))
-    assert [one.name(words.read()).items for one in both] == [("2×4", "gloo"), ("2×4", "MPI")]
+    assert [each.name(words.read()).items for each in both] == [("2×4", "gloo"), ("2×4", "MPI")]
 
 
 @pytest.mark.parametrize(("words_of_script", "device", "collective"), sources.table("network.toml")["carriers"])
@@ -166,7 +166,7 @@ def of_run(tmp_path, said, nodes=2, ports=None, variables=None, **changes):
     case = replace(CASE, **{"device": "gpu", "devices_per_node": 8, "nodes": nodes, **changes})
     hosts = {f"n{k}": runfolders.Host(printed=[printed], environment=environment) for k in range(nodes)}
     found = measurement(runfolders.finished(tmp_path, hosts, case)).findings
-    return [one for one in found if one.code in ("nccl_silent", "infiniband_unused", "virtual_interface")]
+    return [finding for finding in found if finding.code in ("nccl_silent", "infiniband_unused", "virtual_interface")]
 
 
 @pytest.mark.parametrize(("said", "more", "rules"), sources.cases("network.toml")["nccl_says"])
@@ -174,8 +174,8 @@ def test_what_nccl_says_of_the_way_between_nodes_is_quoted_with_its_line(tmp_pat
     said, more = NCCL[said], {**more, "ports": PORTS if "ports" in more else None}
     found = of_run(tmp_path, said, **more)
 
-    assert [(one.name, one.line) for one in found] == list(rules)
-    assert all(one.text == said.splitlines()[one.line - 1] for one in found)
+    assert [(line.name, line.line) for line in found] == list(rules)
+    assert all(line.text == said.splitlines()[line.line - 1] for line in found)
 
 
 @pytest.mark.parametrize(("said", "variables", "changes", "silent"), sources.table("network.toml")["silent"])
@@ -193,9 +193,9 @@ def test_ports_that_send_nothing_while_ethernet_does_are_named(rates, nodes, fou
     hosts = {name: runfolders.sampled(header, map(tick, range(12))) for name in "ab"[:nodes]}
     window = Window(first_step=21, last_step=120, steps=100, begin_s=1.0, end_s=11.0)
 
-    idle = [one for one in utilisation.of_job(hosts, window)[1] if isinstance(one, InfinibandIdle)]
+    idle = [each for each in utilisation.of_job(hosts, window)[1] if isinstance(each, InfinibandIdle)]
 
-    assert [[one.ethernet, one.infiniband] for one in idle] == found
+    assert [[each.ethernet, each.infiniband] for each in idle] == found
 
 
 @pytest.mark.parametrize(("waits_s", "shares"), [(0.02, []), (0.2, [pytest.approx(0.4)])])
@@ -205,7 +205,7 @@ def test_a_script_that_waits_for_its_data_says_so_itself(tmp_path, waits_s, shar
 
     run = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[replace(step, lines=lines)])))
 
-    assert [one.share for one in LoaderWaits.in_run(run)] == shares
+    assert [each.share for each in LoaderWaits.in_run(run)] == shares
 
 
 @pytest.mark.parametrize(("gpu", "cpu", "bound"), [(45, 99, True), (95, 99, False), (45, 60, False)])

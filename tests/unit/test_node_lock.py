@@ -86,7 +86,7 @@ def test_with_share_a_run_runs_beside_others_and_all_know_and_agents_of_one_run_
 ):
     found = [alone(tmp_path / name, share=share) for name in names]
 
-    assert [one.count_beside() for one in found] == [beside] * 3
+    assert [each.count_beside() for each in found] == [beside] * 3
 
 
 def test_a_process_that_was_started_meanwhile_holds_the_lock_too(place, tmp_path):

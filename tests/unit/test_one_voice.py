@@ -36,7 +36,7 @@ def of(framework, speed, around=FIVE, scale=(1, 1), **changes):
 
 def scene(*speeds):
     """A result of each framework, and twice that on two devices."""
-    rows = [one if isinstance(one, tuple) else (one, FIVE) for one in speeds]
+    rows = [speed if isinstance(speed, tuple) else (speed, FIVE) for speed in speeds]
     return reports.evaluation(
         *(of(name, k * v, w, (1, k)) for name, (v, w) in zip(NAMES, rows, strict=False) for k in (1, 2))
     )
@@ -64,7 +64,7 @@ WORDS, SAID = (sources.table("one_voice.toml")[name] for name in ("words", "said
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory):
+def report_of(tmp_path_factory):
     """Of a scene: its evaluation, the folder of its report, and the page; built once."""
 
     @functools.cache
@@ -75,7 +75,7 @@ def drawn(tmp_path_factory):
     return of_scene
 
 
-def told(evaluation, folder, page):
+def statements(evaluation, folder, page):
     """(place, the two, what is known of them) as each place of the report says it."""
     book = Book(evaluation=evaluation)
     kept = {frozenset((decision.first.case.id, decision.second.case.id)): decision for decision in book.decisions}
@@ -99,9 +99,9 @@ def told(evaluation, folder, page):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_no_two_places_contradict_each_other_about_a_pair(name, drawn):
+def test_no_two_places_contradict_each_other_about_a_pair(name, report_of):
     found = {}
-    for place, pair, evidence in told(*drawn(name)):
+    for place, pair, evidence in statements(*report_of(name)):
         found.setdefault(pair, {}).setdefault(evidence, set()).add(place)
 
     assert found and {pair: known for pair, known in found.items() if len(known) > 1} == {}
@@ -127,17 +127,17 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
             assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.said]
 
 
-def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(drawn):
+def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(report_of):
     every = decisions.Evidence.__args__
-    *_, page = drawn("tie")
+    *_, page = report_of("tie")
 
-    assert {f"evidence.{one}" for one in every} <= {element["data-word"] for element in page.all("span")}
-    assert len({SPOKEN(f"evidence.{one}").plain("en") for one in every}) == len(every)
+    assert {f"evidence.{each}" for each in every} <= {element["data-word"] for element in page.all("span")}
+    assert len({SPOKEN(f"evidence.{each}").plain("en") for each in every}) == len(every)
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in_bold(name, drawn):
-    evaluation, folder, page = drawn(name)
+def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in_bold(name, report_of):
+    evaluation, folder, page = report_of(name)
     book = Book(evaluation=evaluation)
     forms.write(("md", "xlsx"), evaluation, folder, ("en",))
     markdown = (folder / "report.en.md").read_text(encoding="utf-8")
@@ -149,7 +149,7 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
             str(cell.value) for sheet in sheets if sheet.title == "About" for row in sheet for cell in row
         ),
         "terminal": " ".join(command.found_sentences(book, SPOKEN, "en")),
-        "site": " ".join(one.sentence.plain("en") for one in verdict.model_findings(finished.read(folder), SPOKEN)),
+        "site": " ".join(each.sentence.plain("en") for each in verdict.model_findings(finished.read(folder), SPOKEN)),
     }
     for finding in verdict.model_findings(book, SPOKEN):
         said_of_it = plain(finding.sentence.plain("en"))
@@ -158,7 +158,7 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
     ahead = {numbers.throughput(book.summary_of[id].items_per_s.value).text for id in book.ahead}
     bold = {
         "tables": {re.match(r"[\d,]+\.\d\d", element.text("en"))[0] for element in page.all("td", class_="best")},
-        "answers": {one.one("span", class_="rank-value").text().strip("⚠") for one in page.all("li", class_="leads")},
+        "answers": {each.one("span", class_="rank-value").text().strip("⚠") for each in page.all("li", class_="leads")},
         "Markdown": set(re.findall(r"\| \*\*([\d,.]+)(?![\d,.%])", markdown)),
         "XLSX": {
             numbers.throughput(cell.value).text
@@ -189,11 +189,11 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
     book = Book(evaluation=synthetic.evaluation(with_scaling([each for one in row["of"] for each in entrants(**one)])))
     both = words.read()
     questions = said.questions(book, both)
-    found = [text for one in verdict.model_findings(book, both) for text in (one.sentence, one.beside)]
+    found = [text for finding in verdict.model_findings(book, both) for text in (finding.sentence, finding.beside)]
     found += [text for question in questions for text in (question.deciding, question.caution)]
-    cells = [cell for one in matrix.matrix(book, questions, both).rows for cell in one.cells]
+    cells = [cell for row in matrix.matrix(book, questions, both).rows for cell in row.cells]
     found += [both.same(f"{cell.winner.plain('en')} {cell.note and cell.note.plain('en')}") for cell in cells]
-    found += [figure_titles.of_throughput(block, both, "throughput") for one in models(book) for block in one.blocks]
+    found += [figure_titles.of_throughput(block, both, "throughput") for each in models(book) for block in each.blocks]
     found += [figure_titles.of_blocks([block], both) for model in models(book) for block in model.blocks]
     told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
     for name, cells in (each for standing in matrix.standings(book, both) for each in standing.rows):
@@ -205,7 +205,7 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
         ]
 
     assert [text for text in row["says"] if text not in "\n".join(told)] == []
-    assert [one.runs - sum(of.deciding.runs for of in one.answers) for one in book.next_repeats if one.answers] in (
+    assert [each.runs - sum(of.deciding.runs for of in each.answers) for each in book.next_repeats if each.answers] in (
         [],
         [0],
     )
@@ -215,13 +215,13 @@ def plain(text):
     return re.sub(r"&gt;|\s+", lambda match: ">" if match[0] == "&gt;" else " ", text.replace("\u00a0", " "))
 
 
-def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(drawn):
-    evaluation, _, page = drawn("passed")
-    (answer,) = (one for one in Book(evaluation=evaluation).answers if len(one.ranked) > 1)
+def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(report_of):
+    evaluation, _, page = report_of("passed")
+    (answer,) = (answer for answer in Book(evaluation=evaluation).answers if len(answer.ranked) > 1)
 
-    assert [one.summary.case.framework for one in answer.passed_over] == ["tensorflow", "mindspore"]
+    assert [each.summary.case.framework for each in answer.passed_over] == ["tensorflow", "mindspore"]
     passed = "ot ranked: TensorFlow 93.00, gradient clipping: off; 1 more"
     assert page.one("ul", class_="found").text("en").count(passed) == 1
     assert f"+47.1%of 3; n{passed}" in page.one("table", class_="winners").text("en")
     captions = [element.text("en") for element in page.all("figcaption")]
-    assert any("ahead of" in one for one in captions) and all(passed in one for one in captions if "ahead of" in one)
+    assert any("ahead of" in each for each in captions) and all(passed in one for one in captions if "ahead of" in one)

@@ -44,6 +44,6 @@ def case(framework: str, hosts: tuple[str, ...], nodes: int = 2):
 
 @pytest.mark.parametrize(("rows", "marked"), sources.cases("other_nodes.toml")["marked"])
 def test_the_case_that_was_made_on_other_nodes_than_those_beside_it_is_marked(rows, marked):
-    found = {one.case.framework: one.findings for one in other_nodes.mark_summaries([case(**row) for row in rows])}
-    apart = {name: [one for one in of if isinstance(one, DifferentNodes)] for name, of in found.items()}
-    assert {name: (one.nodes, one.others) for name, of in apart.items() for one in of} == marked
+    found = {each.case.framework: each.findings for each in other_nodes.mark_summaries([case(**row) for row in rows])}
+    apart = {name: [each for each in of if isinstance(each, DifferentNodes)] for name, of in found.items()}
+    assert {name: (each.nodes, each.others) for name, of in apart.items() for each in of} == marked

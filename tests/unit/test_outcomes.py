@@ -43,7 +43,7 @@ def test_evaluations_that_went_on_beside_a_run_are_counted_and_said(tmp_path):
 
     findings = measurement.measurement(folder).findings
 
-    assert [one for one in findings if isinstance(one, SideBySide)] == [SideBySide(evaluations=2, where=RUN.id)]
+    assert [each for each in findings if isinstance(each, SideBySide)] == [SideBySide(evaluations=2, where=RUN.id)]
 
 
 # who failed
@@ -152,7 +152,7 @@ class Lab:
         return list(campaign.launch_all(runs, self.store, {"toynet": toynet()}, LAUNCHER, started, extent=wished))
 
     @property
-    def kept(self):
+    def folders(self):
         return sorted(path.name for path in self.store.folder(RUN).path.parent.iterdir() if path.is_dir())
 
 
@@ -162,7 +162,7 @@ def test_a_run_that_the_infrastructure_failed_is_made_again_and_what_it_left_is_
     (ended,) = lab.start(retries=2)
 
     assert (ended.outcome.status, ended.attempt) == ("completed", 3)
-    assert lab.kept == ["infrastructure-r0-1", "infrastructure-r0-2", "r0"]
+    assert lab.folders == ["infrastructure-r0-1", "infrastructure-r0-2", "r0"]
     expected = [(1, "failed"), (2, "failed"), (3, "completed")]
     assert [(attempt.number, attempt.status) for attempt in lab.store.journal.attempts()] == expected
     evaluation = evaluate(lab.store)
@@ -181,7 +181,7 @@ def test_where_no_retry_helps_or_the_framework_failed_the_run_has_failed(tmp_pat
     assert (ended.outcome.status, ended.outcome.fault) == ("failed", fault)
     (row,) = evaluate(lab.store).summaries
     assert [(run.status, run.fault) for run in row.measurements] == [("failed", fault)]
-    assert lab.kept == kept
+    assert lab.folders == kept
 
 
 def test_no_run_is_started_once_the_device_hours_are_spent_and_the_search_for_a_batch_counts(tmp_path, monkeypatch):
@@ -221,7 +221,7 @@ def test_failed_runs_are_set_aside_by_one_word_and_an_unknown_name_is_an_error_w
     with pytest.raises(EvalsuiteError, match="expected failed, a case"):
         campaign.redo([RUN.case.id + "x"], asked(RUN.case), lab.store)
     assert campaign.redo(["failed"], asked(RUN.case), lab.store) == [RUN]
-    assert lab.kept == ["redone-r0-1"]
+    assert lab.folders == ["redone-r0-1"]
 
 
 @pytest.mark.parametrize(

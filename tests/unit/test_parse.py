@@ -108,7 +108,7 @@ def test_the_table_and_the_json_stand_in_the_order_that_is_asked_for(logs, capsy
     _, found = parsed(capsys, logs, "--sort", column, "--devices", "1", "--batch-per-device", "32")
 
     assert [line.split()[0] for line in lines[1:5]] == order
-    assert [one["file"] for one in found] == [str(logs / name) for name in order]
+    assert [each["file"] for each in found] == [str(logs / name) for name in order]
 
 
 def test_whole_paths_are_shown_only_where_they_are_asked_for_and_logs_of_one_name_are_told_apart(logs, capsys):

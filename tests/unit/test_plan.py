@@ -94,7 +94,7 @@ def test_an_axis_of_a_profile_is_for_the_recipes_that_declare_it(declared, expec
 
     made = plan(quick, {"toynet": toynet(**declared)}, LAPTOP)
 
-    assert {one.options for one in (*made.cases, *(skip.case for skip in made.skips))} == {expected}
+    assert {each.options for each in (*made.cases, *(skip.case for skip in made.skips))} == {expected}
 
 
 def test_an_axis_that_was_asked_for_is_kept_and_refused():

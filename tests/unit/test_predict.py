@@ -34,7 +34,7 @@ def test_a_table_of_weak_scaling_is_continued_to_twice_its_scale_with_interval_a
     speed = forecast["items_per_s"]
     assert (code, forecast["scale"], forecast["distance"]) == (Exit.DONE, "4x8", 2.0)
     assert 2 * 1520 * 0.9 < speed["low"] < speed["value"] < 2 * 1520 < speed["high"]
-    assert [one["scale"] for one in series["refused"]] == ["8x8"]
+    assert [each["scale"] for each in series["refused"]] == ["8x8"]
     assert forecast["validation"]["sources"] >= 10
     assert "lay inside such an interval made without their source" in ask(WEAK, "--to", "32", "--lang", "en")[1]
     assert "落在不用其来源定出的这种区间内" in ask(WEAK, "--to", "32", "--lang", "zh")[1]

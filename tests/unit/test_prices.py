@@ -134,7 +134,7 @@ def test_two_more_runs_of_each_decide_and_both_scales_of_a_setting_are_one_comma
 def test_more_runs_are_offered_of_the_case_that_lacks_them_and_never_of_what_is_told(ours, others, runs):
     offer = offered([*ours, *others])
 
-    assert [(one.runs, [case.framework for case in one.cases]) for one in offer] == runs
+    assert [(each.runs, [case.framework for case in each.cases]) for each in offer] == runs
     assert valid(summaries([*ours, *others]))
 
 

@@ -55,7 +55,7 @@ def test_of_a_run_without_a_value_is_said_where_its_log_lies_and_how_it_ends(tmp
 def test_what_stopping_saved_is_said_of_the_runs_of_which_it_is_known(capsys, left, said):
     run = Run(case=CASE.at_scale(1, 1), repeat=0)
 
-    command._say_stopped([Measurement(run=run, status="ok", reason="", log="log.txt", left_s=one) for one in left])
+    command._say_stopped([Measurement(run=run, status="ok", reason="", log="log.txt", left_s=each) for each in left])
 
     assert said in capsys.readouterr().err
 

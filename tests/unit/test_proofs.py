@@ -54,7 +54,7 @@ def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits_and_by_t
     assert len(again) > 100
     assert again == {run.run.id: numbers.throughput(run.value).text for run in runs}
 
-    found = {one.case.id: (median_run(one), recount.proof(one).timing) for one in Book(evaluation=recorded).valid}
+    found = {row.case.id: (median_run(row), recount.proof(row).timing) for row in Book(evaluation=recorded).valid}
 
     again = {
         case: numbers.throughput(quotient(timing.items, timing.passed)).text for case, (_, timing) in found.items()
@@ -89,11 +89,11 @@ def test_what_was_read_of_a_line_is_marked_a_long_one_cut_there_and_a_secret_tak
 def test_no_recorded_command_keeps_a_placeholder_and_every_variable_is_set_above_it(recorded):
     found = [case for series in provenance.series(Book(evaluation=recorded)) for case in series.cases]
 
-    assert len([one for one in found if one.shell]) > 40
-    assert [one.case.id for one in found if one.shell and PLACEHOLDER.search(one.shell.script)] == []
-    for one in found:
-        used = set(re.findall(r"\$\{(\w+)\}", one.shell.script))
-        assert used == {line.partition("=")[0] for line in one.shell.above if not line.startswith("export ")}
+    assert len([each for each in found if each.shell]) > 40
+    assert [row.case.id for row in found if row.shell and PLACEHOLDER.search(row.shell.script)] == []
+    for each in found:
+        used = set(re.findall(r"\$\{(\w+)\}", each.shell.script))
+        assert used == {line.partition("=")[0] for line in each.shell.above if not line.startswith("export ")}
 
 
 def command(*words: str):
@@ -149,7 +149,7 @@ def test_the_bundle_holds_the_lines_of_every_run(tmp_path):
 
     path = forms.write(("zip",), made, tmp_path, ("zh", "en"))[0]
 
-    by_run = {one["run_id"]: one for one in json.loads(zipfile.ZipFile(path).read("evidence.json"))}
+    by_run = {load["run_id"]: load for load in json.loads(zipfile.ZipFile(path).read("evidence.json"))}
     for run in (run for summary in made.summaries for run in summary.measurements if run.value is not None):
         entry = by_run[run.run.id]
         assert entry["lines"][0]["text"] == run.lines[0].text

@@ -100,7 +100,7 @@ def test_a_report_that_lost_its_summary_is_still_listed_and_one_left_half_copied
 
     publishing.publish([], site)
 
-    assert [one.id for one in published.stored] == [name] and not half.exists()
+    assert [report.id for report in published.stored] == [name] and not half.exists()
     assert f"reports/{name}/report.html" in index(site) and "expected a JSON object" in index(site)
 
 
@@ -168,7 +168,7 @@ def whole(tmp_path_factory):
 def in_archive(path, name, change):
     """*path* with the text of *name* in it changed."""
     with zipfile.ZipFile(path) as archive:
-        parts = {one: archive.read(one) for one in archive.namelist()}
+        parts = {name: archive.read(name) for name in archive.namelist()}
     parts[name] = change(parts[name].decode()).encode()
     path.write_bytes(bundle.zip_files(parts))
 
@@ -211,7 +211,7 @@ FORGED = [
     ("report.xlsx", in_cell),
     ("report-data.zip", in_tables),
     ("report.xlsx", partial(in_cell, sheet=1, before=r"<v>0\.")),  # of the fastest
-    *(("report.xlsx", partial(in_cell, sheet=one, before=LAST_TEXT)) for one in (2, 4)),
+    *(("report.xlsx", partial(in_cell, sheet=each, before=LAST_TEXT)) for each in (2, 4)),
 ]
 
 
@@ -221,7 +221,7 @@ def test_a_form_with_another_number_than_the_summary_is_not_published_with_hashe
 ):
     shutil.copytree(whole, tmp_path / "copy")
     summaries = json.loads((whole / "summary.json").read_text())["summaries"]
-    forge(tmp_path / "copy" / name, next(one for one in summaries if one["throughput"]))
+    forge(tmp_path / "copy" / name, next(summary for summary in summaries if summary["throughput"]))
 
     for _ in range(2):
         with pytest.raises(EvalsuiteError, match=re.escape(name)):
@@ -233,7 +233,7 @@ def test_a_form_with_another_number_than_the_summary_is_not_published_with_hashe
 def test_of_many_cases_the_index_shows_everybody_each_leading_to_its_answer(site, tmp_path):
     def of(name, speed, **about):
         case = synthetic.case(name, protocol=synthetic.FULL, **about)
-        return reports.summary([speed * one for one in reports.FASTER], of=case)
+        return reports.summary([speed * each for each in reports.FASTER], of=case)
 
     rows = [of("oneflow", 1.0, batch_per_device=size) for size in range(100, 142)]
     rows += [of("oneflow", 60.0), of("pytorch", 45.0), of("mxnet", 8.0, options=(("gradient_clipping", "off"),))]
@@ -251,7 +251,7 @@ def test_a_whole_report_is_published_one_with_a_lost_file_is_not_and_one_of_an_o
     whole, monday, site
 ):
     publishing.publish([whole], site)
-    assert [one["unchecked"] for one in json.loads((site / "site.json").read_text())["reports"]] == [False]
+    assert [report["unchecked"] for report in json.loads((site / "site.json").read_text())["reports"]] == [False]
     shutil.copytree(whole, site.parent / "copy")
     (site.parent / "copy" / "tables" / "phases.csv").unlink()
     with pytest.raises(EvalsuiteError, match=r"phases\.csv.*not there"):
@@ -281,7 +281,7 @@ def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_pa
 
     assert {publisher.exitcode for publisher in at_work} == {0}
     listed = json.loads((site / "site.json").read_text())["reports"]
-    assert {one["id"] for one in listed} == {report_store.content_id(folder) for folder in folders}
+    assert {each["id"] for each in listed} == {report_store.content_id(folder) for folder in folders}
 
 
 def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, tmp_path):
@@ -291,7 +291,7 @@ def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, t
 
     published = publishing.publish([monday, again], tmp_path / "site")
 
-    assert sorted(one.superseded for one in published.stored) == [False, True]
+    assert sorted(report.superseded for report in published.stored) == [False, True]
     assert [len(line.points) for line in published.history.lines] == [1]
 
 
@@ -391,7 +391,7 @@ def test_a_report_of_cited_values_says_so_and_of_regressions_nothing_is_said_whe
 def slower_everywhere(tmp_path):
     """A report of four cases, and one of a day when all were slower and other programs ran."""
 
-    def made(name, day, factor, *found):
+    def write(name, day, factor, *found):
         cases = [
             synthetic.case(framework=framework, model=model, recipe=f"reference-{model}", protocol=synthetic.FULL)
             for framework in ("pytorch", "mxnet")
@@ -404,7 +404,7 @@ def slower_everywhere(tmp_path):
         return reports.written(tmp_path / name, reports.evaluation(*summaries, title=name, findings=found))
 
     busy = [findings.BusyMachine(where=f"run-{place}", others=0.4) for place in range(2)]
-    return [made("calm", 1, 1.0), made("busy", 2, 0.5, *busy)]
+    return [write("calm", 1, 1.0), write("busy", 2, 0.5, *busy)]
 
 
 def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first_and_of_each_report_who_is_fastest(

@@ -82,7 +82,7 @@ def test_with_two_frameworks_frameworks_are_ranked_and_the_best_variant_leads():
     ]
     every = answers.answers(found)
 
-    assert {one.scope for one in every} == {FRAMEWORKS} and len(every) == 2
+    assert {each.scope for each in every} == {FRAMEWORKS} and len(every) == 2
     assert answers.headline(every).setting.options == FAST
     assert answers.headline(reversed(every)).setting.options == FAST
 
@@ -112,7 +112,7 @@ def test_an_option_may_change_what_a_script_states_and_two_scripts_must_state_th
 
     assert only(options).said == "fastest"
     apart = only(scripts)
-    assert apart.said == "alone" and [one.why for one in apart.apart] == [("facts.data",)]
+    assert apart.said == "alone" and [each.why for each in apart.apart] == [("facts.data",)]
     assert sentence(apart) == "Only “reference-resnet50” has a result to rank: 100.00 images/s (n = 5)."
 
 

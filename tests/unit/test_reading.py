@@ -103,7 +103,7 @@ def test_a_score_has_its_seconds_since_the_start_by_its_arrival(log):
 
     found = read_run([written], case(), "pytorch_examples", dialects=DIALECTS).scores
 
-    top1 = [(one.epoch, one.value, one.at_s) for one in found if one.metric == "top1"]
+    top1 = [(run.epoch, run.value, run.at_s) for run in found if run.metric == "top1"]
     assert top1 == [(1, 7.03, 61.5), (2, 9.0, 120.25)]
 
 

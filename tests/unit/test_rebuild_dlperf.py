@@ -18,7 +18,7 @@ def rows(file):
         return list(csv.DictReader(lines))
 
 
-def kept(name):
+def reference_rows(name):
     return rows(paths.DATA / "reference" / "dlperf_v1" / name)
 
 
@@ -33,7 +33,7 @@ NAMES = ("framework", "recipe", "model", "precision", "scale", "batch_per_device
 def summary_of(rebuilt, framework, scale, batch, model="resnet50_v1.5"):
     wanted = (framework, scale, batch, "fp32", model, False)
     names = ("framework", "scale", "batch_per_device", "precision", "model", "xla")
-    [found] = [one for one in rebuilt.summaries if wanted == tuple(getattr(one.case, name) for name in names)]
+    [found] = [row for row in rebuilt.summaries if wanted == tuple(getattr(row.case, name) for name in names)]
     return found
 
 
@@ -44,9 +44,9 @@ def key(cell):
 
 
 def test_every_cell_of_the_published_tables_is_a_case_with_its_figure(rebuilt):
-    printed = {key(cell): float(cell["items_per_s"]) for cell in kept("cells.csv")}
+    printed = {key(cell): float(cell["items_per_s"]) for cell in reference_rows("cells.csv")}
 
-    found = {tuple(getattr(one.case, name) for name in NAMES): one.items_per_s.value for one in rebuilt.summaries}
+    found = {tuple(getattr(row.case, name) for name in NAMES): row.items_per_s.value for row in rebuilt.summaries}
 
     assert len(found) == 164
     # the median of an even number of runs lies half a digit off the printed one
@@ -86,11 +86,11 @@ def test_the_speed_up_of_the_report_is_found_again(rebuilt):
 
 def test_the_participants_have_the_features_that_the_report_prints_their_commit_and_launcher(rebuilt):
     models = [participants(Book(evaluation=rebuilt), model) for model in ("resnet50_v1.5", "bert_base")]
-    found = {one.title: "+".join(one.features) for one in models[0]}
+    found = {model.title: "+".join(model.features) for model in models[0]}
 
     assert (found["NGC MXNet"], found["NGC TensorFlow"]) == ("DALI+Horovod", "DALI+Horovod+XLA")
     assert (found["NGC PyTorch"], found["OneFlow"]) == ("DALI+APEX", "")
-    assert all(one.commit and one.launcher for each in models for one in each)
+    assert all(repository.commit and repository.launcher for each in models for repository in each)
 
 
 def test_cited_values_decide_nothing_and_every_run_leads_to_a_file_a_line_and_its_hash(rebuilt):
@@ -123,7 +123,7 @@ def test_the_kept_figures_and_runs_are_those_of_the_reference(shared):
         for row in rows(shared / "reference" / "dlperf_runs.csv")
     }
 
-    cells = kept("cells.csv")
+    cells = reference_rows("cells.csv")
     assert {(cell["items_per_s"], cell["line"]) for cell in cells} <= printed
     assert {figure for figure, _ in printed} == {cell["items_per_s"] for cell in cells}
-    assert {(run["file"], run["log"], run["run"], run["items_per_s"]) for run in kept("runs.csv")} <= runs
+    assert {(run["file"], run["log"], run["run"], run["items_per_s"]) for run in reference_rows("runs.csv")} <= runs

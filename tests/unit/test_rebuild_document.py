@@ -21,7 +21,7 @@ CHAPTERS = [
 PARTS = ["评测平台", "评测框架", "评测模型", "评测环境", "评测配置", "评测规则", "评测指标"]
 
 
-def kept():
+def cells():
     with open(paths.DATA / "reference" / "tianshu" / "cells.csv", encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
 
@@ -62,9 +62,9 @@ def test_every_model_of_the_outline_has_figures_and_chapter_eight_is_the_list_th
 
 
 def test_a_printed_step_time_gives_the_throughput_of_the_global_batch_and_an_oom_none(rebuilt):
-    of_hugectr = [one for one in rebuilt.summaries if one.case.framework == "hugectr" and one.case.scale == "1x1"]
-    [summary] = [one for one in of_hugectr if one.case.option("deep_vocabulary") == "3200000"]
-    lost = [run for one in rebuilt.summaries for run in one.measurements if run.value is None]
+    of_hugectr = [row for row in rebuilt.summaries if row.case.framework == "hugectr" and row.case.scale == "1x1"]
+    [summary] = [row for row in of_hugectr if row.case.option("deep_vocabulary") == "3200000"]
+    lost = [run for summary in rebuilt.summaries for run in summary.measurements if run.value is None]
 
     assert summary.items_per_s.value == pytest.approx(16384 / 0.065664)
     assert summary.measurements[0].throughput.method == "cited step time"
@@ -73,8 +73,8 @@ def test_a_printed_step_time_gives_the_throughput_of_the_global_batch_and_an_oom
 
 def test_the_speed_up_of_faces_follows_from_the_table_and_every_value_is_cited(rebuilt):
     """6,931.6 images/s on 32 devices against 246.45 on one."""
-    of_face = [one for one in rebuilt.summaries if one.case.model == "face_r100" and one.case.nodes == 4]
-    [found] = [one for one in of_face if (one.case.framework, one.case.batch_per_device) == ("oneflow", 64)]
+    of_face = [row for row in rebuilt.summaries if row.case.model == "face_r100" and row.case.nodes == 4]
+    [found] = [row for row in of_face if (row.case.framework, row.case.batch_per_device) == ("oneflow", 64)]
     assert round(found.speedup.value, 2) == 28.13
 
     runs = [run for summary in rebuilt.summaries for run in summary.measurements]
@@ -87,7 +87,7 @@ def test_rows_of_a_published_table_are_ranked_by_what_it_says_and_adam_over_all_
     found = [answer for answer in answers.answers(rebuilt.summaries) if answer.setting.model == "face_r100"]
 
     pairs = [
-        {each.summary.case.framework for each in one.ranked} for one in found if one.setting.batch_per_device == 64
+        {each.summary.case.framework for each in item.ranked} for item in found if item.setting.batch_per_device == 64
     ]
     assert pairs.count({"oneflow", "insightface"}) == 14 and pairs.count({"oneflow"}) == len(pairs) - 14
 
@@ -101,7 +101,7 @@ def test_rows_of_a_published_table_are_ranked_by_what_it_says_and_adam_over_all_
 
 def tables_of(rebuilt, name):
     book = Book(evaluation=rebuilt)
-    [model] = [one for one in models(book) if one.name == name]
+    [model] = [model for model in models(book) if model.name == name]
     return model_figures.of_model(book, model), model_figures.largest_batches(book, model)
 
 
@@ -145,6 +145,6 @@ def test_the_kept_figures_are_those_of_the_reference(shared):
             for row in csv.DictReader(lines)
         }
 
-    beside = {(cell["beside_file"], cell["beside_line"], cell["tflops"]) for cell in kept()}
-    assert {(cell["file"], cell["line"], cell["items_per_s"] or cell["step_ms"]) for cell in kept()} <= printed
+    beside = {(cell["beside_file"], cell["beside_line"], cell["tflops"]) for cell in cells()}
+    assert {(cell["file"], cell["line"], cell["items_per_s"] or cell["step_ms"]) for cell in cells()} <= printed
     assert {cell for cell in beside if cell[0].startswith("Megatron")} <= printed

@@ -83,8 +83,8 @@ def test_deepspeed_finds_its_hosts_in_a_file_that_is_made_of_the_launchers(tmp_p
 
 
 def test_each_recipe_has_one_entry_of_method_whose_printer_is_the_adapters():
-    entries = [(name, one) for one in METHOD["method"] for name in one["recipes"]]
-    recipes = {f"{name}/{one.name}": one for name, each in registry.discover().items() for one in each.recipes}
+    entries = [(name, each) for each in METHOD["method"] for name in each["recipes"]]
+    recipes = {f"{name}/{recipe.name}": recipe for name, each in registry.discover().items() for recipe in each.recipes}
     split = {name for name, one in recipes.items() if "split" in one.facts.get("parallel_layout", "")}
     words_of = {f"method.{key}_{value}" for _, one in entries for key, value in one.items() if key != "recipes"}
 
@@ -97,7 +97,7 @@ def test_each_recipe_has_one_entry_of_method_whose_printer_is_the_adapters():
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
 def test_each_fact_of_method_has_a_source_at_what_its_recipe_pins(framework, recipe):
     name = f"{framework}/{recipe.name}"
-    stated = next(one.keys() & {"at_one_device", "clock"} for one in METHOD["method"] if name in one["recipes"])
+    stated = next(each.keys() & {"at_one_device", "clock"} for each in METHOD["method"] if name in each["recipes"])
     pin = paths.read_data("repositories.toml").get(recipe.checkout)
     checkout = f"{pin['repository'].removeprefix('https://github.com/')}@{pin['commit'][:10]}:" if pin else "adapters/"
 

@@ -89,7 +89,7 @@ def test_a_rank_in_json_is_a_number_and_mpirun_hands_every_variable_to_the_other
     commands = [recipe.command(case) for _, case in points(framework, recipe) if not recipe.refusal(case)]
     assert [name for command in commands for text in texts(command) for name in find_quoted_numbers(text)] == []
 
-    for command in (one for one in commands if one.argv[0] == "mpirun"):
+    for command in (command for command in commands if command.argv[0] == "mpirun"):
         named = {name for flag, name in itertools.pairwise(command.argv) if flag == "-x"}
         assert set(command.environment) <= named
 

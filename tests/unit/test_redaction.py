@@ -82,7 +82,7 @@ def test_of_harmless_strings_that_nothing_was_tuned_to_and_of_honest_logs_hardly
     strings = (Path(__file__).parents[1] / "data" / "harmless.txt").read_text(encoding="utf-8").splitlines()
 
     assert len(strings) >= 119
-    assert len([one for one in strings if redaction.redact(one) != one]) <= 3
+    assert len([string for string in strings if redaction.redact(string) != string]) <= 3
 
     house = Path(__file__).parents[2]
     logs = [*house.glob("data/recorded/**/log.*.txt"), *house.glob("tests/logs/**/*.log")]

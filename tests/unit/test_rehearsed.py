@@ -16,12 +16,12 @@ from evalsuite.runs.store import Log
 
 ADAPTERS = discover()
 FOUND = [evidence.read_file(file) for file in sorted(evidence.FOLDER.glob("*.json"))]
-SCALES = [pytest.param(one, scale, id=f"{one.framework}/{one.recipe} {scale}") for one in FOUND for scale in one.scales]
+SCALES = [pytest.param(row, scale, id=f"{row.framework}/{row.recipe} {scale}") for row in FOUND for scale in row.scales]
 
 
-def read(one, scale):
-    logs = [evidence.LOGS / name for name in sorted(one.scales[scale].logs)]
-    recipe, case = ADAPTERS[one.framework].recipe(one.recipe), evidence.case(one, scale)
+def read(record, scale):
+    logs = [evidence.LOGS / name for name in sorted(record.scales[scale].logs)]
+    recipe, case = ADAPTERS[record.framework].recipe(record.recipe), evidence.case(record, scale)
     return reading.read_run(
         [Log(path=path, arrivals=path.with_suffix(".csv"), host=path.stem, rank=None) for path in logs],
         case,
@@ -32,39 +32,39 @@ def read(one, scale):
     )
 
 
-@pytest.mark.parametrize(("one", "scale"), SCALES)
-def test_a_kept_log_shows_the_steps_that_were_rehearsed(one, scale):
-    seen, found = one.scales[scale], read(one, scale)
+@pytest.mark.parametrize(("record", "scale"), SCALES)
+def test_a_kept_log_shows_the_steps_that_were_rehearsed(record, scale):
+    seen, found = record.scales[scale], read(record, scale)
 
     assert {name: sha256(evidence.LOGS / name) for name in seen.logs} == seen.logs
     assert (found.steps[-1].index, found.steps_reported) == (seen.steps_seen, seen.reports)
     assert (found.dialect, found.unit) == (seen.dialect, seen.unit)
 
 
-@pytest.mark.parametrize(("one", "scale"), SCALES)
-def test_a_kept_log_is_never_imported_as_a_measurement(one, scale):
-    for name in one.scales[scale].logs:
+@pytest.mark.parametrize(("record", "scale"), SCALES)
+def test_a_kept_log_is_never_imported_as_a_measurement(record, scale):
+    for name in record.scales[scale].logs:
         with pytest.raises(EvalsuiteError, match="is a rehearsal"):
             rehearsed.refuse_log(evidence.LOGS / name)
 
 
-@pytest.mark.parametrize("one", FOUND, ids=lambda one: f"{one.framework}/{one.recipe}")
-def test_evidence_is_about_a_recipe_of_the_house(one):
-    recipe = ADAPTERS[one.framework].recipe(one.recipe)
+@pytest.mark.parametrize("record", FOUND, ids=lambda each: f"{each.framework}/{each.recipe}")
+def test_evidence_is_about_a_recipe_of_the_house(record):
+    recipe = ADAPTERS[record.framework].recipe(record.recipe)
 
-    assert (one.model, recipe.kind) == (recipe.model, "official")
-    assert one.scales
+    assert (record.model, recipe.kind) == (recipe.model, "official")
+    assert record.scales
 
 
-@pytest.mark.parametrize("one", FOUND[:1], ids=lambda one: f"{one.framework}/{one.recipe}")
-def test_evidence_holds_as_long_as_the_recipe_starts_the_same(one):
-    recipe = ADAPTERS[one.framework].recipe(one.recipe)
-    asked = {scale: recipe.command(evidence.case(one, scale)) for scale in one.scales}
+@pytest.mark.parametrize("record", FOUND[:1], ids=lambda each: f"{each.framework}/{each.recipe}")
+def test_evidence_holds_as_long_as_the_recipe_starts_the_same(record):
+    recipe = ADAPTERS[record.framework].recipe(record.recipe)
+    asked = {scale: recipe.command(evidence.case(record, scale)) for scale in record.scales}
     scales = {
         scale: replace(seen, command=asked[scale].argv, environment=asked[scale].environment)
-        for scale, seen in one.scales.items()
+        for scale, seen in record.scales.items()
     }
-    now = replace(one, scales=scales)
+    now = replace(record, scales=scales)
 
     def other(case):
         return replace(recipe.command(case), argv=(*recipe.command(case).argv, "--more"))
@@ -76,18 +76,18 @@ def test_evidence_holds_as_long_as_the_recipe_starts_the_same(one):
 
 def test_the_listing_names_the_four_levels(capsys):
     main(["adapters", "--json"])
-    found = {f"{one['framework']}/{one['recipe']}": one["verification"] for one in json.loads(capsys.readouterr().out)}
+    found = {f"{row['framework']}/{row['recipe']}": row["verification"] for row in json.loads(capsys.readouterr().out)}
 
-    levels = {name: one["level"] for name, one in found.items()}
+    levels = {name: record["level"] for name, record in found.items()}
     assert set(levels.values()) <= {"our own", "unchecked", "arguments checked", "rehearsed", "ran here"}
-    for one in FOUND:
-        still = evidence.of_recipe(one.framework, ADAPTERS[one.framework].recipe(one.recipe))
-        name = f"{one.framework}/{one.recipe}"
+    for record in FOUND:
+        still = evidence.of_recipe(record.framework, ADAPTERS[record.framework].recipe(record.recipe))
+        name = f"{record.framework}/{record.recipe}"
         assert (levels[name] in ("rehearsed", "ran here")) or still is None
         assert ("rehearsed_steps" in found[name]) == (still is not None)
 
 
 def test_every_kept_log_belongs_to_evidence():
-    named = {name for one in FOUND for seen in one.scales.values() for name in seen.logs}
+    named = {name for each in FOUND for seen in each.scales.values() for name in seen.logs}
 
     assert {file.name for file in evidence.LOGS.glob("*.log")} == named

@@ -77,7 +77,7 @@ def test_features_and_source_are_those_of_the_script_and_not_the_axes_that_were_
     [model] = blocks.models(Book(evaluation=quick))
 
     def of(evaluation, name):
-        return {getattr(one, name) for one in participants(Book(evaluation=evaluation), "resnet50_v1.5")}
+        return {getattr(each, name) for each in participants(Book(evaluation=evaluation), "resnet50_v1.5")}
 
     assert of(horovod, "features") == {("Horovod",)} and not model.features
     assert (of(v1, "builds_v15"), of(quick, "builds_v15")) == ({True}, {False})

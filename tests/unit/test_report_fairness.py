@@ -37,10 +37,10 @@ def evaluation(*of):
 
 @pytest.fixture
 def page(tmp_path):
-    def made(*of):
+    def page_of(*of):
         return html.unescape(report.build(evaluation(*of), tmp_path, languages=["en"])[0].read_text(encoding="utf-8"))
 
-    return made
+    return page_of
 
 
 def matrix(*of):
@@ -49,7 +49,7 @@ def matrix(*of):
 
 @pytest.mark.parametrize(("of", "said"), sources.cases("report_fairness.toml")["said"])
 def test_what_keeps_a_pair_apart_what_nobody_states_and_what_is_the_same_is_said(of, said, page):
-    shown = page(*(measured(**one) for one in of))
+    shown = page(*(measured(**each) for each in of))
 
     assert [part for part in said if part not in shown] == []
 
@@ -85,7 +85,7 @@ def as_recorded(framework, **changes):
 
 def as_book(*commands, receipts=()):
     found = [measured(name) for name, _ in commands]
-    recorded = {run.run.id: of for one, (_, of) in zip(found, commands, strict=True) for run in one.measurements}
+    recorded = {run.run.id: of for row, (_, of) in zip(found, commands, strict=True) for run in row.measurements}
     return Book(evaluation=replace(synthetic.evaluation(found, commands=recorded), receipts=receipts))
 
 
@@ -120,12 +120,12 @@ def test_a_receipt_of_the_lab_proves_its_own_files_and_says_whose_it_is():
 
 def printing(framework, kind="official", losses=((1, 6.9321),), parameters="25557032"):
     """A case whose runs print that at their start, and the commands of its runs."""
-    one = measured(framework)
+    row = measured(framework)
     fact = (Fact(key="parameters", value=parameters, source="log"),) if parameters else ()
-    runs = tuple(replace(run, first_losses=losses, facts=(*run.facts, *fact)) for run in one.measurements)
+    runs = tuple(replace(run, first_losses=losses, facts=(*run.facts, *fact)) for run in row.measurements)
     command = as_recorded("pytorch")
     command = replace(command, recipe=replace(command.recipe, kind=kind))
-    return replace(one, measurements=runs), {run.run.id: command for run in runs}
+    return replace(row, measurements=runs), {run.run.id: command for run in runs}
 
 
 def with_first_prints(*given):
@@ -158,7 +158,7 @@ def test_official_scripts_and_frameworks_that_nobody_compared_have_no_such_proof
     (found,) = computed(("pytorch", as_recorded("pytorch")), ("chainermn", other))
     assert found["shown"] == "no_receipt"
 
-    answers = [replace(one, settings=(replace(one.settings[0], name=one.framework),)) for one in RECEIPT.answers]
+    answers = [replace(each, settings=(replace(each.settings[0], name=each.framework),)) for each in RECEIPT.answers]
     pair = [measured("pytorch"), measured("mxnet")]
     commands = {run.run.id: as_recorded(summary.case.framework) for summary in pair for run in summary.measurements}
     assert proven_room._case_pair(*pair, commands, replace(RECEIPT, answers=tuple(answers))).shown == "no_receipt"

@@ -25,7 +25,7 @@ from tests import sources
 SPOKEN = words.read()
 
 
-def said(one, language="en"):
+def text(one, language="en"):
     return one.plain(language).replace("\u00a0", " ")
 
 
@@ -34,11 +34,11 @@ def test_two_of_one_median_tie_and_a_tie_is_said_with_its_lead_and_the_share_of_
     subject = Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN)
     _, found = verdict.facts(subject)["found"]
 
-    assert said(found.sentence) == (
+    assert text(found.sentence) == (
         "OneFlow, NGC PyTorch tie for fastest, equal within 1.5%: 9,441, 9,373 images/s; "
         "the first is 2.0% ahead of NGC MXNet (n = 7)."
     )
-    assert "OneFlow、NGC PyTorch 并列最快，相差在 1.5% 以内：" in said(found.sentence, "zh")
+    assert "OneFlow、NGC PyTorch 并列最快，相差在 1.5% 以内：" in text(found.sentence, "zh")
     assert found.beside is None
 
 
@@ -47,14 +47,14 @@ def test_every_answer_stands_on_the_page_with_all_its_runs_and_reasons(built):
     found = {question.scale: question for question in answers.questions(book, SPOKEN) if question.model == "BERT-Base"}
 
     big = found["4×8"]
-    assert [(said(place.name), place.ratio, place.ahead) for place in big.places] == [
+    assert [(text(place.name), place.ratio, place.ahead) for place in big.places] == [
         ("OneFlow", "1.000", True),
         ("NGC PyTorch", "0.993", True),
         ("NGC MXNet", "0.980", False),
     ]
     assert {place.dots.count("M") for place in big.places} == {7}
-    assert list(map(said, big.reasons)) == ["MXNet: no valid run: CUDA out of memory <b>"]
-    assert list(map(said, found["1×8"].reasons)) == ["MXNet: not planned with this setting at this scale"]
+    assert list(map(text, big.reasons)) == ["MXNet: no valid run: CUDA out of memory <b>"]
+    assert list(map(text, found["1×8"].reasons)) == ["MXNet: not planned with this setting at this scale"]
 
 
 @pytest.mark.parametrize("name", ["full", "options", "variants", "ladder", "thorough"])
@@ -64,10 +64,10 @@ def test_without_script_every_cell_of_the_matrix_leads_to_its_answer_and_all_ans
     blocks = {element["id"]: element.text("en") for element in section.all("article", class_="answer")}
     questions = answers.questions(page.book, SPOKEN)
 
-    assert set(blocks) == {one.id for one in questions}
-    for one in questions:
-        assert all(said(place.name) in blocks[one.id] and place.value.text in blocks[one.id] for place in one.places)
-        assert all(said(reason) in blocks[one.id] for reason in one.reasons)
+    assert set(blocks) == {question.id for question in questions}
+    for each in questions:
+        assert all(text(place.name) in blocks[each.id] and place.value.text in blocks[each.id] for place in each.places)
+        assert all(text(reason) in blocks[each.id] for reason in each.reasons)
     links = [link["href"] for table in section.all("table", class_="winners") for link in table.all("a")]
     assert {link[1:] for link in links if link.startswith("#a-")} <= set(blocks)
 
@@ -80,7 +80,7 @@ def test_of_many_models_those_that_compare_most_stand_open_and_decided_ones_firs
         for name in ("o1", "o4", "o3", "d3", "d2", "o5")
     ]
 
-    assert [one.model for one in verdict.choose_open(many)] == ["o4", "d3", "o5"]
+    assert [each.model for each in verdict.choose_open(many)] == ["o4", "d3", "o5"]
     assert verdict.choose_open(many[:5]) == tuple(many[:5])
 
 
@@ -109,10 +109,10 @@ def test_the_matrix_says_ties_leads_and_what_would_decide(built):
     few = matrix_of(built("full").book)
 
     tie = ("tie", "OneFlow = NGC PyTorch", "+2.0% over NGC MXNet")
-    found = [(cell.tone, *(said(each) if each else "" for each in (cell.winner, cell.lead))) for cell in row.cells]
+    found = [(cell.tone, *(text(each) if each else "" for each in (cell.winner, cell.lead))) for cell in row.cells]
     assert found == [("none", "", ""), tie, tie]
     assert {cell.tone for cell in few.rows[0].cells} == {"open"}
-    assert said(few.rows[0].cells[0].note) == "preliminary: 16 more runs"
+    assert text(few.rows[0].cells[0].note) == "preliminary: 16 more runs"
 
 
 @pytest.mark.parametrize(("speeds", "needed"), [((100.0,), "preliminary: 8 more runs"), ((100.0, 101.0), None)])
@@ -125,7 +125,7 @@ def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, neede
     ]
     found = matrix_of(Book(evaluation=reports.evaluation(*rows)))
 
-    assert (said(found.needed) if found.needed else None) == needed
+    assert (text(found.needed) if found.needed else None) == needed
     assert all(cell.note for cell in found.rows[0].cells)
 
 
@@ -138,7 +138,7 @@ def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_st
 ):
     def of(name, speed, options=(), **changes):
         case = synthetic.case(name, protocol=synthetic.FULL, options=options, **changes)
-        return reports.summary([speed * one for one in reports.FASTER], of=case)
+        return reports.summary([speed * each for each in reports.FASTER], of=case)
 
     rows = [of("oneflow", 1.0), of("pytorch", 0.8), of("mxnet", 0.9, options=(("gradient_clipping", "off"),))]
     rows += [of("mindspore", 0.5, batch_per_device=7), of("oneflow", 1.0, model="gpt2", recipe="gpt2")]
@@ -152,7 +152,7 @@ def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_st
         and "training" not in table.rows[0][1][1].views
     )
     found, on_a_site = (
-        {name: [(c.share and c.share.text, c.why and said(c.why), c.weight) for c in cells] for name, cells in one.rows}
+        {name: [(c.share and c.share.text, c.why and text(c.why), c.weight) for c in cells] for name, cells in one.rows}
         for one in (table, read_back)
     )
     assert on_a_site == found
@@ -166,7 +166,7 @@ def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_st
 
 def test_the_largest_scale_is_chosen_and_the_efficiency_is_held_against_the_threshold_of_the_criterion():
     of = synthetic.ladder()
-    linear = next(one for one in of.verdicts if one.criterion == "C1")
+    linear = next(verdict for verdict in of.verdicts if verdict.criterion == "C1")
 
     def outcomes(*verdicts):
         tables = standings_of(replace(of, verdicts=verdicts))
@@ -190,15 +190,15 @@ def test_notices_are_a_line_each_with_the_whole_behind_it():
     found = {notice.kind: notice for notice in notices.notices(Book(evaluation=synthetic.quick()), SPOKEN)}
 
     line = "Preliminary: 3 repeats of 30 steps each; the full protocol takes 5 to 7 of 100."
-    assert said(found["profile"].line) == line
-    assert "make report PROFILE=full" in said(found["profile"].whole)
-    assert all(len(said(one.line)) < 180 for one in found.values())
-    assert "The 2 processes of scale 1×2 share 2 cores" in said(found["cores"].whole)
+    assert text(found["profile"].line) == line
+    assert "make report PROFILE=full" in text(found["profile"].whole)
+    assert all(len(text(line.line)) < 180 for line in found.values())
+    assert "The 2 processes of scale 1×2 share 2 cores" in text(found["cores"].whole)
 
 
 @pytest.mark.parametrize(("evaluation", "language", "line"), sources.cases("report_first_screen.toml")["counted"])
 def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, line):
-    assert said(tally.coverage(Book(evaluation=synthetic.PAGES[evaluation]()), SPOKEN), language) == line
+    assert text(tally.coverage(Book(evaluation=synthetic.PAGES[evaluation]()), SPOKEN), language) == line
 
 
 def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_nothing_under_a_quota():
@@ -211,7 +211,7 @@ def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_no
     limited = Book(evaluation=replace(quick, environments=on))
 
     def lines(book):
-        return {notice.kind: said(notice.line) for notice in notices.notices(book, SPOKEN)}
+        return {notice.kind: text(notice.line) for notice in notices.notices(book, SPOKEN)}
 
     assert "quiet-machine" in lines(Book(evaluation=quick)) and "busy" not in lines(Book(evaluation=quick))
     loud = lines(Book(evaluation=busy))
@@ -229,11 +229,11 @@ def _with_a_rival(evaluation):
 def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
     book = Book(evaluation=synthetic.quick())
 
-    assert {said(setting) for setting in answers.settings(book, SPOKEN).values()} == {"FP32 · bsz 8"}
+    assert {text(setting) for setting in answers.settings(book, SPOKEN).values()} == {"FP32 · bsz 8"}
     varied = answers.settings(Book(evaluation=_with_a_rival(synthetic.variants())), SPOKEN).values()
-    assert len({said(run) for run in varied}) == len(varied) > 4
-    assert "FP32 · bsz 32 · optimiser: gradient all-reduce" in map(said, varied)
-    assert "FP32 · bsz 32 · 优化器：梯度 AllReduce" in [said(run, "zh") for run in varied]
+    assert len({text(run) for run in varied}) == len(varied) > 4
+    assert "FP32 · bsz 32 · optimiser: gradient all-reduce" in map(text, varied)
+    assert "FP32 · bsz 32 · 优化器：梯度 AllReduce" in [text(run, "zh") for run in varied]
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "within 1.5%: 9,441, 9,373"), ("zh", "以内：9,441")])

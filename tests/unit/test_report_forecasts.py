@@ -53,18 +53,18 @@ def test_no_forecast_stands_anywhere_else(page, built):
     numbers = {row[5].split()[0].split("–")[0].lstrip("≈") for row in pages.rows(section.all("table")[0])}
     numbers = {number[: number.index(".") + 3] for number in numbers}
 
-    elsewhere = [one for one in page.one("main").all("section") if one["id"] in ("verdict", "problems", "overview")]
+    elsewhere = [each for each in page.one("main").all("section") if each["id"] in ("verdict", "problems", "overview")]
     elsewhere += [element for element in page.one("main").all("section") if (element["id"] or "").startswith("model-")]
     data = (built("ladder").folder / "summary.json").read_text(encoding="utf-8")
     tables = "".join(path.read_text(encoding="utf-8-sig") for path in (built("ladder").folder / "tables").glob("*.csv"))
 
-    assert not [number for number in numbers for one in elsewhere if number in one.text("en")]
+    assert not [number for number in numbers for line in elsewhere if number in line.text("en")]
     assert not [number for number in numbers if number.replace(",", "") in data + tables]
 
 
 def test_the_verdict_on_large_scales_stays_open_and_says_how_far_was_measured_and_no_forecast(page, built):
     verdict = page.one("section", id="verdict")
-    (c1,) = (one for one in built("ladder").summary["verdicts"] if one["criterion"] == "C1")
+    (c1,) = (verdict for verdict in built("ladder").summary["verdicts"] if verdict["criterion"] == "C1")
 
     assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
     assert "The largest scale measured is 4 nodes" in verdict.text("en")

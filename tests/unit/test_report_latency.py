@@ -103,7 +103,7 @@ def test_csv_and_summary_json_have_the_scores_and_what_the_rules_find(built):
     found = built("training").summary
     last = [row for row in built("training").table("scores") if row["split"] == "validation" and row["epoch"] == "81"]
     of_two = (summary for summary in found["summaries"] if summary["case"]["total_devices"] == 2)
-    two = next(one for one in of_two if one["case"]["framework"] == "pytorch")
+    two = next(each for each in of_two if each["case"]["framework"] == "pytorch")
 
     assert any(row["value"] == "76.282" for row in last)
     final = {"split": "validation", "metric": "top1", "epoch": 81, "value": 76.282, "at_s": 66600.0}

@@ -51,7 +51,7 @@ def test_the_chinese_page_has_the_same_structure_with_chinese_headings(built):
     zh, en = outline(body, "zh-CN"), outline(body)
 
     assert text(zh) == goldens.expected("outlines/quick.zh.txt", text(zh))
-    assert [one.partition(":")[0] for one in zh] == [one.partition(":")[0] for one in en]
+    assert [each.partition(":")[0] for each in zh] == [each.partition(":")[0] for each in en]
 
 
 def text(lines):
@@ -95,7 +95,7 @@ def test_a_failure_has_its_part_and_parts_with_nothing_to_show_are_one_line_and_
 
 def test_nobody_planned_or_made_the_runs_of_published_figures(tmp_path):
     quick = synthetic.quick()
-    cited = [synthetic.summary(replace(run, origin="cited") for run in one.measurements) for one in quick.summaries]
+    cited = [synthetic.summary(replace(run, origin="cited") for run in row.measurements) for row in quick.summaries]
     found = section(replace(quick, summaries=tuple(cited)), tmp_path, "quality").one("dl", id="counts-table")
 
     assert "Runs valid" in found.text("en") and "Runs planned" not in found.text("en")

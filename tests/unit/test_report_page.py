@@ -353,7 +353,7 @@ def test_throughput_of_a_device_is_drawn_beside_efficiency_in_reports_of_moderat
         for each in (book, large)
     ]
 
-    assert [[one.figure.axes[-1].key for one in of] for of in found] == [
+    assert [[each.figure.axes[-1].key for each in of] for of in found] == [
         ["items_per_s_per_device", "efficiency"],
         ["efficiency"],
     ]

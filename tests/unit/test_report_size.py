@@ -47,15 +47,15 @@ def test_a_large_page_says_the_command_of_a_series_once_and_a_small_one_that_of_
     series, *_ = provenance.series(Book(evaluation=large))
 
     rebuilt = {}
-    for one in series.cases:
-        line = series.command.script.replace(provenance.CASE, one.case.id)
-        for mark, value in series.command.values[one.case.id]:
-            line = line.replace(mark, value.replace(provenance.CASE, one.case.id))
-        rebuilt[one.case.id] = line
+    for row in series.cases:
+        line = series.command.script.replace(provenance.CASE, row.case.id)
+        for mark, value in series.command.values[row.case.id]:
+            line = line.replace(mark, value.replace(provenance.CASE, row.case.id))
+        rebuilt[row.case.id] = line
 
     assert rebuilt == {case.case.id: case.shell.script for case in series.cases}
     monkeypatch.undo()
-    assert {one.command for one in provenance.series(Book(evaluation=large))} == {None}
+    assert {each.command for each in provenance.series(Book(evaluation=large))} == {None}
 
 
 def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):

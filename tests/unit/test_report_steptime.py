@@ -42,7 +42,7 @@ def test_a_phase_that_was_not_recorded_is_said_to_be_so_and_is_no_zero(section):
 
 
 def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice_and_a_table_keeps_to_one_unit():
-    task = next(one for one in tables() if one.of == "task")
+    task = next(table for table in tables() if table.of == "task")
     row = next(row for row in task.rows if row.summary.case.total_devices == 2)
 
     expected = {**{"forward_backward": None, "allreduce": None}, **{"tensor_copy": "allreduce", "optimiser": None}}
@@ -74,7 +74,7 @@ def test_the_ratio_is_ten_to_a_whole_number_with_the_exact_one_beside_it(whole_s
 def test_csv_and_summary_json_have_every_phase_and_null_where_no_log_has_timers(built):
     rows = [row for row in built("timers").table("phases") if "oneflow" in row["case_id"]]
     summaries = built("timers").summary["summaries"]
-    of = {(one["case"]["framework"], one["case"]["total_devices"]): one["breakdown"] for one in summaries}
+    of = {(row["case"]["framework"], row["case"]["total_devices"]): row["breakdown"] for row in summaries}
 
     shares = [(row["phase"], row["share"]) for row in rows[:3]]
     assert shares == [("whole", "1.0"), ("forward", "0.7"), ("backward", "0.6")]

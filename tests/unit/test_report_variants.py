@@ -123,7 +123,7 @@ def test_a_difference_is_significant_by_the_rules_of_all_comparisons_and_what_sw
 
 
 def test_families_that_differ_in_the_protocol_alone_say_so():
-    short = [replace(one.case, protocol=synthetic.QUICK) for one in (ladder(), ladder(optimiser="x"))]
+    short = [replace(row.case, protocol=synthetic.QUICK) for row in (ladder(), ladder(optimiser="x"))]
     quick = [synthetic.summary(synthetic.measured(of, k, 20.0) for k in range(3)) for of in short]
 
     found = families([ladder(), ladder(optimiser="x"), *quick])

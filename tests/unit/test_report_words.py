@@ -36,7 +36,7 @@ def test_the_files_hold_the_same_keys_and_every_column_reason_and_axis_has_words
     assert tables["zh"].keys() == tables["en"].keys()
 
     file = tomllib.loads(words.COLUMNS.read_text(encoding="utf-8"))
-    assert {name: set(texts) for name, texts in file.items()} == {one.name: set(LANGUAGES) for one in columns.SHOWN}
+    assert {name: set(texts) for name, texts in file.items()} == {each.name: set(LANGUAGES) for each in columns.SHOWN}
 
     text = Path(verdicts.__file__).read_text(encoding="utf-8")
     reasons = {"met", "not_met", "faster", "no_difference", "cannot_tell", "short_window"}

@@ -29,7 +29,7 @@ def test_a_printed_speed_up_that_is_a_tenth_off_is_found_in_every_cell():
     rules, rows = recomputed.read(recomputed.SOURCES / "dlperf")
     moved = [{**row, "speedup": f"{float(row['speedup']) + 0.1:.2f}"} for row in rows]
 
-    assert sum(one.holds for one in recomputed.recompute(rules, moved)) == 0
+    assert sum(each.holds for each in recomputed.recompute(rules, moved)) == 0
 
 
 @pytest.mark.parametrize(("source", "file", "old", "new", "code"), TABLES["no_rules"])
@@ -52,9 +52,9 @@ def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path
     assert cli.main([*words, str(tmp_path / "a")]) == Exit.DONE
     assert f"{case}: 63.3" in capsys.readouterr().out
     facts = json.loads((file := place.report / "summary.json").read_text())
-    for one in facts["summaries"]:
-        one["throughput"] |= {end: 2 * one["throughput"][end] for end in ("low", "value", "high")}
-        one["runs"] = [run | {"value": 2 * run["value"], "inputs": {"data": "imagenet"}} for run in one["runs"]]
+    for summary in facts["summaries"]:
+        summary["throughput"] |= {end: 2 * summary["throughput"][end] for end in ("low", "value", "high")}
+        summary["runs"] = [run | {"value": 2 * run["value"], "inputs": {"data": "imagenet"}} for run in summary["runs"]]
     file.write_text(json.dumps(facts))
     for trusted in (False, True):
         monkeypatch.setattr(reproduce.audit, "checked", lambda asked: (facts, [])) if trusted else None

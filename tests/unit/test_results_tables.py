@@ -127,7 +127,7 @@ def test_every_valid_case_stands_in_exactly_one_table():
         shown = [ref for ref in found if ref]
 
         assert len(shown) == len(set(shown))
-        assert {blocks.names.case_anchor(one.case) for one in book.valid if one.case.model == model.name} <= set(shown)
+        assert {blocks.names.case_anchor(row.case) for row in book.valid if row.case.model == model.name} <= set(shown)
 
 
 # what holds for all values of a table is said once, and what differs stays in its cell

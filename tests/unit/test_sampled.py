@@ -73,8 +73,8 @@ def test_a_rate_that_the_arrivals_refute_is_doubtful_in_import_and_parse(tmp_pat
         main(["parse", str(path), "--devices", "1", "--batch-per-device", "8", "--json"])
         read += json.loads(capsys.readouterr().out)
 
-    assert [one["status"] for one in (answer, *read)] == ["doubtful"] * 3
-    assert [one["throughput"] for one in read] == [None, None]
+    assert [each["status"] for each in (answer, *read)] == ["doubtful"] * 3
+    assert [each["throughput"] for each in read] == [None, None]
 
 
 LAUNCHED = "--runs"

@@ -170,7 +170,7 @@ def test_a_search_is_priced_by_the_trials_that_have_ended_and_the_report_finds_t
 
     found = evaluation._trials(Store(tmp_path), [tried])
 
-    assert len(found) == len(lab.made) and {one.duration_s for one in found} == {3600.0}
+    assert len(found) == len(lab.made) and {each.duration_s for each in found} == {3600.0}
     assert evaluation._trials(Store(tmp_path), [replace(tried, batch_policy=None)]) == ()
     assert evaluation._trials(Store(tmp_path), [replace(tried, precision="amp")]) == ()
 

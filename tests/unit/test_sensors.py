@@ -132,8 +132,8 @@ def test_only_real_interfaces_and_the_loopback_are_read_or_what_is_up_in_a_conta
 
 def standing_on(folder, name, *below):
     (folder / f"sys/class/net/{name}").mkdir(parents=True)
-    for one in below:
-        (folder / f"sys/class/net/{name}/lower_{one}").symlink_to(f"../{one}")
+    for each in below:
+        (folder / f"sys/class/net/{name}/lower_{each}").symlink_to(f"../{each}")
 
 
 def facts_of(psutil_says, folder, name, speed):
@@ -239,7 +239,7 @@ def found(*devices, of_job=(True, True)):
         for at in range(100)
     )
     samples = {"n": runfolders.sampled(Header(hz=1.0, gpus=gpus), readings)}
-    return [one for one in utilisation.of_job(samples, WINDOW)[1] if isinstance(one, ClocksHeldBack | DeviceErrors)]
+    return [each for each in utilisation.of_job(samples, WINDOW)[1] if isinstance(each, ClocksHeldBack | DeviceErrors)]
 
 
 def limits(bits, until):

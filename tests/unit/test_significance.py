@@ -32,7 +32,7 @@ from tests.toys import CASE, measured, toynet
 OTHER = replace(CASE, framework="othernet")
 
 
-def made(case, values, campaign="a", rounds=True) -> Summary:
+def make(case, values, campaign="a", rounds=True) -> Summary:
     return summary(
         case,
         [measured(case, k, value, campaign=campaign, round=k if rounds else None) for k, value in enumerate(values)],
@@ -47,7 +47,7 @@ def below(share, values=DRIFTING):
 
 
 def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
-    first, other = made(CASE, DRIFTING), made(OTHER, below(0.03))
+    first, other = make(CASE, DRIFTING), make(OTHER, below(0.03))
 
     assert significance.compare(other, first).basis == "rounds" and significance.compare(other, first).behind
     assert not significance.apart([*below(0.03)], [*DRIFTING])
@@ -57,30 +57,30 @@ def test_a_drift_that_hits_both_hides_no_lead_within_rounds():
     ("ours", "theirs", "basis", "least"), sources.cases("significance.toml")["without_common_rounds"]
 )
 def test_without_common_rounds_runs_are_compared_and_between_campaigns_nothing_is_decided(ours, theirs, basis, least):
-    first = made(CASE, DRIFTING, **theirs)
-    near, far = (significance.compare(made(OTHER, below(share), **ours), first) for share in (0.03, least))
+    first = make(CASE, DRIFTING, **theirs)
+    near, far = (significance.compare(make(OTHER, below(share), **ours), first) for share in (0.03, least))
 
     assert (near.behind, far.behind, far.basis) == (False, True, basis)
 
 
 def test_between_campaigns_a_lead_of_less_than_five_percent_says_nothing():
-    ours, theirs = made(OTHER, [97.0] * 5, "a"), made(CASE, [100.0, 100.1, 99.9, 100.0, 100.0], "b")
+    ours, theirs = make(OTHER, [97.0] * 5, "a"), make(CASE, [100.0, 100.1, 99.9, 100.0, 100.0], "b")
 
     assert not significance.compare(ours, theirs).behind
-    assert significance.compare(made(OTHER, [97.0] * 5, "b", rounds=False), theirs).behind
-    assert winners.rank([made(OTHER, [90.0] * 5, "a"), theirs]).evidence == "indicative"
+    assert significance.compare(make(OTHER, [97.0] * 5, "b", rounds=False), theirs).behind
+    assert winners.rank([make(OTHER, [90.0] * 5, "a"), theirs]).evidence == "indicative"
 
 
 @pytest.mark.parametrize(("shares", "behind"), sources.table("significance.toml")["shares"])
 def test_within_rounds_the_mean_lead_is_held_against_its_scatter(shares, behind):
     values = [100.0 * (1 - share) for share in shares]
 
-    assert significance.compare(made(OTHER, values), made(CASE, [100.0] * 5)).behind == behind
+    assert significance.compare(make(OTHER, values), make(CASE, [100.0] * 5)).behind == behind
 
 
 def test_the_more_rivals_or_looks_the_clearer_a_lead_must_be():
     shares = (0.0, 0.02, 0.03, 0.04, 0.02)
-    first, other = made(CASE, [100.0] * 5), made(OTHER, [100.0 * (1 - share) for share in shares])
+    first, other = make(CASE, [100.0] * 5), make(OTHER, [100.0 * (1 - share) for share in shares])
     added = replace(other, findings=(RepeatsAdded(planned=5, later=11, where=""),))
 
     assert significance.compare(other, first).behind
@@ -104,7 +104,7 @@ def test_of_two_campaigns_each_must_show_the_order():
 def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_that_they_hardly_do(lead, needed, runs):
     noise = (2.0, -2.0, 1.5, -1.5, 0.0)
 
-    ranking = winners.rank([made(CASE, [100 + lead] * 5), made(OTHER, [100 + line for line in noise])])
+    ranking = winners.rank([make(CASE, [100 + lead] * 5), make(OTHER, [100 + line for line in noise])])
 
     deciding = ranking.pairs[0].deciding
     assert (ranking.evidence, deciding.needed, deciding.runs) == ("open", needed, runs)
@@ -113,7 +113,7 @@ def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_tha
 
 @pytest.mark.parametrize(("values", "evidence"), sources.table("significance.toml")["early_limits"])
 def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
-    ranking = winners.rank([made(CASE, [100.0] * len(values)), made(OTHER, values)])
+    ranking = winners.rank([make(CASE, [100.0] * len(values)), make(OTHER, values)])
 
     assert ranking.evidence == evidence
     assert (ranking.false_exclusion is not None) == (evidence == "decided")
@@ -123,7 +123,7 @@ def test_a_round_in_which_a_run_failed_or_that_one_alone_made_is_left_out():
     late = [measured(OTHER, k, 97.0, campaign="a", round=k + 3) for k in range(5)]
     failed = [measured(OTHER, k, 97.0 if k else None, campaign="a", round=k) for k in range(7)]
 
-    shared = [significance.leads_by_campaign(summary(OTHER, runs), made(CASE, [100.0] * 7)) for runs in (late, failed)]
+    shared = [significance.leads_by_campaign(summary(OTHER, runs), make(CASE, [100.0] * 7)) for runs in (late, failed)]
 
     assert [len(each["a"]) for each in shared] == [4, 6]
 
@@ -152,15 +152,15 @@ def test_the_rate_of_false_exclusions_is_the_simulated_one(frameworks, runs):
 @pytest.mark.parametrize(("lead", "few"), [(0.025, False), (0.2, True)])
 def test_a_lead_that_levels_of_a_campaign_could_make_is_told_from_a_larger_one(lead, few):
     noisy = [100.0, 101.0, 99.0, 100.5, 99.5]
-    ranking = winners.rank([made(CASE, noisy), made(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
+    ranking = winners.rank([make(CASE, noisy), make(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
 
     assert ranking.evidence == "decided"
     assert (ranking.own_level < 1e-6) == few and 0 <= ranking.own_level < 0.3
 
 
 def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no_chance():
-    few = winners.rank([made(CASE, [100.0] * 3), made(OTHER, [90.0, 93.0, 88.0])])
-    many = winners.rank([made(CASE, [100.0] * 5), made(OTHER, [90.0] * 5)])
+    few = winners.rank([make(CASE, [100.0] * 3), make(OTHER, [90.0, 93.0, 88.0])])
+    many = winners.rank([make(CASE, [100.0] * 5), make(OTHER, [90.0] * 5)])
 
     assert (few.evidence, few.chance, few.false_exclusion) == ("consistent", pytest.approx(0.1), None)
     assert (many.evidence, many.chance) == ("decided", None)
@@ -172,8 +172,8 @@ def test_what_an_option_changes_is_told_by_the_same_rule():
     off, on = CASE, replace(CASE, xla=True)
     noisy = ((100.0, 101.0, 102.0, 103.0, 104.0), (102.5, 103.5, 104.0, 105.0, 106.0))
 
-    ratio = relative(made(on, noisy[1], "b"), made(off, noisy[0], "a"), setting("xla"))
-    within = relative(made(on, noisy[1]), made(off, noisy[0]), setting("xla"))
+    ratio = relative(make(on, noisy[1], "b"), make(off, noisy[0], "a"), setting("xla"))
+    within = relative(make(on, noisy[1]), make(off, noisy[0]), setting("xla"))
 
     assert ratio.significant is False  # of two campaigns
     assert within.significant is True  # by 3 % in every round
@@ -263,7 +263,7 @@ def of(case, values):
 
 
 def open_cases(*runs, criteria=NO_CRITERIA):
-    rows = with_scaling(summaries([one for each in runs for one in each]))
+    rows = with_scaling(summaries([item for each in runs for item in each]))
     return {id.partition("-")[0] for id in stopping.unsettled(rows, criteria)}
 
 
@@ -291,7 +291,7 @@ def test_few_rounds_of_two_are_held_against_the_scatter_of_all():
     assert open_cases(of(CASE, (100.0,) * 3), other) == {"toynet", "othernet"}
     assert open_cases(of(CASE, (100.0,) * 3), other, *more) == set()
     ranked = winners.rank(summaries([*of(CASE, (100.0,) * 3), *other, *more[0], *more[1]]))
-    assert (ranked.evidence, [one.case.framework for one in ranked.group]) == ("decided", ["toynet"])
+    assert (ranked.evidence, [row.case.framework for row in ranked.group]) == ("decided", ["toynet"])
 
 
 def test_a_case_without_a_rival_has_the_full_repeats():

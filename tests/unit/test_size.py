@@ -43,8 +43,8 @@ def lines(file):
 
 
 LINES = Counter()
-for one in FILES:
-    LINES[package(one)] += lines(one)
+for file in FILES:
+    LINES[package(file)] += lines(file)
 
 
 @pytest.mark.parametrize("name", sorted(LINES))

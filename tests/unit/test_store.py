@@ -184,7 +184,7 @@ def busy_share(intervals, period_s, phase):
     return figure.mean
 
 
-def drawn(seed):
+def draw_intervals(seed):
     random.seed(seed)
     return [interval_s(1 / HZ, random.uniform(-1, 1)) for _ in range(round(1.2 * HZ * SECONDS))]
 
@@ -194,12 +194,12 @@ def test_a_load_in_step_with_the_readings_is_neither_all_nor_nothing(phase):
     even = [1 / HZ] * round(HZ * SECONDS)
 
     assert busy_share(even, 1 / HZ, phase) in (0.0, 100.0)  # what a strict grid made of it
-    assert all(30 < busy_share(drawn(seed), 1 / HZ, phase) < 70 for seed in range(10))
+    assert all(30 < busy_share(draw_intervals(seed), 1 / HZ, phase) < 70 for seed in range(10))
 
 
 @pytest.mark.parametrize("period_s", [0.05, 0.31, 0.5, 1.0, 3.0])
 def test_over_many_runs_the_mean_is_right_whatever_the_period(period_s):
-    means = [busy_share(drawn(seed), period_s, seed / 40) for seed in range(40)]
+    means = [busy_share(draw_intervals(seed), period_s, seed / 40) for seed in range(40)]
 
     assert sum(means) / len(means) == pytest.approx(50, abs=4)
 

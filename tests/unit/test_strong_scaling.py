@@ -60,7 +60,7 @@ def test_no_run_is_shared_with_weak_scaling_and_resuming_finds_its_own(tmp_path)
 def test_one_series_whose_efficiency_no_weak_threshold_judges():
     found = rows(10.0, 14.0, 16.0)
 
-    assert [round(one.efficiency.value, 2) for one in found] == [1.0, 0.7, 0.4]
+    assert [round(each.efficiency.value, 2) for each in found] == [1.0, 0.7, 0.4]
     (verdict,) = verdicts(found, CRITERIA, LADDER)
     assert (verdict.outcome, verdict.reason) == ("undetermined", "strong_only")
     (verdict,) = verdicts(found, JUDGED, LADDER)
@@ -72,10 +72,10 @@ def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_fore
     found = rows(10.0, 14.0, 16.0)
 
     asked = answers.answers(found, LADDER, ())
-    assert {one.setting.strong_batch for one in asked} == {32} and len({one.setting for one in asked}) == 1
+    assert {answer.setting.strong_batch for answer in asked} == {32} and len({answer.setting for answer in asked}) == 1
     facts = [summary_json.SchemaWriter(None).plain({"$ref": "answer"}, question, "") for question in asked]
     assert [fact["batch_per_device"] for fact in facts] == [32, 16, 8]
-    by_id = {one.case.id: one for one in found}
+    by_id = {row.case.id: row for row in found}
     assert [finished.answer_of(fact, by_id).setting for fact in facts] == [question.setting for question in asked]
     (outlook,) = extrapolation.outlooks(found, (*LADDER, LADDER[0].at_scale(1, 8)))
     assert [refusal.reason for refusal in outlook.refusals] == ["strong"]
@@ -109,4 +109,4 @@ def test_the_page_says_what_stays_the_same_and_draws_no_threshold(tmp_path):
     assert "bsz 8" in section.text("en")  # of each of four devices
     book = Book(evaluation=of)
     case = summary_json.document(book, "0" * 64)["summaries"][-1]["case"]
-    assert case["strong_batch"] == 32 and finished.case_of(case) in {one.case for one in found}
+    assert case["strong_batch"] == 32 and finished.case_of(case) in {row.case for row in found}

@@ -205,7 +205,7 @@ def test_the_nodes_are_alike_and_the_launcher_trains_nothing():
     runtime, job = CASES["full"]
     policy = runtime["spec"]["mlPolicy"]
     node, launcher = (
-        one["template"]["spec"]["template"]["spec"] for one in runtime["spec"]["template"]["spec"]["replicatedJobs"]
+        each["template"]["spec"]["template"]["spec"] for each in runtime["spec"]["template"]["spec"]["replicatedJobs"]
     )
 
     assert (policy["numNodes"], policy["mpi"]["numProcPerNode"], policy["mpi"]["runLauncherAsNode"]) == (125, 8, False)

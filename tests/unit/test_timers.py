@@ -108,7 +108,7 @@ def published(model, workers, parent):
 
 
 def test_an_all_reduce_that_holds_tensor_numpy_and_a_nested_phase_longer_than_its_own_break_d19():
-    assert [one.code for one in breakdown.findings(published("MobileNetV2", 2, parent=None))] == ["D19"]
+    assert [finding.code for finding in breakdown.findings(published("MobileNetV2", 2, parent=None))] == ["D19"]
     assert list(breakdown.findings(published("MobileNetV2", 2, parent="allreduce"))) == []
 
     phases = (Phase(name="allreduce", seconds=2.0), Phase(name="tensor_copy", seconds=2.1, parent="allreduce"))

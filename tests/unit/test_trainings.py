@@ -46,7 +46,7 @@ def evaluated(runs, **changes):
     return replace(evaluation.evaluate(Store(runs)), targets=(TARGET,), **changes)
 
 
-def made(runs, *logs, case=CASE):
+def summary_of(runs, *logs, case=CASE):
     """The summary of *logs*, repeats of one case, and the codes of what is found."""
     for repeat, lines in enumerate(logs):
         finish(runs, repeat, lines, case)
@@ -59,11 +59,11 @@ RESUMED = [*range(1, 156), *range(151, STEPS + 1)]
 
 
 def test_the_band_of_five_seeds_holds_a_sixth_and_no_run_that_trains_more_slowly(tmp_path):
-    summary, codes = made(tmp_path, *SEEDS)
+    summary, codes = summary_of(tmp_path, *SEEDS)
     band = loss_curves.band(summary)
 
     sixth, slower = (
-        made(tmp_path / name, lines)[0].measurements[0].losses
+        summary_of(tmp_path / name, lines)[0].measurements[0].losses
         for name, lines in (("sixth", training(6)), ("slower", training(6, loss=lambda step: loss_at(step, 90.0))))
     )
 
@@ -96,7 +96,7 @@ def test_one_more_seed_leaves_the_band_as_seldom_as_is_said():
     ],
 )
 def test_a_band_is_of_seeds_that_differ_and_trained_as_long(tmp_path, logs, seeds):
-    summary, codes = made(tmp_path, *logs)
+    summary, codes = summary_of(tmp_path, *logs)
     band = loss_curves.band(summary)
 
     assert (band and band.seeds) == seeds
@@ -117,7 +117,7 @@ def test_a_band_is_of_seeds_that_differ_and_trained_as_long(tmp_path, logs, seed
     ],
 )
 def test_a_loss_that_does_not_fall_is_flagged_and_noise_is_not(tmp_path, loss, noise, flagged):
-    _, codes = made(tmp_path, training(1, loss=loss, noise=noise))
+    _, codes = summary_of(tmp_path, training(1, loss=loss, noise=noise))
 
     assert ("loss_not_falling" in codes) is flagged
 
@@ -150,7 +150,7 @@ def test_a_resumed_run_is_held_against_the_band_from_where_it_goes_on(tmp_path, 
         return loss_at(step) if number < 155 else loss_at(step - 150 if loss is None else step - 60)
 
     again = training(9, steps=steps, loss=loss if callable(loss) else lost)
-    summary, codes = made(tmp_path, *SEEDS, again)
+    summary, codes = summary_of(tmp_path, *SEEDS, again)
 
     assert summary.measurements[5].losses.resumed_at == (151 if steps == RESUMED else steps[0] - 1)
     assert ("resumed_apart" in codes) is apart
@@ -164,7 +164,7 @@ def test_a_step_trained_again_has_the_loss_it_had_where_nothing_was_lost(tmp_pat
         more = shift + growth * (step - 151) + random.Random(-step).gauss(0, noise)
         return loss_at(step) + random.Random(step).gauss(0, 0.15) + (next(passed) >= 155) * more
 
-    _, codes = made(tmp_path, training(9, steps=RESUMED, loss=loss, noise=0.0))
+    _, codes = summary_of(tmp_path, training(9, steps=RESUMED, loss=loss, noise=0.0))
 
     assert ("resumed_apart" in codes) is apart
 
@@ -175,8 +175,8 @@ def test_the_loss_of_the_first_rank_is_read_and_none_of_ranks_that_nothing_names
     mixed = [line for pair in zip(*ranks, strict=True) for line in pair]
     two = replace(CASE, devices_per_node=2)
 
-    named = made(tmp_path / "a", mixed, case=two)[0].measurements[0].losses
-    bare = made(tmp_path / "b", [line.partition(":")[2] for line in mixed], case=two)[0].measurements[0].losses
+    named = summary_of(tmp_path / "a", mixed, case=two)[0].measurements[0].losses
+    bare = summary_of(tmp_path / "b", [line.partition(":")[2] for line in mixed], case=two)[0].measurements[0].losses
 
     assert named.points[-1][1] == pytest.approx(0.92, abs=0.1)
     assert bare is None
@@ -197,7 +197,7 @@ def test_the_test_errs_as_often_as_it_says():
         for draw in draws
     ]
 
-    assert 0.02 < sum(one.outcome == "fewer" for one in each) / 1000 < 0.07
+    assert 0.02 < sum(verdict.outcome == "fewer" for verdict in each) / 1000 < 0.07
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_the_test_errs_as_often_as_it_says():
 )
 def test_a_training_that_does_not_arrive_leaves_its_case_without_a_time(tmp_path, last, ended):
     finish(tmp_path, 4, last, **ended)
-    summary, _ = made(tmp_path, *SEEDS[:4])
+    summary, _ = summary_of(tmp_path, *SEEDS[:4])
 
     found = convergence.arrivals(summary, TARGET)
 

@@ -35,7 +35,7 @@ def toy(tmp_path):
 
 def test_a_shape_that_the_user_accepts_is_no_longer_doubted(toy, capsys):
     shape = read_file(toy, devices=1).shape
-    codes = [main(["parse", str(toy), "--devices", "1", "--accept-shape", one, "--json"]) for one in (shape, "other")]
+    codes = [main(["parse", str(toy), "--devices", "1", "--accept-shape", each, "--json"]) for each in (shape, "other")]
     accepted, other = (json.loads(text) for text in capsys.readouterr().out.replace("]\n[", "]\0[").split("\0"))
 
     assert codes == [Exit.DONE, Exit.NOTHING_MEASURED]

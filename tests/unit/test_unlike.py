@@ -8,13 +8,13 @@ from evalsuite.results.compare.fairness import Obstacle
 from tests import sources
 
 
-def said(key, ours, theirs, language="en"):
+def reason(key, ours, theirs, language="en"):
     return why_not_comparable.sentence(Obstacle(key=key, ours=ours, theirs=theirs), words.read()).plain(language)
 
 
 def test_clocks_and_grounds_need_no_values():
-    assert said("grounds", "printed only", None).startswith("only one of them is timed by a clock of ours")
-    assert said("clocks", "far apart in a", None) == (
+    assert reason("grounds", "printed only", None).startswith("only one of them is timed by a clock of ours")
+    assert reason("clocks", "far apart in a", None) == (
         "the value of one is in doubt: two clocks far apart, or nothing proves that the work was done in the"
         " measured steps (see data quality)"
     )
@@ -22,15 +22,15 @@ def test_clocks_and_grounds_need_no_values():
 
 @pytest.mark.parametrize(("key", "english", "chinese"), sources.table("unlike.toml")["conditions"])
 def test_a_condition_is_called_by_its_name_in_the_report(key, english, chinese):
-    assert said(key, "off", "1.0") == english
-    assert said(key, "off", "1.0", "zh") == chinese
+    assert reason(key, "off", "1.0") == english
+    assert reason(key, "off", "1.0", "zh") == chinese
 
 
 def test_a_value_of_an_option_or_fact_is_written_as_in_the_tables():
-    assert said("facts.optimiser", "adam", "lazy adam") == "optimiser differs: Adam / LazyAdam"
-    assert said("classifier", "partial_fc", "data") == "classifier differs: Partial FC / data parallel"
-    assert said("options.data_loader", "dali", "1024", "zh") == "数据加载器不同：DALI / 1,024"
+    assert reason("facts.optimiser", "adam", "lazy adam") == "optimiser differs: Adam / LazyAdam"
+    assert reason("classifier", "partial_fc", "data") == "classifier differs: Partial FC / data parallel"
+    assert reason("options.data_loader", "dali", "1024", "zh") == "数据加载器不同：DALI / 1,024"
 
 
 def test_what_is_not_recorded_is_said_so():
-    assert said("framework_version", None, "2.9") == "with different versions: not recorded / 2.9"
+    assert reason("framework_version", None, "2.9") == "with different versions: not recorded / 2.9"

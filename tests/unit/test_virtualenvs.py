@@ -90,7 +90,7 @@ def test_other_pins_python_device_or_variables_of_a_build_make_another_environme
     alike = [toynet(requirements=pins), toynet(name="other", requirements=pins)]
 
     assert len({virtualenvs.folder_of(*question) for question in asked}) == 6
-    assert len({virtualenvs.folder_of(one, "cpu") for one in alike}) == 1
+    assert len({virtualenvs.folder_of(each, "cpu") for each in alike}) == 1
 
     recipe = toynet(built=("horovod==0.28.1",), build_environment={"A": "1"}, build_environment_gpu={"B": "NCCL"})
     plain = toynet(built=("horovod==0.28.1",), build_environment={"A": "1"})

@@ -53,7 +53,7 @@ def layer_norm(input, shape, weight, bias, eps):
 def layer_norm_gradients(gradient, input, shape, weight, bias, eps):
     """Of input, weight and bias."""
     with torch.enable_grad():
-        leaves = [one.detach().requires_grad_() for one in (input, weight, bias)]
+        leaves = [each.detach().requires_grad_() for each in (input, weight, bias)]
         output = torch.nn.functional.layer_norm(leaves[0], tuple(shape), leaves[1], leaves[2], eps)
         return torch.autograd.grad(output, leaves, gradient)
 

@@ -50,7 +50,7 @@ def replace_tensor_methods(torch):
     def to(self, *args, **kwargs):
         if "device" in kwargs:
             kwargs["device"] = on_cpu(torch, kwargs["device"])
-        return move(self, *(on_cpu(torch, one) for one in args[:1]), *args[1:], **kwargs)
+        return move(self, *(on_cpu(torch, arg) for arg in args[:1]), *args[1:], **kwargs)
 
     def cuda(self, device=None, non_blocking=False, memory_format=None, **kwargs):
         return self if memory_format is None else self.contiguous(memory_format=memory_format)

@@ -192,9 +192,8 @@ class Answer:
     @property
     def compared(self) -> tuple[Summary, ...]:
         pair = self.lead_pair if self.said != "untold" else None
-        return (
-            (*(one.summary for one in self.leaders), pair.second) if pair else tuple(one.summary for one in self.ranked)
-        )
+        first = tuple(entry.summary for entry in (self.leaders if pair else self.ranked))
+        return (*first, pair.second) if pair else first
 
     @property
     def few(self) -> tuple[Ranked, ...]:

@@ -64,10 +64,11 @@ def next_repeats(
 
 def _together(orders: Iterable[_More]) -> list[_More]:
     together: dict[object, _More] = {}
-    for one in orders:
-        key = (setting_of(one.of[0][0].case, one.scope), frozenset(one.candidates), one.longer)
-        before = together.get(key)
-        together[key] = replace(before, of=before.of + one.of, answers=before.answers + one.answers) if before else one
+    for more in orders:
+        key = (setting_of(more.of[0][0].case, more.scope), frozenset(more.candidates), more.longer)
+        if known := together.get(key):
+            more = replace(known, of=known.of + more.of, answers=known.answers + more.answers)
+        together[key] = more
     return list(together.values())
 
 

@@ -37,10 +37,11 @@ def with_and_without(
     anew = {_key(answer): answer for answer in answers(with_scaling(summaries(quiet)), planned, skips)}
     return tuple(
         WithAndWithout(
-            every=one, undisturbed=anew[_key(one)], disturbed_runs=sum(map(disturbed, _runs(one))), runs=len(_runs(one))
+            every=answer, undisturbed=anew[_key(answer)], disturbed_runs=sum(map(disturbed, runs)), runs=len(runs)
         )
-        for one in touched
-        if _key(one) in anew
+        for answer in touched
+        if _key(answer) in anew
+        for runs in [_runs(answer)]
     )
 
 

@@ -227,7 +227,7 @@ class TestWhatIsSaid:
         bring("table.csv --set recipe=resnet50", table(*rows, head=f"{HEAD},device"))
 
         members = valid(evaluate(bring.store).summaries)
-        unnamed = [replace(one, case=replace(one.case, options=())) for one in members]  # of their words for precision
+        unnamed = [replace(row, case=replace(row.case, options=())) for row in members]  # of their words for precision
         assert len(fairness.groups(unnamed, fairness.FRAMEWORKS)) == ranked
 
     def test_a_compiler_that_nobody_spoke_of_is_not_off(self, bring):
@@ -421,7 +421,7 @@ class TestTables:
 
         (finding,) = [citation for citation in cited(bring.store) if citation.code == "D16_speedup"]
         assert (finding.printed, finding.computed) == ("4.00", pytest.approx(3.9))
-        assert [one.printed for one in evaluate(bring.store).findings if one.code == "D16_speedup"] == ["4.00"]
+        assert [each.printed for each in evaluate(bring.store).findings if each.code == "D16_speedup"] == ["4.00"]
 
     def test_columns_that_are_not_read_are_named_with_what_they_could_be_and_map_says_what_they_are(self, bring):
         head = HEAD.replace("throughput", "img_per_sec").replace("gpus_per_node", "gpus_per_nod")
@@ -443,7 +443,7 @@ class TestTables:
         told, _, _ = bring("table.csv --set unit=samples/s")
 
         found = [measurement(folder) for folder in bring.store.finished()]
-        of_size = {one.run.case.option("deep_vocabulary"): one for one in found}
+        of_size = {run.run.case.option("deep_vocabulary"): run for run in found}
         assert (silent, told) == (Exit.NOTHING_MEASURED, DONE)
         assert "--set unit=samples/s" in answers[0]["reason"]
         assert of_size["3200000"].value == pytest.approx(16_384 / 0.013837)
@@ -457,8 +457,8 @@ class TestTables:
 
         found = [measurement(folder) for folder in bring.store.finished()]
         stated = {"stated_spread_items_per_s": 12.5, "training_stated_h": 6.1, "accuracy_stated_percent": 75.9}
-        assert len({one.run.case for one in found}) == 1
-        assert [stated.items() <= dict(one.figures).items() for one in found] == [True, True]
+        assert len({run.run.case for run in found}) == 1
+        assert [stated.items() <= dict(each.figures).items() for each in found] == [True, True]
 
 
 class TestWhatIsPrinted:
@@ -562,7 +562,7 @@ class TestFactsOfACampaign:
 def test_every_name_stands_in_the_help_and_every_fact_of_reports_is_known_and_no_axis_is_taken_for_a_misspelt_name():
     listed = set(cli.parsers("import")[1].epilog.replace(",", " ").split())
     keys = {rule.key for rule in facts.rules().fact} | {*facts.rules().options, *facts.rules().layouts}
-    axes = {name for one in registry.discover().values() for recipe in one.recipes for name in recipe.options or {}}
+    axes = {name for each in registry.discover().values() for recipe in each.recipes for name in recipe.options or {}}
 
     assert listed >= {*user_facts.FIELDS, *published_tables.COLUMNS}
     assert keys <= {*vocabulary.FACTS, *user_facts.FIELDS, *user_facts.RECORDED}

@@ -58,7 +58,7 @@ def bring(tmp_path, capsys):
 
 
 def c1(store):
-    verdict = next(one for one in verdicts(evaluate(store).summaries, criteria.read()) if one.criterion == "C1")
+    verdict = next(each for each in verdicts(evaluate(store).summaries, criteria.read()) if each.criterion == "C1")
     return verdict.outcome, verdict.reason
 
 
@@ -91,7 +91,7 @@ def test_a_machine_is_amended_and_what_was_said_first_stays_visible(bring, tmp_p
     bring(*where, "--machine", "dgx-a", "--amend")
     commands = [folder.command() for folder in bring.store.finished()]
     assert {(command.stated["machine"], command.corrected["machine"]) for command in commands} == {("dgx-a", "dgx-b")}
-    assert {str(run.environment) for one in evaluate(bring.store).summaries for run in one.measurements} == {"dgx-a"}
+    assert {str(run.environment) for row in evaluate(bring.store).summaries for run in row.measurements} == {"dgx-a"}
 
 
 @pytest.mark.parametrize(("name", "told"), [("other", '"other", and the path says "dgx-a"'), (" ", "expected")])
@@ -118,7 +118,7 @@ def test_two_devices_said_of_one_machine_are_a_finding(bring, tmp_path):
     bring(tmp_path / "logs/dgx-a/1n2g", "--set", "devices=2", "--set", "device=V100", "--machine", "dgx-a")
 
     findings = [finding for finding in evaluate(bring.store).findings if isinstance(finding, FactsDisagree)]
-    assert [(one.where, {one.value, one.other_value}) for one in findings] == [("dgx-a", {"A100", "V100"})]
+    assert [(run.where, {run.value, run.other_value}) for run in findings] == [("dgx-a", {"A100", "V100"})]
 
 
 def test_the_name_of_a_machine_is_no_device(bring, tmp_path):

@@ -186,7 +186,7 @@ def test_repeats_added_once_the_results_are_known_are_said(lab):
 
     findings = [finding for finding in lab.evaluation().findings if finding.code == "repeats_added"]
 
-    assert {(one.planned, one.later) for one in findings} == {(5, 7)}
+    assert {(finding.planned, finding.later) for finding in findings} == {(5, 7)}
 
 
 def test_what_counts_for_nothing_stays_visible_with_its_value(lab, tmp_path):
@@ -199,7 +199,7 @@ def test_what_counts_for_nothing_stays_visible_with_its_value(lab, tmp_path):
     facts = summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)
     assert (lost.run, lost.number, lost.status, lost.items_per_s) == (f"{SCALE.id}/r1", 1, "completed", 64.0)
     assert [attempt["items_per_s"] for attempt in facts["superseded_attempts"]] == [64.0]
-    assert [one["whole"] for one in facts["campaigns"]] == [True, True]
+    assert [campaign["whole"] for campaign in facts["campaigns"]] == [True, True]
     out = tmp_path / "out"
     cli.main(["report", "--runs", str(lab.store.root), "--out", str(out), "--criteria", str(lab.criteria)])
     page = (out / "report.html").read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ def codes(found):
     return [finding.code for finding in found.findings]
 
 
-def said(found, code):
+def says(found, code):
     """The one sentence that the finding with that *code* is."""
     (one,) = (finding for finding in found.findings if finding.code == code)
     return english(one)
@@ -114,7 +114,7 @@ class TestWhatWasTrained:
     ):
         measured = measurement(runfolders.finished(tmp_path, **left))
 
-        assert said(measured, code) == told if code else codes(measured) == []
+        assert says(measured, code) == told if code else codes(measured) == []
         assert measured.counts is counts if counts is not None else measured.value is None
 
     @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ class TestWhatWasTrained:
 
         evaluation = evaluate(Store(tmp_path))
 
-        assert [one.speedup and one.speedup.value for one in evaluation.summaries] == [1.0, None]
+        assert [summary.speedup and summary.speedup.value for summary in evaluation.summaries] == [1.0, None]
         assert "D14" not in [each.code for each in evaluation.findings]
 
     @pytest.mark.parametrize("name", ["log.n0.txt", "arrivals.n0.csv", "samples.n0.jsonl", "removed"])
@@ -156,7 +156,7 @@ class TestWhatWasTrained:
         found = measurement(folder)
 
         assert not found.counts
-        assert said(found, "changed_since_run") == f"changed since the run ended: {file.name}. Its value does not count"
+        assert says(found, "changed_since_run") == f"changed since the run ended: {file.name}. Its value does not count"
 
 
 def sampled(count=140, period_s=0.5, gpus=(), **each):
@@ -199,7 +199,7 @@ class TestUtilisation:
         assert (gpu and {name: getattr(gpu, name) for name in figure}) == pytest.approx(figure, abs=0.01)
         assert codes(found) == ([code] if code else [])
         assert found.counts is (code != "devices_idle")
-        assert not told or said(found, code) == told
+        assert not told or says(found, code) == told
 
     def test_a_host_without_samples_leaves_no_figure(self, tmp_path):
         hosts = {
@@ -210,7 +210,7 @@ class TestUtilisation:
         found, figures = used(runfolders.finished(tmp_path, hosts, replace(CASE, nodes=2)))
 
         assert figures == {}
-        assert "cover only 50.0%" in said(found, "D18")
+        assert "cover only 50.0%" in says(found, "D18")
 
 
 class TestTheClock:
@@ -248,8 +248,8 @@ class TestTheWindow:
         measured = measurement(runfolders.finished(tmp_path, epochs(seconds, whole, together=True)))
 
         assert (measured.throughput.method, measured.grounds) == ("step times", "printed")
-        assert "what the script prints (step times)" in said(measured, "printed_only")
-        assert said(measured, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
+        assert "what the script prints (step times)" in says(measured, "printed_only")
+        assert says(measured, "coarse_figures").startswith("the digits that the script prints allow an error of 1")
         assert "coarse_figures" not in codes(
             measurement(runfolders.finished(tmp_path, epochs(seconds, whole), repeat=1))
         )
@@ -364,7 +364,7 @@ class TestWhatIsSaidInBothLanguages:
         assert ("D25" in codes(measured)) is (ended == {})  # a process that did not report success did not lie
         if not ended:
             assert not measured.counts
-            assert said(measured, "D25") == "the process reported success, but its log ends in the middle of line 120"
+            assert says(measured, "D25") == "the process reported success, but its log ends in the middle of line 120"
             assert self.chinese(measured, "D25") == "进程报告成功，但日志在第 120 行中途截断"
 
     def test_what_failed_after_the_end_is_named_in_the_readers_language_and_the_log_quoted(self):

@@ -53,7 +53,7 @@ def forgotten(*facts):
 def pair(tmp_path):
     """The evaluation of two frameworks' recorded runs, of which PyTorch's are edited."""
 
-    def made(*edits):
+    def evaluate_edited(*edits):
         for framework in PAIR:
             name = CASE.format(framework=framework)
             shutil.copytree(paths.DATA / "recorded" / name, tmp_path / name)
@@ -67,7 +67,7 @@ def pair(tmp_path):
                 file.write_text(json.dumps(document), encoding="utf-8")
         return evaluate(Store(tmp_path))
 
-    return made
+    return evaluate_edited
 
 
 def c3(evaluation):

@@ -43,7 +43,7 @@ def told_of(*rows):
     """The runs that the rows of a table speak of."""
     rows = [
         {key: NAMED.get(value, value) for key, value in row.items() if key != "used"}
-        | {"utilisation": tuple(gpu(**one) for one in row.get("used", ()))}
+        | {"utilisation": tuple(gpu(**each) for each in row.get("used", ()))}
         for row in rows
     ]
     return [run for row in rows for run in runs(**row)]
@@ -54,7 +54,7 @@ def c1(*of, planned=()):
     return next(verdict for verdict in verdicts(rows, criteria.read(), planned) if verdict.criterion == "C1")
 
 
-def said(verdict):
+def reason_of(verdict):
     return cards._card(verdict, SPOKEN).reason.plain("en")
 
 
@@ -63,7 +63,7 @@ def test_a_verdict_rests_on_its_base_as_much_as_on_its_scale(of, reason, told):
     row = c1(told_of(*of))
 
     assert (row.outcome, row.reason) == ("undetermined", reason)
-    assert told in said(row)
+    assert told in reason_of(row)
 
 
 @pytest.mark.parametrize(("value", "larger", "outcome", "reason"), TABLE["larger"])
@@ -71,7 +71,7 @@ def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(value, lar
     row = c1(runs(BASE, 100.0), runs(SCALE, value), told_of(*larger), planned=(BASE, SCALE, LARGER))
 
     assert (row.outcome, row.reason) == (outcome, reason)
-    assert ("At 40×8" in said(row)) == (reason == "framework_failed")
+    assert ("At 40×8" in reason_of(row)) == (reason == "framework_failed")
     assert reason != "not_met" or row.case.nodes == 20
 
 
@@ -119,11 +119,11 @@ def test_who_is_ahead_is_ahead_of_every_framework_by_more_than_chance(reason, to
     row = c3(told_of(*of))
 
     assert (row.reason, row.within_noise) == (reason, reason not in ("faster", "nothing_to_compare"))
-    assert told in said(row).lower()
+    assert told in reason_of(row).lower()
 
 
 def test_every_block_has_its_standing():
-    amp = [replace(one, precision="amp") for one in (CASE, OTHER)]
+    amp = [replace(each, precision="amp") for each in (CASE, OTHER)]
 
     row = c3(runs(CASE, 110.0), runs(OTHER, 100.0), runs(amp[0], 200.0), runs(amp[1], 220.0))
 
@@ -166,7 +166,7 @@ def c2(*of, planned=()):
 
 @pytest.mark.parametrize(("of", "planned", "outcome", "reason"), TABLE["used"])
 def test_mean_utilisation_is_judged_by_sound_samples_of_all_planned_large_scales(of, planned, outcome, reason):
-    found = c2(told_of(*of), planned=[NAMED[one] for one in planned])["C2a"]
+    found = c2(told_of(*of), planned=[NAMED[case] for case in planned])["C2a"]
 
     assert (found.outcome, found.reason) == (outcome, reason)
     assert (found.measured is None) == (reason in ("no_gpu", "no_large_scale", "gpu_unread"))
@@ -176,7 +176,7 @@ def test_mean_utilisation_of_runs_that_were_chosen_passes_nothing():
     (summary,) = summaries(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))
     taken = replace(summary, findings=(RunTakenAway(attempts=2, where=SCALE.id),))
 
-    verdict = next(one for one in verdicts([taken], criteria.read()) if one.criterion == "C2a")
+    verdict = next(verdict for verdict in verdicts([taken], criteria.read()) if verdict.criterion == "C2a")
 
     assert (verdict.outcome, verdict.reason) == ("undetermined", "taken_away")
 
@@ -199,6 +199,6 @@ def test_the_mean_of_all_resources_names_those_that_have_a_capacity_beside_the_g
     disk = gpu(1e8, resource="disk_read", unit="bytes/s")
     found = c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0), gpu(80.0, resource="cpu"), disk)))["C2b"]
     assert (found.outcome, found.measured.value) == ("pass", pytest.approx(0.85))
-    assert "as the mean of GPU, CPU." in said(found)
+    assert "as the mean of GPU, CPU." in reason_of(found)
 
     assert list(c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))) == ["C2a"]

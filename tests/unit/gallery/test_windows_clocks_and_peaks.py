@@ -37,7 +37,7 @@ class TestTheWindow:
 
         assert finding.where.startswith("pytorch") and finding.code == "winner_changes"
         assert english(finding).startswith(f"over the {half} half of the measured steps mxnet is ahead, by ")
-        assert [one.code for one in data_rules.findings(rows, {})].count("winner_changes") == 1
+        assert [finding.code for finding in data_rules.findings(rows, {})].count("winner_changes") == 1
 
     @pytest.mark.parametrize(
         ("times", "speed"), sources.cases("windows_clocks_and_peaks.toml")["a_winner_of_both_halves"]

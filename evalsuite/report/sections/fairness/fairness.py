@@ -40,7 +40,7 @@ class FirstRow:
 class Matrix:
     block: Block
     title: Text
-    found: Comparison
+    comparison: Comparison
     columns: tuple[str, ...]
     standing: Text
     shown: tuple[FactRow, ...]  # those that differ or are not known of all
@@ -76,7 +76,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def _finding(matrices: Sequence[Matrix], words: Words) -> Text:
-    ranked = sum(matrix.found.standing == "ranked" for matrix in matrices)
+    ranked = sum(matrix.comparison.standing == "ranked" for matrix in matrices)
     return words("fairness.found", n=numbers.count(ranked), all=numbers.count(len(matrices)))
 
 
@@ -107,7 +107,7 @@ def _matrix(block: Block, comparison: Comparison, words: Words) -> Matrix:
     return Matrix(
         block=block,
         title=words("fairness.block", model=names.model(block.model), block_text=heading.heading(block, words)),
-        found=comparison,
+        comparison=comparison,
         columns=tuple(labels[summary.case.series] for summary in comparison.members),
         standing=_standing(comparison, labels, words),
         shown=tuple(row for row in comparison.rows if row.likeness != "same" and any(row.values)),

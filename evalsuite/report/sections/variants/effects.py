@@ -43,7 +43,7 @@ class Effect:
     before_summary: Summary | None
     after_summary: Summary | None
     obstacles: tuple[Obstacle, ...]
-    found: Ratio | None  # after ÷ before; None with an obstacle, or where a case has no value
+    comparison: Ratio | None  # after ÷ before; None with an obstacle, or where a case has no value
     cost: Cost | None = None  # None where a log prints no accuracy
 
     @property
@@ -56,7 +56,7 @@ class Effect:
 
     @property
     def ratio(self) -> Interval | None:
-        return self.found.ratio if self.found else None
+        return self.comparison.ratio if self.comparison else None
 
     @property
     def shown(self) -> Number | None:
@@ -68,7 +68,7 @@ class Effect:
 
     @property
     def judged(self) -> str:
-        significant = self.found.significant if self.found else None
+        significant = self.comparison.significant if self.comparison else None
         return {True: "significant", False: "not_significant", None: "too_few"}[significant]
 
     @property
@@ -89,7 +89,7 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
         before_summary=a,
         after_summary=b,
         obstacles=barred,
-        found=relative(b, a, purpose) if a and b and not barred else None,
+        comparison=relative(b, a, purpose) if a and b and not barred else None,
     )
 
 

@@ -54,15 +54,15 @@ class FusedLAMB(torch.optim.Optimizer):
 
     def step(self, closure=None):
         loss = closure() if closure is not None else None
-        norm, _ = apex_kernels.l2norm([one.grad for one in self._trained()])
+        norm, _ = apex_kernels.l2norm([each.grad for each in self._trained()])
         for group in self.param_groups:
-            parameters = [one for one in group["params"] if one.grad is not None]
+            parameters = [param for param in group["params"] if param.grad is not None]
             group["step"] = group.get("step", 0) + 1
             apex_kernels.lamb(
-                [one.grad for one in parameters],
-                [one.data for one in parameters],
-                [self._moment(one, "exp_avg") for one in parameters],
-                [self._moment(one, "exp_avg_sq") for one in parameters],
+                [parameter.grad for parameter in parameters],
+                [parameter.data for parameter in parameters],
+                [self._moment(parameter, "exp_avg") for parameter in parameters],
+                [self._moment(parameter, "exp_avg_sq") for parameter in parameters],
                 lr=group["lr"],
                 betas=group["betas"],
                 eps=group["eps"],
@@ -76,7 +76,7 @@ class FusedLAMB(torch.optim.Optimizer):
         return loss
 
     def _trained(self):
-        return [one for group in self.param_groups for one in group["params"] if one.grad is not None]
+        return [param for group in self.param_groups for param in group["params"] if param.grad is not None]
 
     def _moment(self, parameter, name):
         return self.state[parameter].setdefault(name, torch.zeros_like(parameter.data))
