@@ -11,7 +11,6 @@ from evalsuite.reference import (
     reference_bert_unsupported,
     reference_cifar10,
     reference_cifar10_arguments,
-    reference_cifar10_unsupported,
     reference_text_arguments,
     reference_unsupported,
 )
@@ -71,11 +70,6 @@ ADAPTER = Adapter(
             unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
             source="adapters/workloads/mxnet_bert.py",
         ),
-        *reference_cifar10(
-            _RESNET50,
-            _cifar10,
-            mobilenetv2_source="adapters/workloads/mxnet_mobilenetv2.py",
-            unsupported=lambda case: _no_xla(case) or reference_cifar10_unsupported(case),
-        ),
+        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/mxnet_mobilenetv2.py"),
     ),
 )

@@ -13,10 +13,8 @@ from evalsuite.reference import (
     reference_bert_unsupported,
     reference_cifar10,
     reference_cifar10_arguments,
-    reference_cifar10_unsupported,
     reference_face,
     reference_face_arguments,
-    reference_face_unsupported,
     reference_gpt2,
     reference_gpt2_unsupported,
     reference_text_arguments,
@@ -119,7 +117,6 @@ ADAPTER = Adapter(
             _RESNET50,
             command=_face,
             source="adapters/workloads/paddlepaddle_face.py",
-            unsupported=lambda case: _no_amp_on_cpu(case) or reference_face_unsupported(case),
         ),
         *reference_wide_deep(
             _RESNET50,
@@ -127,11 +124,6 @@ ADAPTER = Adapter(
             source="adapters/workloads/paddlepaddle_wide_deep.py",
             unsupported=_no_amp_on_cpu,
         ),
-        *reference_cifar10(
-            _RESNET50,
-            _cifar10,
-            mobilenetv2_source="paddle.vision.models.mobilenet_v2",
-            unsupported=lambda case: _no_amp_on_cpu(case) or reference_cifar10_unsupported(case),
-        ),
+        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="paddle.vision.models.mobilenet_v2"),
     ),
 )

@@ -219,8 +219,9 @@ GPT_SIZES = {"num_layers": "24", "hidden_size": "1024"}  # likewise: 345 M
 
 def _option_refused(recipe: Recipe, declared: Mapping[str, tuple[str, ...]], name: str, value: str) -> str | None:
     # official image scripts train at 224 without an argument for it
-    if (name, value) == ("image_size", INPUT_SIZES["image_size"]) and recipe.unit == "images/s":
-        return None
+    if name == "image_size" and name not in declared and recipe.unit == "images/s":
+        size = INPUT_SIZES[name]
+        return None if value == size else Message("core.one_size", recipe=recipe.name, size=size)
     if name not in declared:
         known = Message("core.its_axes", names=sorted(declared)) if declared else Message("core.no_axes")
         return Message("core.no_further_axis", recipe=recipe.name, name=name, known=known)

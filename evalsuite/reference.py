@@ -79,18 +79,8 @@ def _needs_length(least: int, most: int, id: str) -> Callable[[Case], str | None
     return refusal
 
 
-def _needs_size(wanted: str, id: str) -> Callable[[Case], str | None]:
-    def refusal(case: Case) -> str | None:
-        size = case.option("image_size", wanted)
-        return None if size == wanted else Message(id, size=size, wanted=wanted)
-
-    return refusal
-
-
 reference_bert_unsupported = _needs_length(8, BERT_POSITIONS, "core.bert_length")
 reference_gpt2_unsupported = _needs_length(2, GPT2_POSITIONS, "core.gpt2_length")
-reference_face_unsupported = _needs_size(FACE_SIZE, "core.face_size")
-reference_cifar10_unsupported = _needs_size(CIFAR10_SIZE, "core.cifar10_size")
 
 
 def reference_bert(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe]:
@@ -146,7 +136,7 @@ def reference_face_arguments(case: Case) -> tuple[str, ...]:
 
 def reference_face(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe, Recipe]:
     """IResNet-50, -100 and a small one with an ArcFace head, like *resnet50* but for what is given."""
-    ours = replace(replace(resnet50, unsupported=reference_face_unsupported), **own)
+    ours = replace(resnet50, **own)
     r50, r100, tiny = (
         replace(
             ours,
@@ -179,13 +169,10 @@ def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
 
 
 def reference_cifar10(
-    resnet50: Recipe,
-    command: Callable[[Case], Command],
-    mobilenetv2_source: str,
-    unsupported: Callable[[Case], str | None] = reference_cifar10_unsupported,
+    resnet50: Recipe, command: Callable[[Case], Command], mobilenetv2_source: str
 ) -> tuple[Recipe, Recipe]:
     """ResNet-50 and MobileNetV2 on images of CIFAR-10's size, like *resnet50* but for what is given."""
-    small = replace(resnet50, command=command, options={"image_size": (CIFAR10_SIZE,)}, unsupported=unsupported)
+    small = replace(resnet50, command=command, options={"image_size": (CIFAR10_SIZE,)})
     resnet50_small = replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10")
     mobilenetv2 = replace(small, name="reference-mobilenetv2-cifar10", model="mobilenetv2_cifar10")
     return resnet50_small, replace(mobilenetv2, source=mobilenetv2_source)
@@ -212,7 +199,7 @@ def reference_patterns(resnet50: Recipe, script: str) -> Recipe:
         xla="",
         spawn="per_node",
         outside="an evaluation and a checkpoint every ten steps",
-        unsupported=lambda case: reference_cifar10_unsupported(case) or reference_on_one_device(case, "patterns"),
+        unsupported=lambda case: reference_on_one_device(case, "patterns"),
         source="adapters/workloads/patterns.py",
         equivalence="",
     )

@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
 from evalsuite import redaction
@@ -15,10 +15,10 @@ from evalsuite.commands.printing.terminal import SIZES, print_json, table
 from evalsuite.errors import Exit
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.messages import Message
-from evalsuite.model import Case, Finding, Run, by_key
+from evalsuite.model import Case, Finding, Run, Skip, by_key
 from evalsuite.plan import searched
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
-from evalsuite.plan.plan import Plan
+from evalsuite.plan.plan import NO_RECIPE, Plan
 from evalsuite.report.text.findings import english
 from evalsuite.runs.store import Store
 
@@ -41,12 +41,16 @@ def print_table(request: Request) -> None:
     _note_searches(plan, flags)
     repeats = repeats_asked(plan.spec)
     rows = [(*_axes(case), f"{done[case.id]}/{repeats}", "; ".join(flags.get(case.id, ()))) for case in plan.cases]
-    rows += [(*_axes(skip.case), say("plan.skip"), i18n.worded(skip.reason)) for skip in plan.skips]
+    absent, others = _without_recipe(plan)
+    alike = by_key(((*_axes(skip.case)[:3], skip.reason), skip.case) for skip in others)
+    rows += [(*_values(cases), say("plan.skip"), i18n.worded(reason)) for (*_, reason), cases in alike.items()]
     sides = {"framework": "left", "recipe": "left", "model": "left", "scale": "left", "precision": "left",
              "batch": "right", "done": "right", "note": "left"}  # fmt: skip
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
     runs, device = len(plan.runs), say(f"plan.on_{place.machine.device}")
     table(say("plan.title", name=plan.spec.name, runs=runs, device=device), columns, rows)
+    if absent:
+        print(say("plan.no_recipes", models="; ".join(f"{who}: {', '.join(what)}" for who, what in absent.items())))
     if place.engine.name != "local":
         for sentence, recipes in find_unready(request).items():
             print(say("plan.to_prepare", what=sentence, recipes=", ".join(recipes)))
@@ -56,6 +60,23 @@ def print_table(request: Request) -> None:
         return
     for sentence in prices.sentences(plan, place, options, left):
         print(sentence)
+
+
+def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[Skip]]:
+    """Framework → models that it has no recipe for, where the plan has others of both; all other skips."""
+    frameworks, models = {case.framework for case in plan.cases}, {case.model for case in plan.cases}
+
+    def expected(skip: Skip) -> bool:
+        case = skip.case
+        return case.recipe == NO_RECIPE and case.framework in frameworks and case.model in models
+
+    pairs = dict.fromkeys((skip.case.framework, skip.case.model) for skip in plan.skips if expected(skip))
+    return by_key(pairs), [skip for skip in plan.skips if not expected(skip)]
+
+
+def _values(cases: Sequence[Case]) -> tuple[str, ...]:
+    """What stands in each column for *cases*, which differ in scale, precision and batch alone."""
+    return tuple(", ".join(dict.fromkeys(column)) for column in zip(*map(_axes, cases), strict=True))
 
 
 def find_unready(request: Request) -> dict[str, list[str]]:

@@ -16,6 +16,8 @@ from evalsuite.plan.variants import Rule
 from evalsuite.registry import choose_adapters
 from evalsuite.runs.store import Store
 
+NO_RECIPE = "none"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
@@ -151,7 +153,7 @@ def _of_matrix(
             for recipe in recipes:
                 case = Case(
                     framework=adapter.name,
-                    recipe=recipe.name if recipe else "none",
+                    recipe=recipe.name if recipe else NO_RECIPE,
                     model=model,
                     nodes=nodes,
                     devices_per_node=devices,

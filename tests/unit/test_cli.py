@@ -92,6 +92,14 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(words, message, capsys):
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize(("words", "has", "has_not"), sources.table("cli.toml")["sums_up"])
+def test_what_cannot_run_is_summed_up_and_comes_last(words, has, has_not, capsys):
+    cli.main(words.split())
+
+    out = capsys.readouterr().out
+    assert all(text in out for text in has) and has_not not in out
+
+
 def test_a_report_of_an_empty_folder_says_that_nothing_was_measured(tmp_path, capsys):
     assert cli.main(["report", "--runs", str(tmp_path)]) == Exit.NOTHING_MEASURED
     assert "no finished run" in capsys.readouterr().err

@@ -117,24 +117,27 @@ def _answer(recipe: Recipe, case: Case, kind: str | None = None, **switch: Any) 
 
 
 def _print(shown_recipes: Sequence[Mapping[str, Any]], device: str) -> None:
-    before, after = ("framework", "recipe", "model", "kind", "spawn"), ("pins", "environment", "checked")
-    headings = (
-        *(say(f"columns.{name}") for name in before),
-        *(device.upper(), "AMP", "XLA"),
-        *(say(f"columns.{name}") for name in after),
+    names = ("framework", "recipe", "model", "spawn", "AMP", "XLA", "pins", "environment", "checked")
+    columns = [(name if name.isupper() else say(f"columns.{name}"), "left") for name in names]
+    for kind in ("reference", "official"):
+        served = [row for row in shown_recipes if row["kind"] == kind and row["runs"]["supported"]]
+        if served:
+            table(say(f"adapters.title_{kind}", n=len(served), device=device.upper()), columns, list(map(_row, served)))
+    others = [f"{row['framework']}/{row['recipe']}" for row in shown_recipes if not row["runs"]["supported"]]
+    if others:
+        line(say("adapters.others", n=len(others), device=device.upper(), names=", ".join(others)))
+
+
+def _row(recipe: Mapping[str, Any]) -> tuple[str, ...]:
+    pins, made = recipe["pins"], recipe["environment"]
+    return (
+        *(recipe[name] for name in ("framework", "recipe", "model")),
+        known("adapters", recipe["spawn"]),
+        *(say("adapters.yes" if recipe[name]["supported"] else "adapters.no") for name in ("amp", "xla")),
+        " ".join(pins[:1]) + (" …" if len(pins) > 1 else ""),
+        f"{made['size_bytes'] / 1e6:.0f} MB" if made else say("adapters.not_made"),
+        known("adapters", recipe["verification"]["level"]),
     )
-    rows = [
-        (
-            *(row[name] for name in ("framework", "recipe", "model")),
-            *(known("adapters", row[name]) for name in ("kind", "spawn")),
-            *(say("adapters.yes" if row[name]["supported"] else "adapters.no") for name in ("runs", "amp", "xla")),
-            " ".join(row["pins"][:2]) + (" …" if len(row["pins"]) > 2 else ""),
-            f"{row['environment']['size_bytes'] / 1e6:.0f} MB" if row["environment"] else say("adapters.not_made"),
-            known("adapters", row["verification"]["level"]),
-        )
-        for row in shown_recipes
-    ]
-    table(say("adapters.title", n=len(rows), device=device.upper()), [(heading, "left") for heading in headings], rows)
 
 
 # --check
