@@ -64,14 +64,10 @@ def print_table(request: Request) -> None:
 
 def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[Skip]]:
     """Framework → models that it has no recipe for, where the plan has others of both; all other skips."""
-    frameworks, models = {case.framework for case in plan.cases}, {case.model for case in plan.cases}
-
-    def expected(skip: Skip) -> bool:
-        case = skip.case
-        return case.recipe == NO_RECIPE and case.framework in frameworks and case.model in models
-
-    pairs = dict.fromkeys((skip.case.framework, skip.case.model) for skip in plan.skips if expected(skip))
-    return by_key(pairs), [skip for skip in plan.skips if not expected(skip)]
+    there = {name for case in plan.cases for name in (case.framework, case.model)}
+    named = [(skip, (skip.case.framework, skip.case.model)) for skip in plan.skips]
+    absent = dict.fromkeys(names for skip, names in named if skip.case.recipe == NO_RECIPE and {*names} <= there)
+    return by_key(absent), [skip for skip, names in named if skip.case.recipe != NO_RECIPE or names not in absent]
 
 
 def _values(cases: Sequence[Case]) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run])
         raise EvalsuiteError(why)
     place = preflight.choose_nodes(plan, place, options, missing)
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
-    _say_skips(ready.skips)
+    _say_left_out(ready.skips)
     return place, ready
 
 
@@ -224,13 +224,6 @@ def _measure_network(
         figures = network.measure(case, place.engine, interpreter, place.store.root, campaign_id, share, collective)
         if figures.error:
             note(say("run.no_network", scale=scale, reason=figures.error))
-
-
-def _say_skips(skips: Sequence[Skip]) -> None:
-    for reason in dict.fromkeys(skip.reason for skip in skips):
-        cases = [skip.case.id for skip in skips if skip.reason == reason]
-        more = ", …" if len(cases) > 1 else ""
-        note(say("run.skipped_cases", n=len(cases), first=cases[0], more=more, reason=i18n.worded(reason)))
 
 
 def _ended_folders(plan: Plan, store: Store) -> Iterator[RunFolder]:
