@@ -200,9 +200,14 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         batch_policy=_batch_policy(facts.get("batch_policy")),
         precision=precision(facts.get("precision", UNKNOWN)),
         xla=_switch(facts.get("xla", UNKNOWN)),
-        device=KINDS.get(facts.get("device", facts.get("device_model", UNKNOWN)).lower(), "gpu"),
+        device=_kind(facts.get("device", facts.get("device_model", UNKNOWN)).lower()),
         options=tuple(sorted(_options(facts, common))),
     )
+
+
+def _kind(device: str) -> Device:
+    named = (kind for words, kind in vocabulary.DEVICES.items() if re.search(words, device))
+    return KINDS.get(device) or next(named, "gpu")
 
 
 def _recipe(name: str, model: str) -> str:

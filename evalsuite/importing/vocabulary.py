@@ -8,13 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 
 from evalsuite import paths
 from evalsuite.messages import Message
-from evalsuite.model import Precision
+from evalsuite.model import Device, Precision
 
 NEARLY = 0.8  # of difflib's ratio: two swapped letters in a word of five
 _KNOWN = paths.read_data("vocabulary.toml")
 FACTS: Sequence[str] = _KNOWN["facts"]
 FIELDS: Sequence[str] = _KNOWN["fields"]
 QUANTITIES: Mapping[str, str] = _KNOWN["quantities"]
+DEVICES: Mapping[str, Device] = _KNOWN["devices"]
 VALUES: Mapping[str, Sequence[str]] = _KNOWN["values"]
 PRECISIONS: Mapping[Precision, Sequence[str]] = _KNOWN["precisions"]
 SAY_MORE: Sequence[str] = _KNOWN["say_more"]

@@ -241,13 +241,14 @@ class TestWhatIsSaid:
     def test_the_device_of_a_pattern_keeps_two_machines_apart_and_a_free_placeholder_is_an_option(self, bring):
         bring(
             f"logs --pattern {{backend}}-{{any}}x{{device}}.log {WHAT}",
-            logs("logs/nccl-8x3090.log", "logs/nccl-8xA100.log"),
+            logs(*(f"logs/nccl-8x{name}.log" for name in ("3090", "A100", "TPUv3", "Xeon", "Ascend910"))),
         )
 
         cases = [folder.run().case for folder in bring.store.finished()]
-        assert sorted(case.option("device_model") for case in cases) == ["3090", "A100"]
+        kinds = {case.option("device_model"): case.device for case in cases}
+        assert kinds == {"3090": "gpu", "A100": "gpu", "TPUv3": "unknown", "Xeon": "cpu", "Ascend910": "npu"}
         assert {case.option("backend") for case in cases} == {"nccl"}
-        assert {folder.command().stated["device_model"] for folder in bring.store.finished()} == {"3090", "A100"}
+        assert {folder.command().stated["device_model"] for folder in bring.store.finished()} == kinds.keys()
 
     def test_a_campaign_makes_no_other_case_and_is_corrected_only_where_that_is_asked_for(self, bring):
         def campaigns():
