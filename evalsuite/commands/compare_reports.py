@@ -63,7 +63,7 @@ def _before(arguments: argparse.Namespace) -> Finished:
     if (arguments.before is None) == (arguments.baseline is None) or (arguments.baseline and not arguments.site):
         raise EvalsuiteError.of("commands.compared_with")
     if arguments.site and not (arguments.site / publishing.MARKER).is_file():
-        raise EvalsuiteError.of("site.no_site", site=arguments.site, marker=publishing.MARKER)
+        raise EvalsuiteError.of("site.not_a_site", site=arguments.site, marker=publishing.MARKER)
     return (
         publishing.read_baseline(arguments.site, arguments.baseline)
         if arguments.baseline

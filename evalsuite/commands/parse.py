@@ -1,13 +1,12 @@
 """`evalsuite parse`: what training logs say, without any run folder."""
 
 import argparse
-import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalsuite import processes
 from evalsuite.commands.options.common import search_paths
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from evalsuite.dialect import Dialect
     from evalsuite.logs.reading import Reading
     from evalsuite.model import Finding
-    from evalsuite.runs.store import RunFolder
 
 Read = Callable[[Path], Row]
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
@@ -51,10 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
-    from evalsuite.logs.reading import read_file
-
     read = functools.partial(
-        read_file,
+        read_path,
         dialect=arguments.dialect,
         devices=arguments.devices,
         batch_per_device=arguments.batch_per_device,
@@ -66,15 +62,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
     )
 
     def row(path: Path) -> Row:
-        logs = [path]
-        if path.is_dir():
-            from evalsuite.runs.store import RunFolder  # slow, for all that a folder may hold
-
-            logs = [log.path for log in RunFolder(path).logs()]
-            devices, batch = _case_beside(path, arguments)
-            reading = _whole(RunFolder(path), read(*logs, devices=devices, batch_per_device=batch))
-        else:
-            reading = read(path)
+        reading, logs = read(path)
         dialect = dialects.get(reading.dialect or "")
         return facts(path, reading) | {
             "window_counts": _counts(reading),
@@ -84,26 +72,28 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
     return row
 
 
-def _case_beside(folder: Path, arguments: argparse.Namespace) -> tuple[int | None, float | None]:
-    from evalsuite.importing import user_facts
-    from evalsuite.runs import campaign_facts
+def read_path(
+    path: Path, *, devices: int | None, batch_per_device: float | None, **how: Any
+) -> tuple["Reading", Sequence[Path]]:
+    """A log, or what agents recorded, doubtful where that is no whole run; and the logs."""
+    from evalsuite.logs.reading import read_file
 
-    facts: dict[str, str] = {}
-    with contextlib.suppress(EvalsuiteError):  # which `find_lack` says
-        facts = campaign_facts.read(folder)
-    batch = arguments.batch_per_device or user_facts.whole_number(facts, "batch")
-    return arguments.devices or user_facts.devices(facts), batch
+    if not path.is_dir():
+        return read_file(path, devices=devices, batch_per_device=batch_per_device, **how), [path]
+    from evalsuite.importing import user_facts  # slow, for all that a folder may hold
+    from evalsuite.runs import campaign_facts, sampled
+    from evalsuite.runs.store import RunFolder
 
-
-def _whole(folder: "RunFolder", reading: "Reading") -> "Reading":
-    """*reading* of what agents recorded; doubtful where that is no whole run."""
-    from evalsuite.runs import sampled
-
+    folder, facts, lack = RunFolder(path), {}, None
     try:
+        facts = campaign_facts.read(path)
         lack = None if folder.launched else sampled.find_lack(folder)
     except EvalsuiteError as error:
         lack = error.message
-    return replace(reading, status="doubtful", reason=join(lack, reading.reason)) if lack else reading
+    logs = [log.path for log in folder.logs()]
+    batch = batch_per_device or user_facts.whole_number(facts, "batch")
+    reading = read_file(*logs, devices=devices or user_facts.devices(facts), batch_per_device=batch, **how)
+    return replace(reading, status="doubtful", reason=join(lack, reading.reason)) if lack else reading, logs
 
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:

@@ -207,7 +207,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
 
 def _kind(device: str) -> Device:
     named = (kind for words, kind in vocabulary.DEVICES.items() if re.search(words, device))
-    return KINDS.get(device) or next(named, "gpu")
+    return KINDS[device] if device in KINDS else next(named, "gpu")
 
 
 def _recipe(name: str, model: str) -> str:

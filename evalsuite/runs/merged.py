@@ -16,13 +16,17 @@ from evalsuite.runs.store import RunFolder, Store
 
 
 def store(roots: Sequence[Path]) -> Store:
-    """Of all *roots*, each a folder or a ZIP. Raises EvalsuiteError where two are one or one lies in another."""
+    """Of all *roots*, each a folder or a ZIP. Raises EvalsuiteError where two overlap, or one of several has no run."""
     places = [root.resolve() for root in roots]
     for number, place in enumerate(places):
         for other in places[:number]:
             if place.is_relative_to(other) or other.is_relative_to(place):
                 raise EvalsuiteError.of("runs.roots_overlap", path=roots[number], other=other)
     stores = [Store(archive.unpack(root)) for root in roots]
+    if len(stores) > 1:
+        for root, each in zip(roots, stores, strict=True):
+            if not each.finished() and each.plan() is None:
+                raise EvalsuiteError.of("runs.root_empty", path=root)
     return stores[0] if len(stores) == 1 else MergedStore(dict(zip(_labels(places), stores, strict=True)))
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from evalsuite import files
 from evalsuite.commands.api.rows import KINDS, Case, Finding, Run, Sample, Step, Utilisation
+from evalsuite.commands.parse import read_path
 from evalsuite.decode import number
 from evalsuite.errors import EvalsuiteError
-from evalsuite.logs import catalogue, reading
+from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading
 from evalsuite.model import Evaluation
 from evalsuite.report.data import finished, tables
@@ -79,9 +80,9 @@ class Results:
         return tuple(_row(kind, row, source) for source, tables in self._tables for row in tables[name])
 
 
-def load(*runs_or_reports: str | Path) -> Results:
+def load(first: str | Path, *others: str | Path) -> Results:
     """Folders of runs, of which several are one evaluation, and folders of finished reports."""
-    given = [Path(path) for path in runs_or_reports]
+    given = [Path(path) for path in (first, *others)]
     reports = [path for path in given if (path / finished.SUMMARY).exists()]
     roots = [path for path in given if path not in reports]
     sources: list[tuple[str, Mapping[str, Sequence[tables.Row]]]] = [(str(path), _written(path)) for path in reports]
@@ -110,9 +111,7 @@ def compare(before: str | Path, after: str | Path, *, across_environments: bool 
 
 def parse(path: str | Path, *, devices: int | None = None, batch_per_device: float | None = None) -> Reading:
     """What a log says, or the folder of `evalsuite sample`."""
-    path = Path(path)
-    logs = [log.path for log in RunFolder(path).logs()] if path.is_dir() else [path]
-    return reading.read_file(*logs, devices=devices, batch_per_device=batch_per_device)
+    return read_path(Path(path), devices=devices, batch_per_device=batch_per_device)[0]
 
 
 def _rows_of(evaluation: Evaluation) -> Mapping[str, Sequence[tables.Row]]:
