@@ -63,7 +63,7 @@ def print_table(request: Request) -> None:
 
 
 def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[Skip]]:
-    """Framework → models that it has no recipe for, where the plan has others of both; all other skips."""
+    """Framework → models without a recipe, where the plan has others of both; all other skips."""
     there = {name for case in plan.cases for name in (case.framework, case.model)}
     named = [(skip, (skip.case.framework, skip.case.model)) for skip in plan.skips]
     absent = dict.fromkeys(names for skip, names in named if skip.case.recipe == NO_RECIPE and {*names} <= there)
@@ -71,7 +71,7 @@ def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[S
 
 
 def _values(cases: Sequence[Case]) -> tuple[str, ...]:
-    """What stands in each column for *cases*, which differ in scale, precision and batch alone."""
+    """Each column for *cases* that differ in scale, precision and batch alone."""
     return tuple(", ".join(dict.fromkeys(column)) for column in zip(*map(_axes, cases), strict=True))
 
 

@@ -62,6 +62,8 @@ def test_the_default_file_asks_for_all_criteria_and_a_table_that_is_left_out_for
     assert CRITERIA.mean_utilisation == criteria.MeanUtilisation(threshold=0.8, min_nodes=20)
     assert CRITERIA.fastest
 
+    only_columns = criteria.read(written(tmp_path, '[[column]]\nname = "mine"\nvalue = "n"\n'))
+    assert only_columns.linear_speedup == CRITERIA.linear_speedup and only_columns.columns[0].name == "mine"
     asked = criteria.read(written(tmp_path, C1))
     assert [verdict.criterion for verdict in verdicts(rows([(1, 1, 100.0)]), asked)] == ["C1"]
     assert asked.targets == ()

@@ -165,7 +165,9 @@ class _CriteriaFile:
 
 
 def read(path: Path = DEFAULT) -> Criteria:
-    return of(decode.read_toml(path, EXAMPLE), str(path))
+    """A file with nothing but columns keeps the criteria of ours."""
+    facts = decode.read_toml(path, EXAMPLE)
+    return of({**decode.read_toml(DEFAULT, EXAMPLE), **facts} if [*facts] == ["column"] else facts, str(path))
 
 
 def of(facts: Mapping[str, object], where: str) -> Criteria:
