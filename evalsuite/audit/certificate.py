@@ -58,6 +58,7 @@ class Certificate:
     checks: tuple[Check, ...]
     failing: tuple[str, ...]  # nodes
     missing: tuple[str, ...]
+    machines: tuple[str, ...]
     measured_at: str
     valid_until: str
     seal: str
@@ -79,9 +80,9 @@ def read(path: Path) -> Thresholds:
 def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certificate:
     """Of the `summary.json` *facts*. Raises EvalsuiteError where a threshold is of another unit."""
     checks = tuple(check for each in asked.criterion for check in _checks(each, facts))
-    hosts = {host for row in facts["summaries"] for run in row["runs"] for host in run.get("hosts", ())}
-    missing = tuple(sorted(set(asked.nodes) - hosts))
-    starts = [start for row in facts["summaries"] for run in row["runs"] if (start := instant(run["started_at"]))]
+    runs = [run for row in facts["summaries"] for run in row["runs"]]
+    missing = tuple(sorted(set(asked.nodes) - {host for run in runs for host in run.get("hosts", ())}))
+    starts = [start for run in runs if (start := instant(run["started_at"]))]
     if not starts:
         raise EvalsuiteError.of("audit.no_day")
     last = max(starts, key=lambda start: start.replace(tzinfo=start.tzinfo or UTC)).date()
@@ -92,6 +93,7 @@ def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certi
         checks=checks,
         failing=tuple(sorted(_failing(facts, asked.criterion))),
         missing=missing,
+        machines=tuple(sorted({run["environment"] for run in runs if run["environment"]})),
         measured_at=str(last),
         valid_until=str(last + timedelta(days=asked.valid_days)),
         seal=seal,

@@ -73,7 +73,9 @@ def _check(file: Path, members: list[zipfile.ZipInfo]) -> None:
             most=MOST_FILES,
             most_gigabytes=MOST_BYTES / 1000000000.0,
         )
+    paths = set[PurePosixPath]()
     for member in members:
         path = PurePosixPath(member.filename)
-        if path.is_absolute() or ".." in path.parts or stat.S_ISLNK(member.external_attr >> 16):
+        if path in paths or path.is_absolute() or ".." in path.parts or stat.S_ISLNK(member.external_attr >> 16):
             raise EvalsuiteError.of("runs.archive_outside", path=file, name=member.filename)
+        paths.add(path)

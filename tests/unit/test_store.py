@@ -144,12 +144,13 @@ LINK = zipfile.ZipInfo("a")
 LINK.external_attr = (stat.S_IFLNK | 0o777) << 16
 
 
-@pytest.mark.parametrize("name", ["../x", "a/../../x", "/x", LINK], ids=str)
-def test_an_archive_that_leaves_its_folder_is_refused(name, tmp_path):
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/x", "./plan.json", LINK], ids=str)
+def test_an_archive_that_leaves_its_folder_or_has_a_name_twice_is_refused(name, tmp_path):
     with zipfile.ZipFile(tmp_path / "runs.zip", "w") as file:
-        file.writestr(name, "x")
+        for each in ("plan.json", name):
+            file.writestr(each, "x")
 
-    with pytest.raises(EvalsuiteError, match="expected files below its folder, and no links"):
+    with pytest.raises(EvalsuiteError, match="expected files below its folder, each once, and no links"):
         archive.unpack(tmp_path / "runs.zip")
 
 

@@ -10,6 +10,7 @@ from evalsuite.commands.options import declared
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
 from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
+from evalsuite.findings import BusyMachine
 from evalsuite.model import INPUTS, Summary
 from evalsuite.report.data import finished
 from evalsuite.results import evaluation
@@ -81,6 +82,8 @@ def _print_beside(published: Summary, here: Summary) -> int:
         state = "inside" if interval.low <= value <= interval.high else "outside"
         between = f"{interval.low:.6g}–{interval.high:.6g}"
     line(say(f"reproduce.{state}", case=here.case.id, value=f"{value:.6g}", unit=here.unit, published=between))
+    if busy := sum(isinstance(found, BusyMachine) for run in here.measurements for found in run.findings):
+        line(say("reproduce.busy", n=busy))
     for theirs, ours in zip(_made_of(published), _made_of(here), strict=True):
         if theirs != ours:
             line(say("reproduce.differs", theirs=theirs, ours=ours))
