@@ -150,6 +150,8 @@ def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterato
     Where files without a name exist (O_TMPFILE), a killed process leaves nothing.
     """
     try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):  # root would replace /dev/stdout
+            raise OSError(errno.EINVAL, Message("core.no_regular_file"), str(path))
         handle, name = _new_file(path)
         try:
             with os.fdopen(handle, "wb") as file:

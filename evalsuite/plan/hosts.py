@@ -11,9 +11,9 @@ from evalsuite.messages import Message
 
 _NAME = r"(?:[\w.-]+@)?[A-Za-z0-9_][\w.-]*"  # user@host; a leading dash would be an option
 _WORD = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?", re.ASCII)  # gpu01:8
-_LINE = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?((?:\s+[\w-]+=\S+)*)", re.ASCII)  # gpu01 slots=8 max_slots=8
+_WORDS = r"(?:\s+slots=(\d{1,4})|\s+(?!slots=)[\w-]+=\S+)*"
+_LINE = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?{_WORDS}", re.ASCII)  # gpu01 slots=8 max_slots=8
 MOST_DEVICES = 1024  # some count the cores of a host as its slots
-_SLOTS = re.compile(r"\bslots=(\d{1,4})\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ def from_file(path: Path) -> tuple[Host, ...]:
         match = _LINE.fullmatch(words)
         if not match:
             raise EvalsuiteError.of("plan.host_line", path=path, line=number, text=words[:60])
-        slots = match[2] or next(iter(_SLOTS.findall(match[3])), None)
+        slots = match[2] or match[3]
         hosts.append(Host(address=match[1], devices=int(slots) if slots else None))
     return _checked(hosts, f"--hostfile {path}")
 

@@ -106,6 +106,8 @@ def test_a_page_shows_what_goes_on_and_ends_with_the_evaluation(runs, tmp_path, 
 
     runfolders.fill(begun, None, 1, runfolders.COMMAND)
     assert cli.main([*asked, "--html", str(page), "--metrics", str(tmp_path / "m")]) == Exit.DONE
+    (link := tmp_path / "stdout").symlink_to(page)
+    assert cli.main([*asked, "--metrics", str(link)]) == Exit.USAGE and link.is_symlink()
     assert "2 of 2 runs done" in page.read_text() and 'max="2"' in page.read_text()
     assert str(page) in capsys.readouterr().out
 

@@ -60,7 +60,7 @@ def write(file: Path, content: bytes) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         files.write_atomically(file, content)
     except OSError as error:
-        raise EvalsuiteError.of("commands.out", path=error.filename or file, error=error) from error
+        raise EvalsuiteError.of("commands.out_file", path=file, error=error) from error
 
 
 def tell(checks: Sequence[Check], arguments: argparse.Namespace, **further: object) -> None:
