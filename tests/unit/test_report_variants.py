@@ -118,7 +118,7 @@ def test_a_difference_is_significant_by_the_rules_of_all_comparisons_and_what_sw
     near, far = (families([ladder(), ladder(optimiser="x", speed=speed)])[0].changes[0] for speed in (20.05, 30.0))
     (family,) = families([ladder(fp16_allreduce="on"), ladder(fp16_allreduce="off")])
 
-    assert (near.judged, far.judged) == ("not_significant", "significant")
+    assert (near.evidence, far.evidence) == ("tie", "decided")
     assert family.changes[0].values == ("off", "on")
 
 
@@ -147,7 +147,7 @@ def test_the_csv_has_every_change_with_both_cases(built):
 
     assert len(table) == 12 + 9
     assert float(last["ratio"]) > 1
-    assert (last["significant"], last["final_before"], last["final_after"]) == ("True", "76.1", "75.8")
+    assert (last["evidence"], last["final_before"], last["final_after"]) == ("decided", "76.1", "75.8")
     assert last["case_id_after"].endswith("-4x8")
 
 

@@ -16,7 +16,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality import price
 from evalsuite.report.text import words
 from evalsuite.results.compare import significance, winners
-from evalsuite.results.compare.fairness import relative, setting
+from evalsuite.results.compare.decisions import decide
+from evalsuite.results.compare.fairness import setting
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import stopping
 from evalsuite.results.judge.criteria import Criteria, LinearSpeedup
@@ -172,11 +173,11 @@ def test_what_an_option_changes_is_told_by_the_same_rule():
     off, on = CASE, replace(CASE, xla=True)
     noisy = ((100.0, 101.0, 102.0, 103.0, 104.0), (102.5, 103.5, 104.0, 105.0, 106.0))
 
-    ratio = relative(make(on, noisy[1], "b"), make(off, noisy[0], "a"), setting("xla"))
-    within = relative(make(on, noisy[1]), make(off, noisy[0]), setting("xla"))
+    across = decide(make(on, noisy[1], "b"), make(off, noisy[0], "a"), purpose=setting("xla"))
+    within = decide(make(on, noisy[1]), make(off, noisy[0]), purpose=setting("xla"))
 
-    assert ratio.significant is False  # of two campaigns
-    assert within.significant is True  # by 3 % in every round
+    assert across.evidence == "open"  # of two campaigns
+    assert within.evidence == "decided"  # by 3 % in every round
 
 
 # statistics

@@ -4,7 +4,6 @@ import pytest
 
 from evalsuite.findings import ShortWindow, TooShortWindow
 from evalsuite.model import Unmeasured
-from evalsuite.results.compare import fairness
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure.summary import summaries, summary
 from tests.toys import CASE, measured
@@ -91,14 +90,6 @@ def test_efficiency_above_one_an_absurd_one_and_a_job_that_gets_slower_are_kept_
     assert {"D11", "D12", "D13"} & set(codes(rows[1])) >= ({code} if code else set())
     assert code or not {"D11", "D12", "D13"} & set(codes(rows[1]))
     assert other[1].base.total_devices == 2  # another version is another series
-
-
-@pytest.mark.parametrize(("values", "significant"), [([99.0, 100.0, 101.0, 102.0, 98.0], True), ([100.0] * 3, None)])
-def test_two_frameworks_compare_when_nothing_else_differs_and_three_repeats_each_cannot_tell(values, significant):
-    ratio = fairness.relative(case_of([2 * value for value in values], FAST), case_of(values))
-
-    assert ratio.ratio.value == pytest.approx(2.0)
-    assert ratio.significant is significant
 
 
 @pytest.mark.parametrize(("repeats", "noted"), [(7, []), (9, ["D06"])])

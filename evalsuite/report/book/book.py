@@ -107,6 +107,10 @@ class Book:
         return tuple(decision for each in self.answers for decision in (*each.decisions.values(), *each.beside()))
 
     @cached_property
+    def decision_of(self) -> dict[frozenset[str], Decision]:
+        return {frozenset((each.first.case.id, each.second.case.id)): each for each in self.decisions}
+
+    @cached_property
     def ahead(self) -> frozenset[str]:
         return frozenset(id for answer in self.answers for id in answer.ahead)
 

@@ -1,5 +1,7 @@
 """Why two results may not be compared, in words."""
 
+from collections.abc import Sequence
+
 from evalsuite.report.text import names
 from evalsuite.report.text.options import value_of
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -37,7 +39,7 @@ def _side(key: str, value: str | None, words: Words) -> str | Rendered:
     if value and key.removeprefix(FACT) == "precision":
         return names.precision(value)
     if not value:
-        return words("words.not_recorded")
+        return words("variants.default" if key.startswith(OPTION) else "words.not_recorded")
     plain = key.removeprefix(FACT).removeprefix(OPTION)
     of_script = plain != key or f"options.{plain}" in words
     return value_of(plain, value, words) if of_script else names.visible(value)
@@ -53,12 +55,21 @@ def name(obstacle: Obstacle, words: Words) -> Rendered:
 
 
 def brief(obstacle: Obstacle, words: Words) -> Rendered:
-    """What the first of the two is: "FP16", "gradient clipping: off"."""
+    """What the first of the two is: "FP16", "bsz 64", "gradient clipping: off"."""
     if obstacle.key in (*BY_NAME, *LONG):
         return name(obstacle, words)
-    if not obstacle.ours:
+    if not obstacle.ours and not obstacle.key.startswith(OPTION):
         return words("unlike.unstated", name_text=name(obstacle, words))
+    if obstacle.key == "batch_per_device":
+        return words.same(f"bsz {int(obstacle.ours or 0):,}")
+    if obstacle.key == "protocol":
+        return words("models.steps", **dict(zip(("warmup", "measured"), (obstacle.ours or "").split("+"), strict=True)))
     side = _side(obstacle.key, obstacle.ours, words)
     if bare(obstacle) == "precision":
         return words.same(side) if isinstance(side, str) else side
     return words("unlike.brief", name_text=name(obstacle, words), value=side)
+
+
+def briefly(obstacles: Sequence[Obstacle], words: Words) -> Rendered:
+    """The first two of them."""
+    return words.listed(brief(each, words) for each in obstacles[:2])

@@ -86,7 +86,7 @@ class Missing:
     why: Absence
     case: Case | None = None  # the one that was asked for
     reason: str = ""
-    others: tuple[Case, ...] = ()  # with "elsewhere": what it was measured with at this scale, a case each batch
+    others: tuple[Case, ...] = ()  # with "elsewhere": those that do the same work at this scale, the most alike first
 
     @property
     def framework(self) -> str:
@@ -94,7 +94,7 @@ class Missing:
 
     @property
     def batches(self) -> tuple[int, ...]:
-        return tuple(case.batch_per_device for case in self.others)
+        return tuple(sorted({case.batch_per_device for case in self.others}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,48 +252,61 @@ def answers(summaries: Iterable[Row], planned: Iterable[Case] = (), skips: Itera
 
 
 def _with_passed_over(known: Sequence[Answer]) -> Iterable[Answer]:
-    alike = by_key((_work(answer), answer) for answer in known)
+    def place(answer: Answer) -> object:
+        return _work(answer.setting), answer.nodes, answer.devices_per_node
+
+    alike = by_key((place(answer), answer) for answer in known)
     for answer in known:
-        yield replace(answer, passed_over=_passed_over(answer, alike[_work(answer)])) if answer.second else answer
+        yield replace(answer, passed_over=_passed_over(answer, alike[place(answer)])) if answer.second else answer
 
 
-def _work(answer: Answer) -> object:
-    options = tuple(pair for pair in answer.setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES))
-    return replace(answer.setting, options=options, xla=False), answer.nodes, answer.devices_per_node
+def _work(setting: Conditions) -> Conditions:
+    options = tuple(pair for pair in setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES))
+    return replace(setting, options=options, xla=False)
 
 
 def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
-    ranked, unit = [answer.candidate(entry.summary) for entry in answer.ranked], answer.ranked[0].summary.unit
-    passed = [apart for apart in answer.apart if apart.obstacles]
+    ranked, first = [answer.candidate(entry.summary) for entry in answer.ranked], answer.ranked[0].summary
+    others: list[Ranked | Apart] = list(answer.apart)
     for other in alike:
-        if other.setting != answer.setting:
-            unlike = _unlike(other.setting, answer.setting)
-            there: tuple[Ranked | Apart, ...] = (*other.ranked, *other.apart)
-            passed += [Apart(summary=row.summary, obstacles=unlike, flags=row.flags) for row in there]
+        others += (*other.ranked, *other.apart) if other.setting != answer.setting else ()
     best: dict[Candidate, Apart] = {}
-    for apart in sorted(passed, key=lambda apart: -speed(apart.summary)):
-        near = answer.second is not None and speed(apart.summary) >= speed(answer.second.summary)
-        if near and apart.summary.unit == unit and answer.candidate(apart.summary) not in ranked:
-            best.setdefault(answer.candidate(apart.summary), apart)
+    for row in sorted(others, key=lambda row: -speed(row.summary)):
+        near = answer.second is not None and speed(row.summary) >= speed(answer.second.summary)
+        if near and row.summary.unit == first.unit and answer.candidate(row.summary) not in ranked:
+            unlike = left_over(row.summary) + fairness.obstacles(row.summary, first, answer.scope.purpose)
+            apart = Apart(summary=row.summary, obstacles=unlike, flags=row.flags)
+            best.setdefault(answer.candidate(row.summary), apart)
     return tuple(best.values())
 
 
-def _unlike(conditions: Conditions, other: Conditions) -> tuple[Obstacle, ...]:
-    ours, theirs = ({"xla": "on" if each.xla else "off", **dict(each.options)} for each in (conditions, other))
+def unlike_settings(conditions: Conditions, other: Conditions) -> tuple[Obstacle, ...]:
+    ours, theirs = map(_values, (conditions, other))
     unlike = [name for name in sorted(ours | theirs) if ours.get(name) != theirs.get(name)]
     return tuple(Obstacle(key=name, ours=ours.get(name), theirs=theirs.get(name)) for name in unlike)
 
 
-def headline(of_one_model: Iterable[Answer]) -> Answer | None:
+def _values(setting: Conditions) -> dict[str, str | None]:
+    steps = f"{setting.protocol.warmup_steps}+{setting.protocol.measured_steps}"
+    batch = str(setting.batch_per_device or setting.strong_batch)
+    named = {f"options.{name}": value for name, value in setting.options}
+    return {"batch_per_device": batch, **named, "protocol": steps, "xla": "on" if setting.xla else "off"}
+
+
+def headline(of_one_model: Iterable[Answer], preferred: Conditions | None = None) -> Answer | None:
     """The answer that says most of a model: of the scales that most frameworks share, the largest.
 
-    Among equals that of the setting with the most scales.
+    Among equals that of the *preferred* setting, or of the one with the most scales.
     """
     settled = [answer for answer in of_one_model if answer.ranked]
     scales = Counter(answer.setting for answer in settled)
-    first = max(settled, key=lambda answer: (*_telling(answer), scales[answer.setting]), default=None)
-    if first is None:
-        return None
+
+    def weight(answer: Answer) -> tuple[object, ...]:
+        return (*_telling(answer), answer.setting == preferred, scales[answer.setting])
+
+    first = max(settled, key=weight, default=None)
+    if first is None or first.setting == preferred:
+        return first
     alike = [answer for answer in settled if _telling(answer) == _telling(first) and _same_but_options(answer, first)]
     return max(alike, key=lambda answer: answer.ranked[0].summary.items_per_s.value)
 
@@ -303,11 +316,8 @@ def _telling(answer: Answer) -> tuple[int, int, int]:
 
 
 def _same_but_options(mine: Answer, other: Answer) -> bool:
-    same = replace(mine.setting, options=other.setting.options) == other.setting and mine.nodes == other.nodes
-    ours, theirs = (
-        {pair for pair in each.setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES)} for each in (mine, other)
-    )
-    return same and ours == theirs
+    same = mine.setting.xla == other.setting.xla and mine.nodes == other.nodes
+    return same and _work(mine.setting) == _work(other.setting)
 
 
 def _others(answer: Answer) -> int:
@@ -403,6 +413,12 @@ def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
     return price(result.evidence, deciding, unknown, len(result.rivals))
 
 
+def _of_same_work(setting: Conditions) -> Conditions:
+    """In another batch it is the same work, too."""
+    strong = setting.strong_batch and 1
+    return replace(_work(setting), batch_per_device=None, strong_batch=strong, protocol=Protocol())
+
+
 class _Absences:
     def __init__(
         self,
@@ -413,22 +429,23 @@ class _Absences:
         self.skipped = skipped
         self.unmeasured = {row.case.id: row for row in summaries if isinstance(row, Unmeasured)}
         self.candidates: dict[str, dict[Candidate, None]] = {}  # model → those that were ever asked about it
-        self.others: dict[tuple[str, Candidate, str, int, int], dict[int, Case]] = {}
+        self.others: dict[object, list[Case]] = {}
         for (setting, nodes, per_node), question in asked.items():
             known, candidate = self.candidates.setdefault(setting.model, {}), question.scope.candidate
             known.update(dict.fromkeys(map(candidate, question.cases.values())))
             for row in question.valid:
-                place = (setting.model, candidate(row.case), setting.precision, nodes, per_node)
-                self.others.setdefault(place, {}).setdefault(row.case.batch_per_device, row.case)
+                place = (_of_same_work(setting), candidate(row.case), nodes, per_node)
+                self.others.setdefault(place, []).append(row.case)
 
     def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
         setting, nodes, per_node = key
         there = {asked.scope.candidate(row.case) for row in asked.valid}
         for candidate in self.candidates[setting.model]:
             if candidate not in there:
-                place = (setting.model, candidate, setting.precision, nodes, per_node)
-                others = sorted(self.others.get(place, {}).items())
-                yield self._missing(candidate, asked, tuple(case for _, case in others))
+                others = self.others.get((_of_same_work(setting), candidate, nodes, per_node), [])
+                unlike = {case.id: unlike_settings(setting_of(case, asked.scope), setting) for case in others}
+                alike = sorted(others, key=lambda case: (len(unlike[case.id]), case.batch_per_device))
+                yield self._missing(candidate, asked, tuple(alike))
 
     def _missing(self, candidate: Candidate, asked: _Question, others: tuple[Case, ...]) -> Missing:
         own = [case for case in asked.cases.values() if asked.scope.candidate(case) == candidate]

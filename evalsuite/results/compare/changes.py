@@ -13,9 +13,9 @@ from typing import Literal
 
 from evalsuite.model import Case, Interval, Protocol, Row, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
-from evalsuite.results.compare.fairness import Obstacle, Ratio
-from evalsuite.results.measure.statistics import SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import FULL_REPEATS
+from evalsuite.results.compare.fairness import Obstacle
+from evalsuite.results.measure.statistics import SIGNIFICANCE, differ, ratio_of_medians
+from evalsuite.results.measure.summary import FULL_REPEATS, values
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
 Side = Literal["before", "after"]
@@ -163,9 +163,10 @@ def pair(
     obstacles = fairness.obstacles(before, after, purpose)
     if obstacles:
         return Unpaired(case=after.case, only_in=None, why=_first(obstacles))
-    ratio = fairness.relative(after, before, purpose)
+    ratio = ratio_of_medians(values(after), values(before))
+    unlike = None if before.partial or after.partial else differ(values(after), values(before))
     ours, theirs = campaign_medians(after), campaign_medians(before)
-    if ratio.significant is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
+    if unlike is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
         new, old = list(ours.values()), list(theirs.values())
         return Change(
             before=before,
@@ -179,8 +180,8 @@ def pair(
             by_campaigns=True,
         )
     least = max(LEAST_EFFECT, CAMPAIGN_SDS * (campaign_cv or 0.0))
-    outcome, why = _outcome(before, after, ratio, least)
-    return Change(before=before, after=after, ratio=ratio.ratio, outcome=outcome, why=why)
+    outcome, why = _outcome(before, after, unlike, abs(ratio.value - 1), least)
+    return Change(before=before, after=after, ratio=ratio, outcome=outcome, why=why)
 
 
 def verdict(change: Change, at_most: float | None) -> Literal["pass", "fail", "undetermined"]:
@@ -210,15 +211,17 @@ def _first(obstacles: Sequence[Obstacle]) -> Why:
     return Why(key=NAMED[first.key], values=(("before", first.ours), ("after", first.theirs)))
 
 
-def _outcome(before: Summary, after: Summary, ratio: Ratio, least: float) -> tuple[Outcome, Why | None]:
+def _outcome(
+    before: Summary, after: Summary, unlike: bool | None, moved: float, least: float
+) -> tuple[Outcome, Why | None]:
     fewest = min(before.n, after.n)
     if fewest < FULL_REPEATS:
         return "cannot_tell", Why(key="too_few", values=(("n", str(fewest)), ("needed", str(FULL_REPEATS))))
-    if ratio.significant is None:
+    if unlike is None:
         return "cannot_tell", Why(key="short_window")
-    if not ratio.significant:
+    if not unlike:
         return "no_difference", None
-    if abs(ratio.ratio.value - 1) < least:
+    if moved < least:
         return "cannot_tell", Why(key="one_campaign", values=(("least", f"{100 * least:.3g}%"),))
     return ("faster" if after.items_per_s.value > before.items_per_s.value else "slower"), None
 

@@ -1,4 +1,4 @@
-"""Whether two summaries may be compared, why not, and their ratio if so.
+"""Whether two summaries may be compared, and why not.
 
 Only what a comparison is about (`Purpose.free`) may differ. Between frameworks that holds for every stated fact of the
 work and the place. Where one is unknown the order is *indicative*; variant, precision and device must be known.
@@ -9,14 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalsuite.messages import Message
-from evalsuite.model import Case, Fact, Interval, Machine, Summary
-from evalsuite.results.compare import significance
+from evalsuite.model import Case, Fact, Machine, Summary
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.facts import FactRule
 from evalsuite.results.measure.memo import cached
-from evalsuite.results.measure.statistics import differ, ratio_of_medians
-from evalsuite.results.measure.summary import values
 
 Common = tuple[tuple[str, str | None], ...]  # conditions and their values
 CLOCKS = "clocks"
@@ -65,12 +61,6 @@ class Obstacle:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratio:
-    ratio: Interval
-    significant: bool | None  # None: too few repeats or too short a window to tell
-
-
-@dataclass(frozen=True, kw_only=True)
 class FactRow:
     rule: FactRule
     values: tuple[Stated, ...]  # one for each case
@@ -107,10 +97,6 @@ class Comparison:
         if len(self.ranked) > 1:
             return "apart"
         return "indicative" if self.untold else "ranked"
-
-
-class ComparisonError(ValueError):
-    """Two summaries were compared that must not be: a defect, since `obstacles` says so beforehand."""
 
 
 @cached
@@ -280,25 +266,3 @@ def _receipts(summary: Summary) -> set[tuple[str, float | None]]:
         for run in summary.measurements
         if run.counts
     }
-
-
-def relative(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> Ratio:
-    """How many times as fast *a* is as *b*, with a bootstrap interval over the runs of both.
-
-    Raises ComparisonError if there are obstacles.
-    """
-    against = obstacles(a, b, purpose)
-    if against:
-        why = "; ".join(f"{obstacle.key} is {obstacle.ours} and {obstacle.theirs}" for obstacle in against)
-        raise ComparisonError(Message("results.incomparable", first=a.case.id, second=b.case.id, why=why))
-    return Ratio(ratio=ratio_of_medians(values(a), values(b)), significant=tell_apart(a, b, purpose))
-
-
-def tell_apart(a: Summary, b: Summary, purpose: Purpose) -> bool | None:
-    """Whether two comparable summaries differ by more than noise; None if runs, steps or facts do not suffice.
-
-    Between two evaluations (`independent`) this is the first of two hurdles; the other is in `changes`.
-    """
-    if a.partial or b.partial or (purpose.facts != "free" and unknown_facts(a, b)):
-        return None
-    return differ(values(a), values(b)) if purpose.independent else significance.differ(a, b)

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from evalsuite.model import Case, Row, Summary, Verdict, VerdictCell
 from evalsuite.results.compare.decisions import Evidence
-from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups, relative
+from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups
 from evalsuite.results.compare.winners import RankingResult, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria
 from evalsuite.results.judge.linear_speedup import linear_speedup
 from evalsuite.results.judge.mean_utilisation import mean_utilisation
-from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid
+from evalsuite.results.measure.statistics import ratio_of_medians
+from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid, values
 
 BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
 REASONS: dict[Evidence, str] = {
@@ -75,22 +76,22 @@ def _ahead(result: RankingResult) -> VerdictCell:
         reason = "faster_in_rounds"
     if reason == "no_difference" and result.false_exclusion is None:
         reason = "no_difference_across"
-    values = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
+    named = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
     if result.evidence in ("tie", "open"):
-        values.append(("group", ", ".join(row.case.framework for row in result.group)))
+        named.append(("group", ", ".join(row.case.framework for row in result.group)))
     if result.chance is not None:
-        values.append(("chance", f"{result.chance:.4f}"))
+        named.append(("chance", f"{result.chance:.4f}"))
     if result.false_exclusion is not None:
-        values.append(("false_exclusion", f"{result.false_exclusion:.4f}"))
+        named.append(("false_exclusion", f"{result.false_exclusion:.4f}"))
     return VerdictCell.of(
         first.case,
         outcome="information",
         scales=(first.case.scale,),
-        measured=relative(first, second).ratio,
+        measured=ratio_of_medians(values(first), values(second)),
         n=min(first.n, second.n),
         case=first.case,
         reason=reason,
-        values=tuple(values),
+        values=tuple(named),
     )
 
 

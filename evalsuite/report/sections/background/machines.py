@@ -132,7 +132,8 @@ def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | N
 
 def _container(host: HostEnvironment) -> str | None:
     limits = host.container
-    return _pairs({"cpus": limits.cpus, "memory_bytes": limits.memory_bytes}) if limits else None
+    known = {"cpus": limits.cpus, "memory_bytes": limits.memory_bytes} if limits else {}
+    return _pairs({name: value for name, value in known.items() if value is not None}) or None
 
 
 # key → what says it: a reader, or the beginnings of the names of packages

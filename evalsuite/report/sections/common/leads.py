@@ -17,6 +17,6 @@ def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) 
 def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
     first, *others = answer.passed_over
     name = candidates.name(answer.candidate(first.summary), answer.scope, words)
-    why = why_not_comparable.brief(first.obstacles[0], words)
+    why = why_not_comparable.briefly(first.obstacles, words)
     text = words("answers.passed", framework=name, value=value(answer, first, words, devices), why_text=why)
     return words("answers.passed_more", passed_text=text, n=numbers.count(len(others))) if others else text

@@ -27,7 +27,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     return {
         "expectations": [card for card in cards.cards(book, words) if acceptance.applies(card.verdict)],
         "models": subject.models,
-        "scripts": _scripts(subject.models),
+        "scripts": _scripts(subject.models, _variants_of(book)),
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,
         "variants_of": _variants_of(book),
         "expected": _expected(subject),
@@ -36,11 +36,12 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def _scripts(models: Iterable[Model]) -> str | None:
+def _scripts(models: Iterable[Model], variants_of: str | None) -> str | None:
     kinds = {participant.kind for model in models for participant in model.participants if participant.kind}
     if not kinds <= {"reference", "official"}:
         return "intro.elsewhere"
-    only = "intro.reference_only" if "reference" in kinds else "intro.official_only"
+    reference = "intro.reference_variants" if variants_of else "intro.reference_only"
+    only = reference if "reference" in kinds else "intro.official_only"
     return "intro.both_kinds" if len(kinds) > 1 else only if kinds else None
 
 

@@ -11,7 +11,7 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, l
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import names, options
-from evalsuite.report.text.words import Words
+from evalsuite.report.text.words import Text, Words
 
 MOST_PANELS = 12
 
@@ -34,8 +34,9 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(blocks: Sequence[Block], subject: Subject) -> Mapping[str, object]:
     shown = ([block for block in blocks if len({row.case.series for row in block.valid}) > 1] or blocks)[:MOST_PANELS]
+    title = figure_titles.of_blocks(blocks, subject.words)  # of all, as everywhere on the page
     return {
-        "figure": draw_blocks(shown, subject.look, subject.words),
+        "figure": draw_blocks(shown, title, subject.look, subject.words),
         "left_out": len(blocks) - len(shown),
         "why": tuple(why.findings(subject.book, subject.models, subject.words)),
     }
@@ -46,7 +47,7 @@ def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
     return tuple(sorted(blocks, key=lambda block: (names.model_order(block.model), block.batch)))
 
 
-def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedFigure:
+def draw_blocks(blocks: Sequence[Block], title: Text, look: Look, words: Words) -> CaptionedFigure:
     settings = heading.settings(blocks, words)
     panels = tuple(
         figures.Multiple(
@@ -62,4 +63,4 @@ def draw_blocks(blocks: Sequence[Block], look: Look, words: Words) -> CaptionedF
     )
     grey = any(entry.key == "others" for entry in figure.legend)
     help = words("overview.see" if grey else "overview.see_two")
-    return CaptionedFigure(figure=figure, title=figure_titles.of_blocks(blocks, words), help=help, tables=tables)
+    return CaptionedFigure(figure=figure, title=title, help=help, tables=tables)

@@ -92,6 +92,12 @@ def _intervals(book: Book) -> Counted:
     return _count([summary.items_per_s.coverage is not None for summary in book.valid])
 
 
+def _commanded(book: Book, run: Measurement) -> bool:
+    """Of an imported log nobody recorded how it was made."""
+    command = book.evaluation.commands.get(run.run.id)
+    return command is not None and bool(command.argv)
+
+
 def _pinned(book: Book, run: Measurement) -> bool:
     command = book.evaluation.commands.get(run.run.id)
     return command is not None and bool(command.recipe.commit or command.lock_sha256 or command.workload_sha256)
@@ -106,7 +112,7 @@ RULES: Mapping[str, Callable[[Book], Counted]] = {
     "rule6": _assumed,
     "rule7": lambda book: _count(_tests(book)),
     "rule8": lambda book: _count([latency.of_case(summary) is not None for summary in book.valid]),
-    "rule9": _runs(lambda book, run: run.environment and run.run.id in book.evaluation.commands and run.records),
+    "rule9": _runs(lambda book, run: run.environment and _commanded(book, run) and run.records),
     "rule10": lambda book: _count(["clock" in facts and "printed_by" in facts for *_, facts in recipes(book)]),
     "rule11": lambda book: _count([bool((c := flops_and_energy.compute(summary)) and c.mfu) for summary in book.valid]),
     "rule12": lambda book: (
@@ -115,7 +121,7 @@ RULES: Mapping[str, Callable[[Book], Counted]] = {
     ),
 }
 BADGES: Mapping[str, Callable[[Book], Counted | None]] = {
-    "functional": _runs(lambda book, run: run.log_sha256 and run.run.id in book.evaluation.commands),
+    "functional": _runs(lambda book, run: run.log_sha256 and _commanded(book, run)),
     "reusable": _runs(_pinned),
     "available": lambda book: None,
     "reproduced": lambda book: None,

@@ -15,7 +15,10 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, l
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
-from evalsuite.results.compare.fairness import Obstacle, Ratio, obstacles, relative, setting
+from evalsuite.results.compare.decisions import Evidence, decide
+from evalsuite.results.compare.fairness import Obstacle, obstacles, setting
+from evalsuite.results.measure.statistics import ratio_of_medians
+from evalsuite.results.measure.summary import values
 
 OPTIONS = ("xla", "amp")
 CONDITION = {"xla": "xla", "amp": "precision"}  # option → its name among the conditions of a comparison
@@ -43,7 +46,8 @@ class Effect:
     before_summary: Summary | None
     after_summary: Summary | None
     obstacles: tuple[Obstacle, ...]
-    comparison: Ratio | None  # after ÷ before; None with an obstacle, or where a case has no value
+    ratio: Interval | None  # after ÷ before; None with an obstacle, or where a case has no value
+    evidence: Evidence | None
     cost: Cost | None = None  # None where a log prints no accuracy
 
     @property
@@ -55,21 +59,12 @@ class Effect:
         return self.before.option(self.option), self.after.option(self.option)
 
     @property
-    def ratio(self) -> Interval | None:
-        return self.comparison.ratio if self.comparison else None
-
-    @property
     def shown(self) -> Number | None:
         return numbers.speedup(self.ratio.value) if self.ratio else None
 
     @property
     def interval(self) -> Number | None:
         return numbers.interval(self.ratio, numbers.speedup) if self.ratio else None
-
-    @property
-    def judged(self) -> str:
-        significant = self.comparison.significant if self.comparison else None
-        return {True: "significant", False: "not_significant", None: "too_few"}[significant]
 
     @property
     def lacking(self) -> str:
@@ -80,6 +75,8 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
     a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
     purpose = setting(CONDITION.get(option, f"options.{option}"))
     barred = obstacles(a, b, purpose) if a and b else ()
+    ranked = book.decision_of.get(frozenset((before.id, after.id)))
+    known = ranked if ranked and not ranked.obstacles else decide(a, b, purpose=purpose) if a and b else None
     return Effect(
         option=option,
         before=before,
@@ -89,13 +86,14 @@ def effect(book: Book, option: str, before: Case, after: Case) -> Effect:
         before_summary=a,
         after_summary=b,
         obstacles=barred,
-        comparison=relative(b, a, purpose) if a and b and not barred else None,
+        ratio=ratio_of_medians(values(b), values(a)) if a and b and not barred else None,
+        evidence=known.evidence if known and not barred else None,
     )
 
 
 def judged_alike(effects: Iterable[Effect]) -> str | None:
     effects = tuple(effects)
-    judged = [effect.judged for effect in effects if effect.ratio]
+    judged = [effect.evidence for effect in effects if effect.ratio]
     if len(judged) < 2 or len(set(judged)) > 1 or any(effect.obstacles for effect in effects):
         return None
     return judged[0]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from evalsuite.findings import MostlyOutside
-from evalsuite.model import Summary
+from evalsuite.model import Case, Summary
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import leads
@@ -13,19 +13,31 @@ from evalsuite.report.text import candidates, findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked, headline, left_over
+from evalsuite.results.compare.answers import (
+    Answer,
+    Apart,
+    Conditions,
+    Missing,
+    Ranked,
+    headline,
+    left_over,
+    setting_of,
+    unlike_settings,
+)
 from evalsuite.results.compare.equivalence_results import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.significance import EQUAL_WITHIN
 from evalsuite.results.measure.summary import median_run, values
 
-OF_OTHERS = ("printed", "published")  # figures that nobody clocked
+OF_OTHERS = ("printed", "cited")  # figures that nobody clocked
 MOST_IN_ORDER = 5
 MOST_BESIDE = 2  # reasons in a headline
 LEAST_CHANCE = 0.01  # that is worth a sentence
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
+MOST_ELSEWHERE = 3
+SEVERAL = {"zh": "；", "en": "; "}
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
 
 
@@ -93,8 +105,9 @@ def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
 
 
 def _without_receipt(answer: Answer, book: Book, words: Words) -> Text | None:
-    known, ranked = book.evaluation, () if answer.said in OF_OTHERS else answer.ranked
-    without = [entry.summary for entry in ranked if not has_receipt(entry.summary, known.commands, known.receipts)]
+    known = book.evaluation
+    ranked = (entry.summary for entry in answer.ranked if entry.summary.grounds not in OF_OTHERS)
+    without = [summary for summary in ranked if not has_receipt(summary, known.commands, known.receipts)]
     named = [_named(answer, summary, words) for summary in without]
     return words("answers.no_receipt", frameworks=words.listed(named)) if named else None
 
@@ -287,7 +300,8 @@ def deciding(answer: Answer, words: Words) -> Text | None:
         return None
     own = anchor(answer)
     if repeats.needed == "facts":
-        return words("answers.needs_facts", facts=words.listed(words(f"values.fact.{each}") for each in repeats.facts))
+        named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
+        return words("answers.needs_facts", facts=words.listed(named))
     if repeats.needed == "base":
         return words("answers.needs_base")
     if repeats.needed == "campaign":
@@ -307,7 +321,7 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     apart = answer.apart if answer.said == "alone" else ()
     others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
     if answer.said == "alone":
-        others += [(gap.candidate, missing(gap, words)) for gap in answer.missing if gap.why == "no_valid_run"]
+        others += [(gap.candidate, missing(gap, answer, words)) for gap in answer.missing if gap.why == "no_valid_run"]
     unranked = (_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked)
     reasons = [words("answers.closed", said_text=each) for each in unranked]
     if unstated(answer):
@@ -391,7 +405,7 @@ def roughly(seconds: float, words: Words) -> Text:
 
 def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
     beside = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in answer.apart]
-    beside += [(each.candidate, missing(each, words)) for each in answer.missing]
+    beside += [(each.candidate, missing(each, answer, words)) for each in answer.missing]
     return [_reason(answer, candidate, why, words) for candidate, why in beside]
 
 
@@ -411,9 +425,17 @@ def _apart(answer: Answer, entry: Apart, words: Words) -> Text:
     return words("answers.apart", value=leads.value(answer, entry, words), why=why)
 
 
-def missing(absence: Missing, words: Words) -> Text:
+def missing(absence: Missing, answer: Answer, words: Words) -> Text:
     if absence.why == "elsewhere":
-        batches = [numbers.count(case.batch_per_device).to(names.case_anchor(case)) for case in absence.others]
-        return words("answers.elsewhere", batches=words.listed(batches))
+        settings: list[Rendered] = [elsewhere(case, answer, words) for case in absence.others[:MOST_ELSEWHERE]]
+        if (more := len(absence.others) - MOST_ELSEWHERE) > 0:
+            settings.append(words("matrix.more", n=numbers.count(more)))
+        return words("answers.elsewhere", settings=replace(words.listed(settings), separators=SEVERAL))
     reason = Phrase(words=words, text=absence.reason, longest=LONGEST_REASON)
     return words(f"answers.{absence.why}_because", reason=reason) if reason else words(f"answers.{absence.why}")
+
+
+def elsewhere(case: Case, answer: Answer, words: Words) -> Rendered:
+    """In what its setting is another than the one that is asked about."""
+    unlike = unlike_settings(setting_of(case, answer.scope), answer.setting)
+    return words.listed(why_not_comparable.brief(each, words) for each in unlike).about(names.case_anchor(case))

@@ -1,34 +1,34 @@
 """Settings by scales: who leads, by how much; frameworks by settings: how near to the fastest, ranked or not."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from evalsuite.model import Interval, Summary
+from evalsuite.model import Interval, Summary, by_key
 from evalsuite.report.book import columns, why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict.answers import AnsweredQuestion
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.options import apart, unbroken
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, Missing, headline
 from evalsuite.results.compare.decisions import Decision
+from evalsuite.results.compare.ranking import SIZES, WORK
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
 TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
 LEVEL = {"tie": " = ", "group": " ≈ "}
 OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
-NOTES = {"zh": "；", "en": "; "}
 WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
     **dict.fromkeys(("decided", "tie"), "decided"),
     **dict.fromkeys(("consistent", "cited", "printed"), "plain"),
 }
 VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item", "training")  # of a cell, beside its share
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
+OF_WORK = (*WORK, *SIZES)
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
 
@@ -116,7 +116,7 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
         WinnerRow(
             model=names.model(key.model),
             span=1,
-            setting=unbroken(labels[key], words),
+            setting=options.unbroken(labels[key], words),
             cells=tuple(_winner(answers.get(scale), words) for scale in shown_scales),
         )
         for key, answers in compared.items()
@@ -188,7 +188,7 @@ def _lead(answer: Answer, pair: Decision, words: Words) -> Rendered | str:
 
 def _needs(answer: Answer, words: Words) -> Rendered | None:
     texts = [text for text in (_open(answer, words), _of_ranked(answer, words)) if text]
-    return replace(words.listed(texts), separators=NOTES) if texts else None
+    return replace(words.listed(texts), separators=answers.SEVERAL) if texts else None
 
 
 def _of_ranked(answer: Answer, words: Words) -> Rendered | None:
@@ -216,8 +216,10 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
         if answer.scope.among == "frameworks":
             key = (answer.setting.model, answer.setting.precision)
             asked.setdefault(answers.scale(answer), {}).setdefault(key, []).append(answer)
+    alike = by_key((key, each) for by in asked.values() for key, of in by.items() for each in of)
+    usual = {key: best.setting for key, of in alike.items() if (best := headline(of))}
     columns = {
-        scale: sorted(filter(None, map(headline, by.values())), key=_order)
+        scale: sorted(filter(None, (headline(of, usual.get(key)) for key, of in by.items())), key=_order)
         for scale, by in asked.items()
         if any(answer.ranked for answers in by.values() for answer in answers)
     }
@@ -228,6 +230,8 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
     first = max(
         columns, key=lambda scale: (sum(len(answer.ranked) for answer in columns[scale]), columns[scale][0].devices)
     )
+    of_model = by_key((answer.setting.model, set(answer.setting.options)) for answer in book.answers)
+    common = {model: set.intersection(*of) for model, of in of_model.items()}
     cells = {
         scale: {of: [_standing(book, answer, of, words) for answer in answers] for of in book.frameworks}
         for scale, answers in columns.items()
@@ -238,7 +242,10 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
             id=names.anchor("at", scale),
             scale=scale,
             answers=tuple(group),
-            settings=tuple(_column(answer, "" if scale else answers.scale(answer), words) for answer in group),
+            settings=tuple(
+                _column(answer, "" if scale else answers.scale(answer), common[answer.setting.model], words)
+                for answer in group
+            ),
             rows=tuple((names.framework(of), tuple(cells[scale][of])) for of in order),
             chosen=scale == first,
         )
@@ -250,12 +257,12 @@ def _order(answer: Answer) -> tuple[object, ...]:
     return (*names.model_order(answer.setting.model), answer.setting.precision)
 
 
-def _column(answer: Answer, scale: str, words: Words) -> Rendered:
-    """The answer that a cell leads to has the other options."""
+def _column(answer: Answer, scale: str, common: Collection[tuple[str, str]], words: Words) -> Rendered:
+    """With the sizes of the work where the model has several; the answer that a cell leads to has the other options."""
     setting = answer.setting
-    strong = setting.strong_batch is not None
-    bsz = names.bsz(setting.batch_per_device or setting.strong_batch or 0, strong=strong)
-    return apart([names.precision(setting.precision), bsz, *([scale] if scale else [])], words)
+    bsz = names.bsz(setting.batch_per_device or setting.strong_batch or 0, strong=setting.strong_batch is not None)
+    sizes = [options.option(*pair, words) for pair in setting.options if pair[0] in OF_WORK and pair not in common]
+    return options.apart([names.precision(setting.precision), bsz, *sizes, *([scale] if scale else [])], words)
 
 
 def _standing(book: answers.Answered, answer: Answer, framework: str, words: Words) -> Standing:
@@ -274,19 +281,17 @@ def _standing(book: answers.Answered, answer: Answer, framework: str, words: Wor
     beside = [entry for entry in (*answer.apart, *answer.passed_over) if entry.summary.case.framework == framework]
     if beside:
         best = max(beside, key=lambda entry: entry.summary.items_per_s.value)
-        why = why_not_comparable.brief(best.obstacles[0], words) if best.obstacles else words("evidence.apart")
+        why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("evidence.apart")
         return replace(_valued(book, answer, best.summary), why=why, flagged=bool(best.flags))
     absent = next((absence for absence in answer.missing if absence.framework == framework), None)
     return _absent(book, answer, absent, words)
 
 
 def _absent(book: answers.Answered, answer: Answer, absent: Missing | None, words: Words) -> Standing:
-    elsewhere = [book.valid_of[case.id] for case in (absent.others if absent else ()) if case.id in book.valid_of]
+    elsewhere = [case for case in (absent.others if absent else ()) if case.id in book.valid_of]
     if elsewhere:
-        best = max(elsewhere, key=lambda summary: summary.items_per_s.value)
-        batch, own = best.case.batch_per_device, answer.setting.batch_per_device
-        why = words("standings.other_options") if batch == own else words.same(names.bsz(batch, strong=False))
-        return replace(_valued(book, answer, best), why=why)
+        nearest = book.valid_of[elsewhere[0].id]
+        return replace(_valued(book, answer, nearest), why=answers.elsewhere(nearest.case, answer, words))
     cited = answer.ranked and answer.ranked[0].summary.grounds == "cited"  # nobody knows what was run
     never = "no_figure" if cited else "never"
     return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else never}"))

@@ -4,10 +4,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
 
-from evalsuite.model import Summary
+from evalsuite.model import Summary, by_key
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
@@ -115,21 +113,25 @@ def _card(book: Book, model: Model, name: str, rows: Sequence[WhyRow], words: Wo
 
 
 def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
-    key = attrgetter("last.case.precision")
-    for precision, of_it in groupby(sorted(ladders, key=key), key=key):
-        alike = list(of_it)
-        broken = sorted((ladder.broken for ladder in alike if ladder.broken), key=attrgetter("stage"))
-        for stage, group in groupby(broken, key=attrgetter("stage")):
-            yield _finding(stage, precision, list(group), len(alike), words)
+    return (_finding(*group, words) for group in _alike(ladders))
 
 
-def _finding(stage: str, precision: str, breaks: Sequence[Break], of: int, words: Words) -> Text:
-    worst = max(breaks, key=lambda drop: drop.loss)
+def _alike(ladders: Iterable[Ladder]) -> Iterator[tuple[list[Break], int]]:
+    """The breaks of each precision that lie between the same scales, and of how many settings; the worst first."""
+    of_precision = by_key((ladder.last.case.precision, ladder) for ladder in ladders)
+    for alike in of_precision.values():
+        broken = sorted((ladder.broken for ladder in alike if ladder.broken), key=lambda drop: -drop.loss)
+        groups = by_key(((drop.stage, drop.before.case.scale, drop.after.case.scale), drop) for drop in broken)
+        yield from ((drops, len(alike)) for drops in groups.values())
+
+
+def _finding(breaks: Sequence[Break], of: int, words: Words) -> Text:
+    worst, least = breaks[0], breaks[-1]
     ref = names.case_anchor(worst.after.case)
-    low, high = (numbers.percent(drop.loss) for drop in (min(breaks, key=lambda drop: drop.loss), worst))
+    low, high = numbers.percent(least.loss), numbers.percent(worst.loss)
     said = words(
-        f"why.{stage}",
-        precision=names.precision(precision),
+        f"why.{worst.stage}",
+        precision=names.precision(worst.after.case.precision),
         loss=(high if low.text == high.text else numbers.span(low.raw, high.raw, numbers.percent)).about(ref),
         before=names.scale(worst.before.case),
         after=names.scale(worst.after.case),
@@ -138,27 +140,30 @@ def _finding(stage: str, precision: str, breaks: Sequence[Break], of: int, words
         n, all_ = (numbers.count(count).about(ref) for count in (len(breaks), of))
         said = words("why.of_settings", said_text=said, n=n, all=all_)
     if changes := [describe_change(each, words) for each in worst.changes if each.key != "nodes"]:
-        said = words("why.there", said_text=said, changes=words.listed(changes).about(ref))
+        key = "why.there" if len(breaks) == 1 else "why.there_most"
+        said = words(key, said_text=said, changes=words.listed(changes).about(ref))
     return words("answers.closed", said_text=said)
 
 
 def describe_change(change: RecordedChange, words: Words) -> Text:
     form: Form = partial(numbers.quantity, unit="bytes/s") if change.key == "network" else numbers.percent
-    before = words("words.not_recorded") if change.before is None else form(change.before)
-    if change.key == "network" and change.before is not None and change.before < NOTHING_BESIDE * change.after:
-        before = words("breaks.no_network")
-    values = {"before": before, "after": form(change.after)}
+    known: Rendered | Number = form(change.after)
+    if change.before is not None:
+        nothing = change.key == "network" and change.before < NOTHING_BESIDE * change.after
+        before = words("breaks.no_network") if nothing else form(change.before)
+        known = words("why.base_share", before=before, after=known)
     if change.of_measured is not None:
-        return words("breaks.network_measured", **values, share=numbers.percent(change.of_measured))
+        return words("breaks.network_measured", change=known, share=numbers.percent(change.of_measured))
     if change.of_capacity is not None:
-        return words("breaks.network_share", **values, share=numbers.percent(change.of_capacity))
-    return words(f"breaks.{change.key}", **values)
+        return words("breaks.network_share", change=known, share=numbers.percent(change.of_capacity))
+    return words(f"breaks.{change.key}", change=known)
 
 
 def _differs(book: Book, ladders: Sequence[Ladder], words: Words) -> Text | None:
     """The facts in which it is known to differ from the fastest where it is not that itself."""
     texts: dict[str, Text] = {}
     fastest: dict[str, None] = {}
+    settings: set[str] = set()
     for ladder in ladders:
         first = book.answer_of[ladder.last.case.id].ranked[0].summary
         if first.case.framework == ladder.last.case.framework:
@@ -169,8 +174,15 @@ def _differs(book: Book, ladders: Sequence[Ladder], words: Words) -> Text | None
                 named = words(f"values.fact.{row.rule.key}")
                 texts.setdefault(row.rule.key, words("why.fact", name_text=named, ours=ours, theirs=theirs))
                 fastest[names.framework(first.case.framework)] = None
-    facts = words.listed(list(texts.values())[:MOST_FACTS]).about(names.case_anchor(ladders[0].last.case))
-    return words("why.differs", fastest=words.listed(fastest), facts=facts) if texts else None
+                settings.add(ladder.last.case.id)
+    if not texts:
+        return None
+    ref = names.case_anchor(ladders[0].last.case)
+    values = {"fastest": words.listed(fastest), "facts": words.listed(list(texts.values())[:MOST_FACTS]).about(ref)}
+    if len(settings) == len(ladders):
+        return words("why.differs", **values)
+    n, all_ = (numbers.count(count).about(ref) for count in (len(settings), len(ladders)))
+    return words("why.differs_some", **values, n=n, all=all_)
 
 
 def _command(book: Book, model: Model, name: str, ladders: Sequence[Ladder]) -> str | None:
@@ -183,13 +195,15 @@ def _command(book: Book, model: Model, name: str, ladders: Sequence[Ladder]) -> 
     return next((shlex.join(repeats.command) for repeats in repeats), None)
 
 
-def findings(book: Book, models: Iterable[Model], words: Words) -> Iterator[tuple[str, Text]]:
-    for model in models:
-        for name in book.frameworks:
-            own = [ladder for ladder in _ladders(book, model) if ladder.last.case.framework == name]
-            for said in losses(own, words):
-                about = {"framework": names.framework(name), "model": model.title}
-                yield anchor(model.name, name), words("why.found", said_text=said, **about)
+def findings(book: Book, models: Sequence[Model], words: Words) -> Iterator[tuple[str, Text]]:
+    """Of each framework in all its models, with the card of the worst."""
+    titles = {model.name: model.title for model in models}
+    for name in book.frameworks:
+        own = [each for model in models for each in _ladders(book, model) if each.last.case.framework == name]
+        for drops, of in _alike(own):
+            found = dict.fromkeys(drop.after.case.model for drop in drops)
+            about = {"framework": names.framework(name), "models": words.listed(titles[model] for model in found)}
+            yield anchor(next(iter(found)), name), words("why.found", said_text=_finding(drops, of, words), **about)
 
 
 def anchor(model: str, framework: str) -> str:
