@@ -79,7 +79,8 @@ def _text(text: str | None) -> str | None:
 
 
 def _pairs(row: Mapping[str, object]) -> str | None:
-    return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in sorted(row.items())) or None
+    known = ((name, value) for name, value in sorted(row.items()) if value is not None)
+    return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in known) or None
 
 
 def _cores(host: HostEnvironment) -> str | None:
@@ -132,8 +133,7 @@ def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | N
 
 def _container(host: HostEnvironment) -> str | None:
     limits = host.container
-    known = {"cpus": limits.cpus, "memory_bytes": limits.memory_bytes} if limits else {}
-    return _pairs({name: value for name, value in known.items() if value is not None}) or None
+    return _pairs(vars(limits)) if limits else None
 
 
 # key → what says it: a reader, or the beginnings of the names of packages

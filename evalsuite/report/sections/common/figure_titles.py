@@ -1,6 +1,7 @@
 """Titles of figures: no stronger than the rule of `results/compare/winners` allows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from evalsuite.model import Summary, by_key
 from evalsuite.report.book.blocks import Block
@@ -30,29 +31,9 @@ def of_efficiency(block: Block, words: Words) -> Text:
     row = _efficient(block)
     if len(row) < 2:
         return words("figures.efficiency")
-    threshold = block.efficiency_threshold
-    known = [(_share(point, threshold), _name(block, point.summary)) for point in row]
+    known = [(_share(point, block.efficiency_threshold), _name(block, point.summary)) for point in row]
     values = {"at_text": _scale(block, row[0].case.total_devices, words), **low_and_high(known)}
-    if threshold is None:
-        return _with_base(words("figures.title_efficiency", **values), row, words)
-    share, reached = _reached(row, threshold, block.id)
-    return _with_base(words.pick(f"figures.title_efficiency_{share}", values | reached), row, words)
-
-
-def _with_base(text: Text, row: Sequence[Scaled], words: Words) -> Text:
-    bases = sorted({point.base.total_devices for point in row})
-    if bases == [1]:
-        return text
-    counts = (numbers.count(base).about(names.case_anchor(row[0].summary.case)) for base in bases)
-    base = words("headlines.base", devices=words.listed(counts))
-    return words("figures.title_base", found_text=text, base_text=base)
-
-
-def _reached(row: Sequence[Scaled], threshold: float, ref: str) -> tuple[str, dict[str, object]]:
-    reached = sum(point.efficiency.value >= threshold for point in row)
-    counted = {"all": numbers.count(len(row)).about(ref), "reached": numbers.count(reached).about(ref)}
-    share = "none" if not reached else "all" if reached == len(row) else "some"
-    return share, {**counted, "threshold": numbers.limit(threshold).about("verdict")}
+    return _judged("figures.title_efficiency", values, row, block, words)
 
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
@@ -65,13 +46,26 @@ def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
         model = words.same(names.model(block.model)).about(block.id)
         return words.clauses([_called(block, point.summary, words), *[model] * several])
 
-    threshold, scaled = blocks[0].book.efficiency_threshold, [point for point, _ in row]
-    values = low_and_high([(_share(point, threshold), called(point, block)) for point, block in row])
-    if threshold is None:
-        return _with_base(words("overview.title_found", **values), scaled, words)
-    share, reached = _reached(scaled, threshold, blocks[0].id)
-    text = words.pick("overview.title_none" if share == "none" else "overview.title_some", values | reached)
-    return _with_base(text, scaled, words)
+    known = [(_share(point, block.efficiency_threshold), called(point, block)) for point, block in row]
+    return _judged("figures.title_across", low_and_high(known), [point for point, _ in row], blocks[0], words)
+
+
+def _judged(key: str, values: Mapping[str, object], row: Sequence[Scaled], block: Block, words: Words) -> Text:
+    """How many of the *row* reach the threshold, where there is one, and over which bases."""
+    threshold, bases = block.efficiency_threshold, sorted({point.base.total_devices for point in row})
+    text = words(key, **values)
+    if threshold is not None:
+        reached = sum(point.efficiency.value >= threshold for point in row)
+        counted = {"all": numbers.count(len(row)).about(block.id), "reached": numbers.count(reached).about(block.id)}
+        share = "none" if not reached else "all" if reached == len(row) else "some"
+        limit = numbers.limit(threshold).about("verdict")
+        text = words.pick(f"{key}_{share}", {**values, **counted, "threshold": limit})
+    if bases == [1]:
+        return text
+    counts = (numbers.count(base).about(names.case_anchor(row[0].summary.case)) for base in bases)
+    listed = replace(words.listed(counts), separators={"zh": " 或 ", "en": " or "})
+    base = words("headlines.base", devices=listed)
+    return words("figures.title_base", found_text=text, base_text=base)
 
 
 def shown_answer(block: Block) -> Answer | None:

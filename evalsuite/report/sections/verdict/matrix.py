@@ -1,7 +1,7 @@
 """Settings by scales: who leads, by how much; frameworks by settings: how near to the fastest, ranked or not."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -16,7 +16,6 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, Missing, headline
 from evalsuite.results.compare.decisions import Decision
-from evalsuite.results.compare.ranking import SIZES, WORK
 
 Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
 TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
@@ -28,7 +27,6 @@ WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
 }
 VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item", "training")  # of a cell, beside its share
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
-OF_WORK = (*WORK, *SIZES)
 MOST_NAMED = 2
 FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
 
@@ -230,8 +228,7 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
     first = max(
         columns, key=lambda scale: (sum(len(answer.ranked) for answer in columns[scale]), columns[scale][0].devices)
     )
-    of_model = by_key((answer.setting.model, set(answer.setting.options)) for answer in book.answers)
-    common = {model: set.intersection(*of) for model, of in of_model.items()}
+    labels = answers.settings(book, words)
     cells = {
         scale: {of: [_standing(book, answer, of, words) for answer in answers] for of in book.frameworks}
         for scale, answers in columns.items()
@@ -243,7 +240,7 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
             scale=scale,
             answers=tuple(group),
             settings=tuple(
-                _column(answer, "" if scale else answers.scale(answer), common[answer.setting.model], words)
+                options.apart([labels[answer.setting], *([] if scale else [answers.scale(answer)])], words)
                 for answer in group
             ),
             rows=tuple((names.framework(of), tuple(cells[scale][of])) for of in order),
@@ -255,14 +252,6 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
 
 def _order(answer: Answer) -> tuple[object, ...]:
     return (*names.model_order(answer.setting.model), answer.setting.precision)
-
-
-def _column(answer: Answer, scale: str, common: Collection[tuple[str, str]], words: Words) -> Rendered:
-    """With the sizes of the work where the model has several; the answer that a cell leads to has the other options."""
-    setting = answer.setting
-    bsz = names.bsz(setting.batch_per_device or setting.strong_batch or 0, strong=setting.strong_batch is not None)
-    sizes = [options.option(*pair, words) for pair in setting.options if pair[0] in OF_WORK and pair not in common]
-    return options.apart([names.precision(setting.precision), bsz, *sizes, *([scale] if scale else [])], words)
 
 
 def _standing(book: answers.Answered, answer: Answer, framework: str, words: Words) -> Standing:
