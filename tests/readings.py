@@ -104,7 +104,7 @@ def seen(folder: Path, row: Row) -> dict[str, Any]:
     """What is read of a log, of each name that its row expects; of a reason that holds the expected words, these."""
     reading = read(folder, row.log, **row.given)
     got = {name: _seen(reading, name) for name in row.expected}
-    if row.expected.get("reason", "nothing") in reading.reason:
+    if row.expected.get("reason", "\0") in reading.reason:
         got["reason"] = row.expected["reason"]
     return got
 

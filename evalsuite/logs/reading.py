@@ -36,12 +36,13 @@ from evalsuite.logs.steps.numbers import (
     unfinished,
 )
 from evalsuite.logs.steps.throughput import disagreement
+from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import CHUNK_BYTES, Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
 from evalsuite.messages import Message, join, message_of
-from evalsuite.model import Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
+from evalsuite.model import RATES, Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 from evalsuite.runs.recordings import AGENT_LOG
 
 if TYPE_CHECKING:
@@ -217,14 +218,18 @@ def _read_by_shape(
     grouped = [
         group for group in grouped if bars or not (group.dialect and group.dialect.redrawn)
     ]  # an evaluation may draw one
-    shape = next((group for group in grouped if group.dialect or group.roles), None)
-    if shape is None:
+    shape = next(iter(grouped), None)
+    if shape and shape.by_epoch and given.steps_per_report:
+        counted = {"step": shape.roles["epoch"], **shape.roles}
+        shape = replace(shape, dialect=replace(shape.by_epoch, each=given.steps_per_report), roles=counted)
+    if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
         return silent
     if shape.dialect is None:
-        nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=shape.outline, why=shape.lacks)
-        if silent.status == "failed" and "step" in shape.roles:  # it trained, and died
-            return replace(silent, status="unrecognised", reason=join(nearly, silent.reason))
-        return replace(silent, reason=join(silent.reason, nearly))
+        roles = Message("logs.shape_roles", roles=shape.outline) if shape.roles else ""
+        nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=roles, why=shape.lacks)
+        died = silent.reason if silent.status == "failed" else None  # it trained, and died
+        known = silent.reason if silent.dialect else None
+        return replace(silent, status="unrecognised" if died else silent.status, reason=join(known, nearly, died))
     size = paths[0].stat().st_size
     alone = shape.restarts and len(paths) == 1 and size < 4 * SMALL_BYTES
     start = choose_start(paths[0], shape.dialect, given) if alone else None
@@ -269,7 +274,8 @@ def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
 
 def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     reading, run = _judge(numbers), numbers.run
-    if run.given.case or reading.status != "partial" or numbers.throughput or numbers.final or numbers.merged.in_epochs:
+    told = numbers.final or (numbers.throughput and not _is_denied_batch(numbers, numbers.throughput))
+    if run.given.case or reading.status in ("ok", "failed", "unrecognised") or told or numbers.merged.in_epochs:
         return reading
     counts = any(record.step is not None or record.interval or record.step_s for record in run.records)
     if not run.dialect.every and not counts:
@@ -281,7 +287,17 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     counted = _judge(over_all(compute_numbers(in_steps(run))))
     if counted.throughput is None or counted.throughput.items_per_s is None:
         return reading
+    if numbers.throughput and counted.throughput.method not in CLOCKS:
+        return reading
     return replace(counted, status="doubtful", reason=join(reading.reason, Message("logs.read_in_steps")))
+
+
+def _is_denied_batch(numbers: Numbers, measured: Throughput) -> bool:
+    """Are printed rates those of single batches, between which the stamps tell another speed?"""
+    steps = numbers.merged.steps
+    seldom = numbers.run.dialect.averaging == "step" and any(step.steps > 1 for step in steps)
+    stamped = any(step.stamp_s is not None for step in steps)
+    return seldom and stamped and measured.method == RATES and not measured.implied_batch
 
 
 def _judge(numbers: Numbers) -> Reading:
@@ -301,8 +317,8 @@ def _judge(numbers: Numbers) -> Reading:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
     noted = (*findings, *measured.findings) if measured else findings
-    if noted and status == "ok" and not run.given.case and (unlike := _unlike_others(findings, measured)):
-        status, reason = "doubtful", unlike
+    if noted and status in ("ok", "partial") and not run.given.case and (unlike := _unlike_others(findings, measured)):
+        status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured

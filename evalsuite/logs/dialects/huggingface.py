@@ -154,6 +154,23 @@ _RATES = Line(
     source=f"{_SPEED_METRICS}: both over the same time",
     fields=_batch_of_rates,
 )
+
+
+def _jumped(match: "re.Match[bytes]") -> Fields | None:
+    """What a resumed Trainer skips, it skips a hundred times as fast as it trains."""
+    skipped, until, step, at = int(match["resumed_step"]), clock_s(match[3]), int(match[4]), clock_s(match[5])
+    trained = step > skipped and (at - until) / (step - skipped) > _SKIPS * max(1.0, until) / skipped
+    return match.groupdict() if trained else None
+
+
+_SKIPS = 20
+_JUMPED = Line(
+    pattern=rb"\| 0/(\d+) \[00:00<\?[^|]*\|[^|\r\n]*\| (?P<resumed_step>\d+)/\1 \[([\d:]+)<[^|]*\|[^|\r\n]*\| (\d+)/\1 \[([\d:]+)<",
+    sample="  0%|          | 0/3252 [00:00<?, ?it/s]\r 50%|█████     | 1627/3252 [00:05<00:05, 305.36it/s]\r"
+    " 50%|█████     | 1630/3252 [00:19<00:05, 305.36it/s]".encode(),
+    source=f"{_TRAINER}: the batches before the checkpoint, and a bar at which the steps trained are counted from it",
+    fields=_jumped,
+)
 _NAMED_FACTS = {"per_device": "batch_per_device", "accumulation": "accumulation", "all": "global_batch"}
 _DEEPSPEED = Line(
     pattern=rb"\] +train_batch_size \.+ (?P<global_batch>\d+)",
@@ -197,7 +214,7 @@ DIALECTS = (
         final=_FINAL,
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
-        facts=(_DEEPSPEED, _RESUMED, _RATES),
+        facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
         yields_to=("hf_trainer_tokens", "trl", "axolotl", "ms_swift"),
         notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
@@ -303,7 +320,7 @@ DIALECTS = (
         final=tuple(replace(line, telling=False) for line in _FINAL),
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
-        facts=(_DEEPSPEED, _RESUMED, _RATES),
+        facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),
     _dialect(

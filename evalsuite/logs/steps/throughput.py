@@ -34,6 +34,7 @@ WHOLE_S = 5.0  # between reports: then whole seconds tell a factor
 REPORTS_AROUND = 20  # shown on either side of the window
 FEWEST_FIGURES = 10  # with fewer, digits that are not printed cannot be told from zeros
 FEWEST_REPORTS = 3  # with two, neither is the usual one
+OUTLYING = 10  # times the median: an evaluation is inside the figure of one step
 STALLED = 1.5  # times the usual: of so few reports one that is slower by less is noise
 LEAST_DIGITS = 3  # that scripts print after the point, where all figures are the same and zeros may end them
 MOST_DIGITS = 6  # after the point; more are no rounding by a script
@@ -259,7 +260,9 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     Of a sample the first report of each piece reaches back over what was not read: it is left out.
     """
     usual = max(step.steps for step in window.reports)
-    read = replace(behind, reports=tuple(s for s in behind.reports if not (s.after_pause and s.steps > usual)))
+    reports = [s for s in behind.reports if not (s.after_pause and s.steps > usual)]
+    middle = statistics.median([each for s in reports if (each := own_seconds(s))] or [math.inf])
+    read = replace(behind, reports=tuple(s for s in reports if (own_seconds(s) or 0.0) < OUTLYING * middle))
     steps = sum(step.steps for step in read.reports)
     if steps < sum(step.steps for step in window.reports):
         return

@@ -136,7 +136,13 @@ _STAMPS = (
     re.compile(rb"\b[IWEF](?P<mo>\d\d)(?P<d>\d\d) " + _CLOCK),
     # 16:38:39 without the day
     re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])"),
+    # 20250304_100424 · 2025_03_04_10_04_24 · 2025-03-04_10-04-24
+    re.compile(
+        rb"(?<!\d)(?P<y>20\d\d)[_-]?(?P<mo>\d\d)[_-]?(?P<d>\d\d)[_ T-]"
+        rb"(?P<h>\d\d)[_-]?(?P<mi>\d\d)[_-]?(?P<s>\d\d)(?!\d)"
+    ),
 )
+COMPACT = rb"(?<!\d)20\d\d(?:[_-]?\d\d){2}[_ T-]\d\d(?:[_-]?\d\d){2}(?!\d)"
 # eta: 20:50:49 · 1:02:03 left is what is not over: no clock
 TO_COME = (
     rb"(?i:\b(?:eta|remaining|remain|left|total(?:[ _]time)?|expected|finish\w*)\b)\W{0,6}"

@@ -7,20 +7,20 @@ import hashlib
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from re import Match
-from typing import Any, Literal
+from re import Match, Pattern
+from typing import Any, Literal, NamedTuple
 
 from evalsuite.dialect import Dialect, Fields, Line, Scope, line
 from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.scan.failures import shown
-from evalsuite.logs.text.logfile import chunks
-from evalsuite.logs.text.records import stamp_s, whole
-from evalsuite.logs.unknown import roles, words
+from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
+from evalsuite.logs.text.records import COMPACT, stamp_s, whole
+from evalsuite.logs.unknown import roles, tables, words
 from evalsuite.logs.unknown.starts import find_starts
 from evalsuite.logs.unknown.words import Slot
 from evalsuite.messages import Message, join
@@ -48,11 +48,16 @@ _EXAMPLES = re.compile(
 )
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
+_RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
 _BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
 _LOSS = re.compile(rb"(?i)(?<!test[ _])(?<!eval[ _])(?<!val[ _])(?<!valid[ _])(?<!validation[ _])loss|unning training")
 _OVER = re.compile(rb"(?i)done|finish|complete|\bend")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
+_TABLE = b"\n"
+_FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
+_NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
+_REMOTE = (_NO_COUNTER, _NO_TRAINING, _OTHER_WORK, _FEW)  # the last the furthest
 _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
 
 
@@ -69,6 +74,7 @@ class Group:
     last: int
     roles: Mapping[str, str] = field(default_factory=dict)  # by names of `GROUPS`
     dialect: Dialect | None = None
+    by_epoch: Dialect | None = None  # where each line is an epoch, and one must say how many steps that has
     lacks: str = ""
     restarts: bool = False  # its counter goes back
     bar: tuple[float, float] = (0.0, 0.0)  # its total and the longest time that it shows
@@ -76,6 +82,11 @@ class Group:
     @property
     def outline(self) -> str:
         return join(*(Message(f"logs.role_{name}", label=label) for name, label in self.roles.items()))
+
+    @property
+    def remote(self) -> int:
+        """How far from a number."""
+        return 0 if self.dialect else next((at for at, lack in enumerate(_REMOTE, 2) if lack == self.lacks), 1)
 
     @property
     def shape(self) -> str:
@@ -88,14 +99,18 @@ def groups(path: Path) -> list[Group]:
     """The heaviest first; those that can be read before all others. Raises Unreadable."""
     sampled = list(_sample(path))
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
-    title = b""
+    title = header = b""
+    names = (0, b"")
     for number, text in sampled:
         bar = _bar(text)
         if re.search(rb"\d", text):
             spoken = words.WORD.findall(bar["desc"] if bar else words.mask(text))
             key = (b"%|", *spoken, *_evaluation_of(bar["desc"], title), bar["of"]) if bar else tuple(spoken)
-            by_words[key].append((number, text))
+            header = names[1] if 0 < number - names[0] < tables.APART and tables.is_row(text, names[1]) else header
+            in_table = header and not bar and tables.is_row(text, header)
+            by_words[(_TABLE, header) if in_table else key].append((number, text))
         title = title if bar else text
+        names = (number, text) if tables.is_header(text) else names
     ends = sampled[-1][0] if sampled else 0
     trains = any(_LOSS.search(text) for _, text in sampled)
     weighed = sorted(by_words.items(), key=lambda pair: -len(pair[1]))
@@ -105,14 +120,14 @@ def groups(path: Path) -> list[Group]:
     examples = words.read_number(counted[1]) if (counted := _EXAMPLES.search(head)) else None
     grouped = [_group(key, lines, trains, examples) for key, lines in often]
     if not any(group.dialect for group in grouped):
-        grouped += _joined(grouped, [lines for _, lines in often])
+        grouped += _joined(grouped, [lines for _, lines in often], trains)
     grouped = [_apart(group, grouped) for group in grouped]
     if any(kind == "tokens" for kind, _, _ in spelt(head)):
         grouped = [_in_tokens(group) for group in grouped]
     bars = {group.bar for group in grouped if group.dialect}
     within = {bar for bar in bars if any(bar[0] < more and 2 * bar[1] < longer for more, longer in bars if bar[1])}
     grouped.sort(key=lambda group: -group.count * (1 + ("rate" in group.roles)))
-    return sorted(grouped, key=lambda group: (group.dialect is None, group.bar in within, group.last < LATE * ends))
+    return sorted(grouped, key=lambda group: (group.remote, group.bar in within, group.last < LATE * ends))
 
 
 def _apart(group: Group, others: Sequence[Group]) -> Group:
@@ -121,7 +136,11 @@ def _apart(group: Group, others: Sequence[Group]) -> Group:
         return group
     pattern, begin = group.dialect.step[0].pattern, lead[0].encode()
     alike = [other for other in others if other is not group and re.search(pattern, other.text.encode())]
-    if not alike or any(other.text.startswith(lead[0]) for other in alike) or re.match(rb"\W*" + begin, pattern):
+    if (
+        not alike
+        or any(other.text.startswith(lead[0]) for other in alike)
+        or re.match(rb"\W*" + begin.strip(), pattern)
+    ):
         return group
     only = replace(group.dialect.step[0], pattern=re.escape(begin) + rb"[^\r\n]*?" + pattern)
     return replace(group, dialect=replace(group.dialect, step=(only,)))
@@ -131,9 +150,10 @@ def _ends(items: Sequence[Any]) -> Sequence[Any]:
     return (*items[:MOST_OF_EACH], *items[MOST_OF_EACH:][-MOST_OF_EACH:])
 
 
-def _joined(grouped: Sequence[Group], lines: Sequence[Lines]) -> Iterator[Group]:
+def _joined(grouped: Sequence[Group], lines: Sequence[Lines], trains: bool) -> Iterator[Group]:
     """A counter in one line and its time in another, always as many lines apart."""
-    counters = [place for place, group in enumerate(grouped) if group.lacks == Message("logs.shape_no_clock")]
+    lacks = [Message("logs.shape_no_clock"), _NO_TRAINING][: 1 + trains]
+    counters = [place for place, group in enumerate(grouped) if "step" in group.roles and group.lacks in lacks]
     for counter, time in itertools.product(counters[:MOST_COUNTERS], range(len(lines))):
         said = b" ".join(text for _, text in lines[time][:1])
         if time == counter or grouped[time].roles.keys() & {"step"} or words.NOT_TRAINING.search(said):
@@ -160,7 +180,9 @@ def _in_tokens(group: Group) -> Group:
 def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
     """(line, text) of the beginning and of a part of each later piece; bars that begin anew are lines."""
     taken = lines = 0
-    for chunk in chunks(path, bare=True):
+    prefix = None
+    for chunk in chunks(path):
+        prefix = prefix or prefix_of_lowest(chunk.text)
         part = chunk.text if taken <= HEAD_BYTES else chunk.text[:PART_BYTES]
         text = part[: max(part.rfind(b"\n"), part.rfind(b"\r")) + 1] if len(part) < len(chunk.text) else part
         taken += len(text)
@@ -168,22 +190,31 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
             for part in long.split(b"\r"):
                 if part.strip() and lines < MOST_LINES:
                     lines += taken <= HEAD_BYTES
-                    yield number, part[:LINE_BYTES]
+                    yield number, _bare(part[:LINE_BYTES], prefix)
+
+
+def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
+    """Of what a relay wrote before it, the clock alone."""
+    if prefix is None or not (before := prefix.match(text)):
+        return text
+    clock = _RELAYED.search(before[0])
+    return (clock[0] + b" " if clock else b"") + text[before.end() :]
 
 
 def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float | None) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
     texts = [text for _, text in _ends(lines)]
-    is_bar = key[:1] == (b"%|",)
-    said = b" ".join(key[1:-1] if is_bar else key)
+    is_bar, header = key[:1] == (b"%|",), key[1] if key[:1] == (_TABLE,) else b""
+    spoken = [name for name in tables.split(header) if not words.EVALUATION.search(name)] if header else key
+    said = b" ".join(key[1:-1] if is_bar else spoken)
     training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts))
     if len(lines) < roles.FEWEST:
-        return replace(plain, lacks=Message("logs.shape_few", least=roles.FEWEST))
+        return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
-        return replace(plain, lacks=Message("logs.shape_other"))
-    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, examples)
+        return replace(plain, lacks=_OTHER_WORK)
+    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, examples, header)
     plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     of_epochs = (trains or _tells_epochs(texts)) and (
         plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower())
@@ -191,7 +222,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float |
     timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
     again = group.dialect is not None and group.dialect.steps_restart == "epoch"
     if not training and not of_epochs and (is_bar or not (timed or again)):
-        return replace(plain, lacks=Message("logs.shape_no_training"))
+        return replace(group, dialect=None, by_epoch=None, lacks=_NO_TRAINING)
     return replace(group, restarts=group.dialect is not None and _restarts(group.dialect, lines))
 
 
@@ -224,8 +255,10 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     bars = [bar for text in texts if (bar := _bar(text))]
     first = bars[0]
     fast = [bar for bar in bars if int(bar["n"]) > MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
-    if len(fast) > len(bars) / 2 or any(bar["unit"] not in _BAR_UNITS for bar in bars):
-        return replace(group, lacks=Message("logs.shape_other"))
+    items = {unit for bar in bars if bar["unit"] and (unit := _items_of(bar["unit"]))}
+    of_items = len(items) == 1 and _tells_scores(texts)
+    if (len(fast) > len(bars) / 2 or any(bar["unit"] not in _BAR_UNITS for bar in bars)) and not of_items:
+        return replace(group, lacks=_OTHER_WORK)
     begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
     epoch = next((form for form in begins if re.search(form, first["desc"])), None)
     places = {(bar["n"], match and match[0]) for bar in bars for match in (re.search(epoch or b"$", bar["desc"]),)}
@@ -236,13 +269,14 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         full = first.re is _BAR and all(bar["n"] == bar["of"] for bar in bars)
         times = [words.read_number(bar["elapsed"]) or 0.0 for bar in bars]
         closed = full and len(bars) >= roles.FEWEST and not roles.scatters(times)
-        return _read_closed(group, first, begin) if closed else replace(group, lacks=Message("logs.shape_no_counter"))
+        return _read_closed(group, first, begin) if closed else replace(group, lacks=_NO_COUNTER)
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is _BAR else b""
     form = rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<"
     if first.re is _LOGGED:
         form = rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)"
     pattern = begin + lead + form % first["of"]
-    made = _dialect(pattern, first[0], _read_bar, restart=bool(epoch))
+    unit = items.pop() if of_items else "samples/s"
+    made = _dialect(pattern, first[0], _read_items if of_items else _read_bar, unit=unit, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     longest = max(words.read_number(bar["elapsed"]) or 0.0 for bar in bars)
     said = {"step": "n/total", "elapsed_s": "[elapsed<"}
@@ -290,31 +324,76 @@ def _read_bar(match: Match[bytes]) -> Fields | None:
     return {**match.groupdict(), "elapsed_s": None, "mean_s": elapsed_s / step} if step and elapsed_s else None
 
 
+def _items_of(unit: bytes) -> str | None:
+    """img/s · s/img"""
+    match = words.RATE.search(unit.decode().lower().removeprefix("s/").removesuffix("/s") + "/s")
+    return words.items_of(match) if match and unit not in _BAR_UNITS else None
+
+
+def _read_items(match: Match[bytes]) -> Fields | None:
+    return (fields := _read_bar(match)) and {**fields, "global_batch": 1.0}
+
+
 # lines of words and numbers
 
 
-def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = None) -> Group:
-    columns = roles.columns_of(texts)
-    if begins := find_starts(roles.places_of(columns)):
-        parts = [texts[begin:end] for begin, end in itertools.pairwise((0, *begins, len(texts)))]
-        told = (part for least in roles.FEWEST_OF_START for part in reversed(parts) if len(part) >= least)
-        texts = next(told, texts)
-        columns = roles.columns_of(texts)
+class _Clock(NamedTuple):
+    """When lines were printed, and what is left of their numbers."""
+
+    stamps: list[float]
+    head: bytes  # the first stamp as printed
+    columns: roles.Columns
+    chosen: roles.Chosen  # counters
+    restarts: bool
+    unix: roles.Chosen  # stamps that are no head of their line
+
+
+def _find_clock(texts: Sequence[bytes], columns: roles.Columns, header: bytes) -> _Clock:
     heads = [text[: _head_end(text.partition(b"\n")[0])] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
     unix = {} if stamps else roles.choose_unix(columns)
-    for name, at in unix.items():
+    if unix:
+        ((name, at),) = unix.items()
         stamps = [value / (1000 if name == "unix_ms" else 1) for value in roles.values_of(at)]
         columns, heads = {key: column for key, column in columns.items() if column is not at}, [at[0].text]
+    elif len(stamps) == len(texts):  # then the time of day is no time of its own
+        ends = list(map(len, heads))
+        columns = {key: column for key, column in columns.items() if [slot.end for slot in column] != ends}
     chosen, restarts = roles.choose_counters(columns)
     first = min((column[0].start for column in chosen.values()), default=0)
-    if chosen and not unix and first < (len(heads[0]) if stamps else len(texts[0])):
+    if header and (dates := tables.stamps_of(texts, header)):
+        unix, stamps = {"stamp": dates}, [stamp_s(date.text) or 0.0 for date in dates]
+        heads = [date.text for date in dates]
+    elif chosen and not unix and not header and first < (len(heads[0]) if stamps else len(texts[0])):
         unix, stamps = _stamps_behind(texts, first)
         heads = [slot.text for slot in unix.get("stamp", [])]
+    return _Clock(stamps, next(iter(heads), b""), columns, chosen, restarts, unix)
+
+
+def _of_one_start(
+    texts: Sequence[bytes], columns_of: Callable[[Sequence[bytes]], roles.Columns]
+) -> tuple[Sequence[bytes], roles.Columns]:
+    columns = columns_of(texts)
+    begins = find_starts(roles.places_of(columns))
+    if not begins:
+        return texts, columns
+    parts = [texts[begin:end] for begin, end in itertools.pairwise((0, *begins, len(texts)))]
+    told = (part for least in roles.FEWEST_OF_START for part in reversed(parts) if len(part) >= least)
+    texts = next(told, texts)
+    return texts, columns_of(texts)
+
+
+def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = None, header: bytes = b"") -> Group:
+    texts, columns = _of_one_start(texts, partial(tables.columns_of, header=header) if header else roles.columns_of)
+    found = _find_clock(texts, columns, header)
+    stamps, columns, chosen = found.stamps, found.columns, found.chosen
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     if "step" not in chosen and examples:
         chosen |= roles.choose_epochs(columns)
+    of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
     unit, scope, kilo = roles.choose_rate(columns, chosen)
+    pace, per, many = roles.choose_pace(columns) if "rate" not in chosen else ({}, "", 1.0)
+    chosen, unit = chosen | pace, per or unit
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
@@ -322,34 +401,44 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
     said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
-    clocked = replace(group, roles=said | ({"stamp": shown(heads[0])} if stamped else {}))
-    rated = bool({"rate", "steps_per_s"} & chosen.keys())
-    alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
+    said |= {"consumed": said.pop("step")} if of_items else {}
+    clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
+    rated = bool({"rate", "pace", "steps_per_s"} & chosen.keys())
+    per_step = "seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words)
+    alone = not {"rate", "pace"}.isdisjoint(chosen) or per_step
     counted = not chosen.keys().isdisjoint({"step", "consumed"})
-    epochs = not counted and timed == "report_s" and examples is not None and roles.is_each_an_epoch(columns)
-    if not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):
-        return replace(clocked, lacks=Message("logs.shape_no_counter"))
+    each = [] if counted else roles.choose_each_epoch(columns)
+    epochs = bool(each) and timed == "report_s" and examples is not None
+    by_epoch = bool(each) and not (epochs or alone) and (timed == "report_s" or stamped)
+    if by_epoch:
+        chosen, clocked = {**chosen, "step": each}, replace(clocked, lacks=Message("logs.shape_epochs"))
+    elif not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):
+        return replace(clocked, lacks=_NO_COUNTER)
     if timed in ("", "unclear") and not rated and not stamped:
         return replace(clocked, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
     if timed == "seconds" and not stamped and not rated and roles.is_coarse(chosen["seconds"]):
         return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
-    scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
+    scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES}
+    scales |= {"rate": kilo, "pace": many}
     scales |= {"consumed": examples} if examples and "step" not in chosen else {}
     middle = texts[len(texts) // 2]
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
     same = {"items": examples} if epochs and examples else {}
+    same |= {"global_batch": 1.0} if of_items else {}
     if b"\n" in middle and timed == "report_s":  # a pair may be lost
         same = {"interval": roles.usual_interval(chosen)}
-    chosen |= unix
-    fields = partial(_read_fields, others, same) if others or scaled or same else None
+    chosen |= found.unix
+    fields = partial(_read_fields, others, same) if others or scaled or same or pace else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
-    made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=restarts)
+    made = _dialect(_pattern(chosen, header), middle, fields, unit=unit, scope=scope, restart=found.restarts)
     if timed == "elapsed whole" or coarse:
         made = replace(made, clock_s=1.0, trust_stamps=not coarse)
     if made.clock_s or timed == "mean_s":
         made = replace(made, averaging="cumulative")
+    if by_epoch:
+        return replace(clocked, by_epoch=made, roles={"epoch": each[0].words, **clocked.roles})
     return replace(clocked, dialect=_with_evaluations(made, middle))
 
 
@@ -365,7 +454,7 @@ def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
 
 
 def _head_end(text: bytes) -> int:
-    times = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?", text[:STAMP_BYTES])
+    times = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?|%b" % COMPACT, text[:STAMP_BYTES])
     return next((time.end() for time in times if not _is_other_time(text, time.start())), 0)
 
 
@@ -389,8 +478,13 @@ _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): 
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 
 
-def _pattern(chosen: roles.Chosen) -> bytes:
+def _pattern(chosen: roles.Chosen, header: bytes) -> bytes:
     """The roles in the order of the line, each with the words before and behind it."""
+    if header:
+        named = (
+            (at[0].line, rb"(?P<%b>%b)" % (name.encode(), _number_pattern(name, at))) for name, at in chosen.items()
+        )
+        return tables.pattern(named, header)
     parts: list[bytes] = []
     line = 0
     for name, column in sorted(chosen.items(), key=lambda pair: pair[1][0].start):
@@ -445,6 +539,7 @@ def _read_fields(scales: Mapping[str, float], same: Mapping[str, float], match: 
     for name, text in match.groupdict().items():
         value = None if name == "stamp" else words.read_number(text)
         said[name] = None if value is None else value * scales.get(name, 1.0)
+        said |= {"rate": scales.get(name, 1.0) / value} if name == "pace" and value else {}
         said |= {name: text} if name == "stamp" else {}
     return said
 

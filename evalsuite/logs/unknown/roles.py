@@ -15,10 +15,11 @@ FEWEST_OF_START = (60, 5)  # at best, at least
 MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
 FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
+LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
 REGULAR = 0.5  # of the counter's steps are the usual one
 
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
-NESTED = (b"][", b"\0")  # between epoch and step: [109][50] · 1.251...
+NESTED = (b"][", b"\0")  # between epoch and step: [109][ 50] · 1.251...
 
 Column = list[Slot]
 Columns = Mapping[tuple[str, str, int], Column]
@@ -94,7 +95,7 @@ def _is_mean(column: Column, counter: Column) -> bool:
 
 def places_of(columns: Columns) -> list[tuple[int, int]]:
     whole = [column for column in columns.values() if _is_whole(column)]
-    nested = next((pair for pair in pairwise(whole) if pair[1][0].lead in NESTED), ([], []))
+    nested = next((pair for pair in pairwise(whole) if _is_nested(pair[1][0])), ([], []))
     epochs = next((values_of(column) for column in whole if words.EPOCH.search(column[0].label)), values_of(nested[0]))
     steps = next((values_of(column) for column in whole if words.COUNTER.search(column[0].label)), values_of(nested[1]))
     told = zip(epochs or [0.0] * len(steps), steps or [0.0] * len(epochs), strict=True)
@@ -130,8 +131,10 @@ def choose_epochs(columns: Columns) -> Chosen:
     return {"consumed": parts} if (parts := next(rising, None)) else {}
 
 
-def is_each_an_epoch(columns: Columns) -> bool:
-    return any(words.EPOCH.search(c[0].label) and _is_whole(c) and min(_differences(c)) > 0 for c in columns.values())
+def choose_each_epoch(columns: Columns) -> Column:
+    """Of lines that are an epoch each; [] of others."""
+    named = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c))
+    return next((column for column in named if min(_differences(column)) > 0), [])
 
 
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
@@ -151,7 +154,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         bare = not slot.label and (
             place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)
         )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)
-        nested = slot.lead in NESTED and (epochs or _find_outer(columns, column)) is not None
+        nested = _is_nested(slot) and (epochs or _find_outer(columns, column)) is not None
         if not named and not share and not nested and not (bare and _rises(column)):
             continue
         steps = _differences(column)
@@ -167,7 +170,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         if (
             (falls > len(steps) / 4 and not told)
             or len(rising) < (FEWEST if falls else 1)
-            or (not named and not _is_filled(column, of))
+            or (not (named or nested) and not _is_filled(column, of))
         ):
             continue
         if not falls or often >= REGULAR * len(rising):
@@ -180,6 +183,17 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
     )  # "step": [20, 900]
     repeats = [step == 0 for step in _differences(column)]
     return (inner, True) if inner is not None and sum(repeats) > len(repeats) / 2 else (column, restarts)
+
+
+def counts_samples(step: Column, columns: Columns) -> bool:
+    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two"""
+    usual = Counter(_differences(step)).most_common(1)[0][0]
+    in_percent = any((c[0].lead, c[0].tail[:2]) == (b" (", b"%)") for c in columns.values())
+    return step[0].lead.endswith(b"[") and in_percent and usual >= LEAST_SAMPLES and usual % BATCH == 0
+
+
+def _is_nested(slot: Slot) -> bool:
+    return slot.lead.replace(b" ", b"") in NESTED
 
 
 def _is_filled(column: Column, of: Column) -> bool:
@@ -217,8 +231,7 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
             or any(value <= 0 for value in values_of(column)[1:])
         ):
             continue
-        long = (name for place, name in enumerate(words.ITEMS) if match[f"u{place}"])
-        named = words.SHORT[match["short"]] if match["short"] else next(long)
+        named = words.items_of(match)
         if named in NO_ITEMS:
             chosen.setdefault("steps_per_s", column)
             continue
@@ -228,6 +241,16 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
             unit, rank, scope, chosen["rate"] = named, weight, "per_device" if own else "unstated", column
             kilo = words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0
     return unit, scope, kilo  # type: ignore[return-value]
+
+
+def choose_pace(columns: Columns) -> tuple[Chosen, str, float]:
+    """(seconds of so many items, their unit, how many): sec/kimg 154.1, 12 ms/sample"""
+    for column in columns.values():
+        if (match := words.PACE.search(column[0].words)) and column[0].unit_s and min(values_of(column)) > 0:
+            of_items = words.RATE.search(f"{match['items']}/s")
+            if of_items and (unit := words.items_of(of_items)) not in NO_ITEMS:
+                return {"pace": column}, unit, words.SUFFIX.get(match["kilo"], 1.0) / column[0].unit_s
+    return {}, "", 1.0
 
 
 def usual_interval(chosen: Chosen) -> float:
@@ -267,7 +290,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             and "rate" not in chosen
             and (slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead)))
         )
-        if not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
+        is_loss = slot.label == "cost" and slot.unit not in words.UNIT_S
+        if is_loss or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
             continue
         counter = chosen.get("step")
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):

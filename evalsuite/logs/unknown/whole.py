@@ -13,7 +13,7 @@ from evalsuite.model import Step
 SMALL_BYTES = 1 << 23  # of larger logs samples are taken
 PAUSE_STEPS = 10
 FEWEST_REPORTS = 10
-MOST_PAUSES = 0.25  # of the reports
+MOST_PAUSES = 0.25  # of the steps
 
 
 def over_all(numbers: Numbers) -> Numbers:
@@ -22,7 +22,7 @@ def over_all(numbers: Numbers) -> Numbers:
         return numbers
     records = [[*scan.records, *scan.rest.records] for scan in run.scans]
     merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=earlier.scope)
-    steps = _without_pauses(merged.steps, measured.method, pauses=not run.dialect.redrawn)
+    steps = _without_pauses(merged.steps, measured.method, at_end=run.dialect.redrawn)
     warmup = run.given.protocol.warmup_steps
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
     whole, complete = throughput(
@@ -36,8 +36,11 @@ def over_all(numbers: Numbers) -> Numbers:
     return replace(numbers, throughput=whole) if same and complete and whole else numbers
 
 
-def _without_pauses(steps: Sequence[Step], method: str, *, pauses: bool) -> list[Step]:
-    """A report late by as much as it covers, and by `PAUSE_STEPS`, follows something else."""
+def _without_pauses(steps: Sequence[Step], method: str, *, at_end: bool) -> list[Step]:
+    """A report late by as much as it covers, and by `PAUSE_STEPS`, follows something else.
+
+    *at_end*: only reports with which the log ends so, as a bar does that nobody moves on. Between others it loads data.
+    """
     told = Timing(span=Span(before=None, reports=tuple(steps), complete=True), method=method)
     timed = {step.index: each for (step, _), each in zip(told.seconds, told.step_s, strict=True) if each}
     if method not in CLOCKS:
@@ -45,8 +48,11 @@ def _without_pauses(steps: Sequence[Step], method: str, *, pauses: bool) -> list
         timed = inside if len(inside) >= FEWEST_REPORTS else timed
     usual = statistics.median(timed.values()) if timed else 0.0
     longest = {step.index: 1 + max(1, PAUSE_STEPS / step.steps) for step in steps}
-    kept = {index for index, each in timed.items() if not pauses or each <= usual * longest[index]}
-    if len(kept) < (1 - MOST_PAUSES) * len(timed):
+    kept = {index for index, each in timed.items() if each <= usual * longest[index]}
+    last = max(kept, default=0)
+    kept = {index for index in timed if index <= last} if at_end else kept
+    trained = [step for step in steps if step.index in timed]
+    if sum(step.steps for step in trained if step.index in kept) < (1 - MOST_PAUSES) * sum(s.steps for s in trained):
         return list(steps)
     if method in CLOCKS:
         return [step._replace(after_pause=step.after_pause or step.index not in kept) for step in steps]

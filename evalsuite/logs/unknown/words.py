@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalsuite import paths
-from evalsuite.logs.text.records import TO_COME
+from evalsuite.logs.text.records import COMPACT, TO_COME
 
 # what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths
-_ISO = rb"\d{4}(?:_\d\d){5}|\d{4}[-/]\d\d[-/]\d\d[T: ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?Z?)?"
+_ISO = COMPACT + rb"|\d{4}[-/]\d\d[-/]\d\d[T: ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?Z?)?"
 _MASKED = re.compile(
     TO_COME
     + rb"|<[\d:?]+|%b|\b[IWEF]\d{4} \d\d:\d\d:\d\d[.\d]*|\b\d\d:\d\d:\d\d[.,]\d+\b" % _ISO
@@ -38,7 +38,15 @@ RATE = re.compile(
     + rf")(?:[ _]?(?:/|per)[ _]?{_EACH}(?=\W|_))?(?:[ _]?/[ _]?|[ _]?per[ _]?|_){_SECOND}(?:$|[^a-z])"
     + rf"|(?:^|[^a-z])(?P<short>{'|'.join(SHORT)})(?:$|[^a-z])"
 )
+
+
+def items_of(rate: re.Match[str]) -> str:
+    long = (name for place, name in enumerate(ITEMS) if rate[f"u{place}"])
+    return str(SHORT[rate["short"]] if rate["short"] else next(long))
+
+
 PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
+PACE = re.compile(r"(?:^|[^a-z])(?:ms|us|s|secs?|seconds?) ?/ ?(?P<kilo>k?)(?P<items>[a-z]+)$")
 SUFFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 
@@ -53,6 +61,10 @@ class Slot:
     tail: bytes
     start: int
     line: int = 0  # of a report that goes over several
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
     @property
     def clock(self) -> bool:
@@ -104,16 +116,16 @@ def slots(text: bytes) -> list[Slot]:
     ends, begins = [0, *(token.end() for token in tokens)], [*(token.start() for token in tokens), len(masked)]
     between = [masked[end:begin] for end, begin in zip(ends, begins, strict=True)]
     parts: list[Slot] = []
-    carried = _label(between[0])
+    carried = label(between[0])
     for place, (token, lead, tail) in enumerate(zip(tokens, between, between[1:], strict=False), 1):
-        label = carried
-        unit, carried = _divide(tail, label, last=place == len(tokens))
+        named = carried
+        unit, carried = _divide(tail, named, last=place == len(tokens))
         line = masked.count(b"\n", 0, token.start())
-        parts.append(Slot(label=label, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start(), line=line))
+        parts.append(Slot(label=named, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start(), line=line))
     return parts
 
 
-def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
+def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
     """(unit of the number before, label of the number behind)"""
     between = re.sub(
         rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between
@@ -123,19 +135,19 @@ def _divide(between: bytes, label: str, *, last: bool) -> tuple[str, str]:
     head = parts[0]
     if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)
         inner = re.match(rb"\s*[\[(]([A-Za-z/ ]+)[\])]", between)
-        return (_label(inner[1]), _label(between[inner.end() :])) if inner else ("", _label(parts[1]))
+        return (label(inner[1]), label(between[inner.end() :])) if inner else ("", label(parts[1]))
     if len(parts) > 1 or last:
-        return _label(head), _label(parts[1]) if len(parts) > 1 else ""
+        return label(head), label(parts[1]) if len(parts) > 1 else ""
     word = re.match(rb"(\s?)([A-Za-z%]+(?:\s?/\s?[A-Za-z]+)*)(?=[\s.:]|$)\.?(.*)", head, re.DOTALL)
     if word is None:
-        return "", _label(head)
-    unit, rest = _label(word[2]), _label(word[3])
+        return "", label(head)
+    unit, rest = label(word[2]), label(word[3])
     is_unit = not word[1] or unit in UNIT_S or (bool(RATE.search(unit) or PER_STEP.search(unit)) and bool(rest))
-    named = bool(label) and not SPEED.search(label)
-    return (unit, rest) if is_unit and (rest or not (word[1] and named)) else ("", _label(head))
+    named = bool(before) and not SPEED.search(before)
+    return (unit, rest) if is_unit and (rest or not (word[1] and named)) else ("", label(head))
 
 
-def _label(text: bytes) -> str:
+def label(text: bytes) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("ascii", "replace")).lower()
     words = re.split(r"[,;|\t\n\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
     plain = re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)")[-40:]
