@@ -213,6 +213,7 @@ def _read_by_shape(
     from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
     from evalsuite.logs.unknown.starts import choose_start
     from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
+    from evalsuite.redaction import redact
 
     grouped = groups(paths[0]) if paths else []
     grouped = [
@@ -224,6 +225,7 @@ def _read_by_shape(
         shape = replace(shape, dialect=replace(shape.by_epoch, each=given.steps_per_report), roles=counted)
     if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
         return silent
+    shape = replace(shape, text=redact(shape.text))
     if shape.dialect is None:
         roles = Message("logs.shape_roles", roles=shape.outline) if shape.roles else ""
         nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=roles, why=shape.lacks)
