@@ -1,4 +1,4 @@
-"""PyTorch's training scripts and trainers other than NVIDIA's."""
+"""Lightning, fairseq before 0.9, pytorch-cifar, wordplay. PyTorch's others: data/dialects/pytorch.toml."""
 
 import functools
 import re

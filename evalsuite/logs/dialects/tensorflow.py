@@ -1,4 +1,4 @@
-"""TensorFlow without TimeHistory: tf_cnn_benchmarks, Estimator and TPUEstimator, Keras' bars, model garden's loop."""
+"""TensorFlow: tf_cnn_benchmarks and Keras' bars. Estimators and the model garden: data/dialects/tensorflow.toml."""
 
 import functools
 import re
@@ -109,35 +109,6 @@ DIALECTS = (
         notes="Under Horovod each worker prints its own rate, and total images/sec is the whole job's.",
     ),
     _dialect(
-        name="tf_estimator",
-        title="TensorFlow TPUEstimator and examples hooks",
-        scope="auto",
-        every=100,
-        step=line(
-            rb"INFO:tensorflow:examples/sec: (?P<rate>[\d.e+]+)",
-            b"INFO:tensorflow:examples/sec: 6061.46",
-            "tensorflow/estimator@26a7dc2ef7:tensorflow_estimator/python/estimator/tpu/tpu_estimator.py, ExamplesPerSecondHook",
-        ),
-        evaluation=line(
-            rb"INFO:tensorflow:Starting evaluation at",
-            b"INFO:tensorflow:Starting evaluation at 2023-08-01T06:00:20Z",
-            "tensorflow/tensorflow@205bb0649e:tensorflow/python/training/evaluation.py",
-        ),
-        notes="Lines carry no step number; a report is taken as 100 steps, the default of the hook.",
-    ),
-    _dialect(
-        name="tf_estimator_steps",
-        title="TensorFlow Estimator",
-        zero_based=False,
-        step=line(
-            rb"INFO:tensorflow:loss = (?P<loss>[\d.e+-]+|nan), step = (?P<step>\d+) \((?P<report_s>[\d.]+) sec\)",
-            b"INFO:tensorflow:loss = 11.170619, step = 14 (6280.270 sec)",
-            "tensorflow/tensorflow@0f4829a13f:tensorflow/python/training/basic_session_run_hooks.py, LoggingTensorHook",
-        ),
-        yields_to=("tf_estimator", "dllogger_tf1", "dllogger_tf1_bert"),
-        notes="Time of the steps since the line before; the rate is not printed.",
-    ),
-    _dialect(
         name="keras",
         title="Keras progress bar",
         per_epoch=True,
@@ -179,40 +150,5 @@ DIALECTS = (
         yields_to=("tf_time_history", "horovod_synthetic"),
         notes="One figure an epoch, in whole milliseconds, the mean without the epoch's first step; evaluation is inside "
         "where there is a val_loss: there the last bar before it is read, and where none is left such epochs are left out.",
-    ),
-    _dialect(
-        name="tf_model_garden",
-        title="TensorFlow Model Garden controller",
-        zero_based=False,
-        step=line(
-            rb"train \| step: +(?P<step>\d+) \| steps/sec: +(?P<steps_per_s>[\d.]+) \|",
-            b"I1120 23:37:53.562320 140651157302144 controller.py:456] train | step:      4 | steps/sec:    1.8 | output:",
-            "tensorflow/models@v2.10.1:orbit/controller.py, Controller._train_n_steps()",
-        ),
-        evaluation=line(
-            rb"eval \| step:",
-            b" eval | step:    100 | running complete evaluation...",
-            "tensorflow/models@v2.10.1:orbit/controller.py, Controller.evaluate()",
-        ),
-        yields_to=("tf_time_history",),
-        notes="Each line is printed twice: by absl and on the standard output.",
-    ),
-    _dialect(
-        name="tf2_bert",
-        title="TensorFlow 2 official BERT",
-        unit="sequences/s",
-        zero_based=False,
-        step=line(
-            rb"Train Step: (?P<step>\d+)/\d+  / loss = (?P<loss>[\d.e+-]+|nan)",
-            b"model_training_utils.py:518] Train Step: 20/400  / loss = 2.0855579376220703  test_accuracy = 0.143555",
-            "tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py, run_customized_training_loop()",
-        ),
-        evaluation=line(
-            rb"(?:Running evaluation after step|Saving model as TF checkpoint)",
-            b"model_training_utils.py:543] Running evaluation after step: 200.",
-            "tensorflow/models@21675df4f5:official/nlp/bert/model_training_utils.py",
-        ),
-        yields_to=("tf_time_history",),
-        notes="No rate: the stamps of the lines are the clock, and the batch size comes from the options. Every node prints.",
     ),
 )
