@@ -210,10 +210,13 @@ def open_own(path: str, flags: int) -> int:
     return _checked(os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666), path)
 
 
-def write_named(path: Path, text: str) -> None:
-    """Into a file that a person names. Raises OSError if a pipe, a device or a link has that name."""
-    with open(path, "w", encoding="utf-8", opener=open_own) as file:
-        file.write(text)
+def write_named(path: Path, content: bytes) -> None:
+    """Into a file that a person names. Raises EvalsuiteError, also if a pipe, a device or a link has that name."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise EvalsuiteError.of("core.out_file", path=path, error=error) from error
 
 
 def open_private(path: str, flags: int) -> int:

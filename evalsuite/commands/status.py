@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from evalsuite import files
 from evalsuite.commands.operations import checks, live_page
 from evalsuite.commands.options.common import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     jobs = allocations.queued_jobs()
     states = _states(roots, jobs)
     if arguments.metrics:
-        checks.write(arguments.metrics, checks.fill("metrics.txt.j2", states=states))
+        files.write_named(arguments.metrics, checks.fill("metrics.txt.j2", states=states))
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in states.items()]
         print_json(facts if len(roots) > 1 else _facts(states[roots[0]], jobs))

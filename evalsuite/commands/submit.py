@@ -48,9 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
         note(say("submit.refused"))
         return Exit.NOTHING_MEASURED
     file = arguments.script or arguments.runs / f"evaluation.{submitter.split()[-1]}"
-    file.parent.mkdir(parents=True, exist_ok=True)
     arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
-    files.write_named(file, text)
+    files.write_named(file, text.encode())
     line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
     if not arguments.go:
         line(say("submit.next", submitter=submitter, file=file))

@@ -26,7 +26,6 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     values = kubernetes.read(arguments.values)
     cases = cases_asked(arguments, KUBERNETES)
     file = arguments.script or arguments.runs / "evaluation.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
     text = manifests(
         values,
         _in_the_pods(arguments, values, evaluation),
@@ -35,7 +34,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
         device=cases[0].device,
         file=file,
     )
-    files.write_named(file, text)
+    files.write_named(file, text.encode())
     line(say("submit.manifests", file=file, pods=max(case.nodes for case in cases) + 1))
     if not arguments.go:
         line(say("submit.apply", file=file))

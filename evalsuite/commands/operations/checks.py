@@ -6,13 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite import __version__, files, paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note
-from evalsuite.errors import EvalsuiteError
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names
@@ -55,20 +53,12 @@ def fill(template: str, /, **facts: object) -> bytes:
     return names.without_unseen(text).encode("utf-8", "backslashreplace")
 
 
-def write(file: Path, content: bytes) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        files.write_atomically(file, content)
-    except OSError as error:
-        raise EvalsuiteError.of("commands.out_file", path=file, error=error) from error
-
-
 def tell(checks: Sequence[Check], arguments: argparse.Namespace, **further: object) -> None:
     """Writes what *arguments* name; where GitHub runs this job, annotations and a table in the job's summary."""
     facts = {"checks": checks, "n": Counter(check.outcome for check in checks), **further}
     for option, template in {"junit": "junit.xml.j2", "metrics": "metrics.txt.j2", "badge": "badge.svg.j2"}.items():
         if file := getattr(arguments, option, None):
-            write(file, fill(template, **facts))
+            files.write_named(file, fill(template, **facts))
     if os.environ.get("GITHUB_ACTIONS") == "true" and (said := fill("annotations.txt.j2", **facts).strip()):
         note(said.decode())
     if place := os.environ.get("GITHUB_STEP_SUMMARY"):

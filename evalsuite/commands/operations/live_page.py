@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evalsuite import paths
+from evalsuite import files, paths
 from evalsuite.commands import report
 from evalsuite.commands.operations import checks
 from evalsuite.commands.options.common import search_paths
@@ -52,7 +52,7 @@ def keep(
         current = states()
         _Handler.content = checks.fill("live.html.j2", states=current, now=datetime.now().astimezone(), **constant)
         if arguments.html:
-            checks.write(arguments.html, _Handler.content)
+            files.write_named(arguments.html, _Handler.content)
             if not turn:
                 line(str(arguments.html))
         if serving and not turn:
