@@ -96,7 +96,7 @@ def test_environments_that_fail_and_frameworks_that_do_not_import_are_skips(lab)
     code, reasons = compared(lab, "absentnet", "brokennet", "goodnet")
 
     assert code == Exit.DONE
-    assert "resolving absentnet==1.0: the installer gave up" in reasons["absentnet"]
+    assert "resolving absentnet==1.0: the installer failed" in reasons["absentnet"]
     assert "absentnet was not found" in reasons["absentnet"]
     assert "libcudart.so.12: cannot open shared object file" in reasons["brokennet"]
     assert reasons["goodnet"] == ""

@@ -71,7 +71,7 @@ def test_nothing_is_left_when_the_evaluator_s_host_dies(far, tmp_path):
     assert soon(lambda: not training(tmp_path))
     assert soon(lambda: only("agent.far.json", tmp_path), 90)
     told = json.loads(only("agent.far.json", tmp_path).read_text())
-    assert "nothing was heard of the evaluator" in told["error"]
+    assert "got no heartbeat of the evaluator" in told["error"]
     assert only("outcome.json", tmp_path) is None  # the run counts as not run
 
 

@@ -57,7 +57,7 @@ def test_what_needs_a_network_is_skipped_with_that_reason(tmp_path):
     words = "plan --sandbox --frameworks pytorch --scales 2x1 --engine mpi --device cpu --commands"
     ended = evalsuite(*words.split())
 
-    assert "--sandbox leaves a script no network, and 2 nodes need one" in ended.stdout
+    assert "--sandbox gives a script no network, and 2 nodes need one" in ended.stdout
 
 
 def test_a_sandbox_wants_no_container_and_bubblewrap_before_anything_is_made(tmp_path, monkeypatch):

@@ -111,10 +111,10 @@ def test_a_data_set_that_is_whole_serves_and_one_that_evalsuite_did_not_make_is_
     [
         (lambda folder: None, 5, "has 4 files train/*.npz and 5 are wanted"),
         (lambda folder: [file.unlink() for file in (folder / "dev").iterdir()], 1, "has no dev/*.npz"),
-        (lambda folder: (folder / "train" / "0.npz").write_bytes(b"text"), 1, "does not begin as the files"),
-        (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP), 1, "3.npz: it is not as the manifest"),
-        (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP + b"x"), 1, "3.npz: it is not as the manifest"),
-        (lambda folder: (folder / "train" / "3.npz").rename(folder / "train" / "4.npz"), 1, "is not as the manifest"),
+        (lambda folder: (folder / "train" / "0.npz").write_bytes(b"text"), 1, "does not begin like the files"),
+        (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP), 1, "3.npz: it differs from the manifest"),
+        (lambda folder: (folder / "train" / "3.npz").write_bytes(ZIP + b"x"), 1, "3.npz: it differs from the manifest"),
+        (lambda folder: (folder / "train" / "3.npz").rename(folder / "train" / "4.npz"), 1, "it differs from"),
         (lambda folder: (folder / data_manifest.NAME).write_text("{"), 1, "MANIFEST.json"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_case_of_more_ranks_than_shards_or_of_other_items_is_a_skip_and_data_o
     refused = readiness.refusal()
 
     assert [refused(CASE, recipe) is None for recipe in (RECIPE, other, RECIPE)] == [True, False, True]
-    assert "hold other sentences" in refused(CASE, other)
+    assert "hold different sentences" in refused(CASE, other)
 
     problem = data_manifest.differing(["bert-npz", "bert-paddle"])
 
@@ -182,7 +182,7 @@ def test_doctor_tells_of_each_data_set_and_whether_they_hold_the_same(root):
     assert found["bert-npz"] == ("ok", "made up: tiny, seed 1")
     assert found["gpt2"][0] == "broken" and "has no gpt2-vocab.json" in found["gpt2"][1]
     assert found["bert-paddle"] == ("ok", "made up: tiny, seed 2")
-    assert found["data sets"][0] == "broken" and "hold other sentences" in found["data sets"][1]
+    assert found["data sets"][0] == "broken" and "hold different sentences" in found["data sets"][1]
 
 
 @pytest.mark.parametrize("files", [(), ("train.rec", "train.idx", "val.rec", "val.idx")])
@@ -204,13 +204,13 @@ def test_very_many_files_are_summed_up_by_folder(root, monkeypatch):
     assert set(data_manifest.read("bert-npz").files) == {"train", "dev"}
     assert data_manifest.problem("bert-npz", thorough=True) is None
     (folder / "dev" / "0.npz").write_bytes(ZIP + b"\x09")
-    assert "dev: it is not as the manifest" in data_manifest.problem("bert-npz", thorough=True)
+    assert "dev: it differs from the manifest" in data_manifest.problem("bert-npz", thorough=True)
 
 
 def test_what_evalsuite_did_not_make_or_made_otherwise_is_not_replaced(root):
     folder = make_set(root)
 
-    with pytest.raises(EvalsuiteError, match="made otherwise"):
+    with pytest.raises(EvalsuiteError, match="made with other settings"):
         made_data.make("bert-npz", seed=2)
     (folder / data_manifest.NAME).unlink()
     with pytest.raises(EvalsuiteError, match="did not make"):

@@ -226,7 +226,7 @@ def test_a_recipe_that_no_file_brought_names_none():
 
     recipe = replace(discover()["pytorch"].recipe("reference-resnet50"), brought_by=None)
 
-    with pytest.raises(EvalsuiteError, match="no adapter's file brought it"):
+    with pytest.raises(EvalsuiteError, match="does not come from an adapter's file"):
         _ = ProvenWorkload(framework="pytorch", recipe=recipe).program
 
 

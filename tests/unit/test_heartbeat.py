@@ -52,7 +52,7 @@ def test_an_evaluator_that_answered_and_answers_no_more_is_lost(server, tmp_path
         server.close()
 
         assert soon(lambda: os.utime(file) or failed)
-        assert isinstance(failed[0], EvaluatorLost) and "nothing was heard of the evaluator" in str(failed[0])
+        assert isinstance(failed[0], EvaluatorLost) and "got no heartbeat of the evaluator" in str(failed[0])
 
 
 def test_a_firewall_that_lets_no_call_through_ends_no_training(tmp_path):

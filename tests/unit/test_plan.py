@@ -169,7 +169,7 @@ def test_a_recipe_is_refused_on_a_kind_of_device_that_it_does_not_name():
 
     assert {case.framework for case in made.cases} == {"toynet"}
     assert [skip.reason for skip in made.skips] == [
-        "The script of reference-resnet50 knows no NPU; it trains on cpu, gpu."
+        "The script of reference-resnet50 does not support NPU; it trains on cpu, gpu."
     ]
 
 

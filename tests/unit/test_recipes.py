@@ -187,4 +187,4 @@ def test_gpt_2_of_a_size_that_is_asked_for_is_another_case_whose_size_is_always_
 
     assert dict(recipe.meant([]))["num_layers"] == "24" and dict(recipe.meant([]))["hidden_size"] == "1024"
     assert numbers(recipe, asked, "--hidden-size") == [1536] and numbers(recipe, asked, "--num-layers") == [24]
-    assert "heads divide the hidden size" in recipe.refusal(replace(asked, options=(("attention_heads", "20"),)))
+    assert "heads must divide the hidden size" in recipe.refusal(replace(asked, options=(("attention_heads", "20"),)))

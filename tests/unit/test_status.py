@@ -115,4 +115,4 @@ def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, ca
     assert "no run has begun yet" in said and "job 7 (evalsuite): PENDING, 2 nodes (Resources)" in said
     assert (document["runs"], document["done"], [job["id"] for job in document["queue"]]) == (0, 0, ["7"])
     assert cli.main(["status", "--runs", str(tmp_path / "elsewhere")]) == Exit.USAGE
-    assert "no evaluation was begun here" in capsys.readouterr().err
+    assert "no evaluation was started here" in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_a_failed_install_says_why_and_the_next_attempt_starts_clean(uv):
 
     virtualenvs.ensure(toynet())
 
-    assert "installing toynet==1.0: the installer gave up with exit status 1" in error.value.reason
+    assert "installing toynet==1.0: the installer failed with exit status 1" in error.value.reason
     assert error.value.last_lines[-1] == "error: no such distribution"
     assert virtualenvs.existing(toynet()).pins == ("toynet==1.0",)
 
@@ -305,7 +305,7 @@ def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_
     assert installer.uv_variables()["UV_DEFAULT_INDEX"] == "https://mine.example/simple"
 
 
-# The interpreter at hand
+# The current interpreter
 
 
 def test_packages_and_version_are_those_installed_or_those_of_the_interpreter_at_hand(uv):
@@ -319,5 +319,5 @@ def test_packages_and_version_are_those_installed_or_those_of_the_interpreter_at
     assert virtualenvs.framework_version(recipe, {"numpy": "2.0"}) is None
 
     assert virtualenvs.current(toynet()) == virtualenvs.current(toynet(import_name="")) == Path(sys.executable)
-    with pytest.raises(CannotInstall, match="it fails in the interpreter at hand"):
+    with pytest.raises(CannotInstall, match="it fails in the current interpreter"):
         virtualenvs.current(toynet(import_name="toynet_absent"))
