@@ -50,6 +50,8 @@ def mistakes(
     listed = manifest.read(folder)
     if listed is None and "manifest" in summary:
         yield Gone.of("site.no_manifest", folder=folder, name=manifest.NAME)
+    if listed and listed.input_sha256 != summary["input_sha256"]:
+        yield Contradicts.of("site.not_ours", path=folder / manifest.NAME, error=Message("site.other_page"))
     for path, wrong in manifest.mistakes(listed, folder, files) if listed else ():
         kind = Contradicts if path.exists() else Gone
         yield kind.of("site.not_ours", path=path, error=wrong)

@@ -19,14 +19,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.isolate_hosts", place=HOSTS)
     nodes = [host.address for host in common.read_hosts(arguments)]
     slow, trials = slow_nodes.find_slow(nodes, lambda part: _seconds(part, arguments), arguments.limit)
+    compared = bool(trials) and all(trial.seconds is not None for trial in trials)
     if arguments.json:
         print_json({"slow": sorted(slow), "trials": [vars(trial) for trial in trials]})
     elif slow:
         line(say("isolate.slow", nodes=", ".join(sorted(slow)), n=len(trials)))
         line(f"--exclude={','.join(sorted(slow))}")
     else:
-        line(say("isolate.none", n=len(trials), limit=f"{arguments.limit:.0%}"))
-    return Exit.CRITERION_FAILED if slow else Exit.DONE
+        line(say("isolate.none" if compared else "isolate.undecided", n=len(trials), limit=f"{arguments.limit:.0%}"))
+    return Exit.CRITERION_FAILED if slow else Exit.DONE if compared else Exit.UNDETERMINED
 
 
 def _seconds(nodes: Nodes, arguments: argparse.Namespace) -> float | None:

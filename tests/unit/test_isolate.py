@@ -46,4 +46,6 @@ def test_the_slowed_one_of_four_played_hosts_is_named_ready_to_leave_out(tmp_pat
     assert "--exclude=n3\n" in capsys.readouterr().out
     assert cli.main([*words, "--json", "--", "true", "{hosts}"]) in (Exit.DONE, Exit.CRITERION_FAILED)
     assert all(trial["seconds"] < 60 for trial in json.loads(capsys.readouterr().out)["trials"])
+    for undecided in ([*words, "--", "false", "{hosts}"], ["isolate", "--hosts", "n1", *job]):
+        assert cli.main(undecided) == Exit.UNDETERMINED
     assert cli.main([*words, "--", "true"]) == cli.main([*words, "--", "no-such-program", "{hosts}"]) == Exit.USAGE

@@ -18,7 +18,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("audit.archive_empty", path=arguments.runs)
     if arguments.out.exists():
         raise EvalsuiteError.of("audit.archive_there", path=arguments.out)
-    packed, left = archive.pack(arguments.runs, arguments.out, _holds_secret if arguments.redact else lambda _: False)
+    leave_out = _holds_secret if arguments.redact else lambda _: False
+    try:
+        packed, left = archive.pack(arguments.runs, arguments.out, leave_out)
+    except OSError as error:
+        raise EvalsuiteError.of("core.out_file", path=arguments.out, error=error) from error
     for name in left:
         note(say("archive.left_out", path=arguments.runs / name))
     line(say("archive.written", path=arguments.out, n=packed))

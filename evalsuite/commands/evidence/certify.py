@@ -35,11 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     out = arguments.out or folder.parent / "certificate"
     if folder in (out.resolve(), *out.resolve().parents):
         raise EvalsuiteError.of("audit.inside", path=out, report=arguments.report)
-    out.mkdir(parents=True, exist_ok=True)
     document = {**issued.document, "hash": issued.short_hash}
+    files.write_named(out / "certificate.html", _page(issued))
     files.write_json(out / "certificate.json", document)
-    files.write_atomically(out / "certificate.html", _page(issued))
-    files.write_atomically(out / "junit.xml", _junit(issued))
+    files.write_named(out / "junit.xml", _junit(issued))
     if arguments.json:
         print_json(document)
         return CODES[issued.outcome]
