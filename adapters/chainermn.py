@@ -35,7 +35,6 @@ def _imagenet_unsupported(case: Case) -> str | None:
 
 
 def _mnist(case: Case) -> Command:
-    """It is bounded by epochs."""
     steps_per_epoch = MNIST_IMAGES / case.global_batch
     epochs = max(2, math.ceil(case.protocol.total_steps / steps_per_epoch))
     gpu = case.device == "gpu"

@@ -14,7 +14,6 @@ from evalsuite.reference import (
 
 
 def _command(case: Case) -> Command:
-    """`batch_size` is the whole job's; fake data has its own configuration."""
     settings = {
         "batch_size": case.global_batch,
         "num_train_steps": case.protocol.total_steps,

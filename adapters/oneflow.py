@@ -43,7 +43,6 @@ def _reference(case: Case) -> Command:
 
 
 def _nodes_2020(case: Case) -> tuple[str, ...]:
-    """The first address is the master's."""
     among = ("--node_ips={hosts}", "--ctrl_port={master_port}") if case.nodes > 1 else ()
     return (f"--num_nodes={case.nodes}", f"--gpu_num_per_node={case.devices_per_node}", *among)
 
@@ -252,7 +251,6 @@ def _before_pip(recipe: Recipe, release: str, readme: str) -> Recipe:
 
 
 def _of_2022(recipe: Recipe, *more: str) -> Recipe:
-    """Pip has only this release."""
     return replace(_oneflow(recipe), requirements=(*PINS_2022, *more), built=BUILT_2022, python="3.8")
 
 

@@ -27,7 +27,6 @@ INDUCTOR = {"TORCHINDUCTOR_CACHE_DIR": "{scratch}/inductor"}
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
-    """One device needs no launcher."""
     launcher = (
         *("-m", "torch.distributed.run", "--nnodes", str(case.nodes), "--node_rank", "{node_rank}"),
         *("--nproc_per_node", str(case.devices_per_node)),

@@ -188,7 +188,6 @@ def _torchtitan_022(case: Case) -> Command:
 
 
 def _hal_unsupported(case: Case) -> str | None:
-    """imagenet_ddp_apex.py:115 and 129."""
     return Message("adapters.hal_alone") if case.total_devices == 1 else None
 
 

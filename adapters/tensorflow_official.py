@@ -17,12 +17,10 @@ TF_CNN = {**IMAGES, "optimiser": "sgd without momentum"}
 
 
 def _only_one_cpu(case: Case) -> str | None:
-    """Over several nodes it wants NCCL."""
     return ONE_CPU if case.device == "cpu" and case.total_devices > 1 else None
 
 
 def _interval(case: Case) -> int:
-    """Ten steps, or a divisor of the window."""
     whole = (case.protocol.warmup_steps, case.protocol.measured_steps)
     return next(size for size in (10, 5, 4, 3, 2, 1) if all(steps % size == 0 for steps in whole))
 

@@ -16,8 +16,6 @@ from evalsuite.messages import Message
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """What a module of one kind must declare."""
-
     option: str  # takes such modules: "--adapters"
     name: str  # "ADAPTER"
     example: str  # "ADAPTER = Adapter(…)"
@@ -124,7 +122,6 @@ def _named(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """An author's error may fail to say anything."""
     try:
         return str(error)
     except Exception:

@@ -159,8 +159,6 @@ class Timers:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """An author's file that declares a dialect."""
-
     file: Path
     option: Literal["--adapters", "--dialects"]
 

@@ -66,7 +66,6 @@ def is_arithmetic(text: str, sides: int = 1) -> bool:
 
 
 def _checked(text: str, sides: int) -> str:
-    """Raises EvalsuiteError for what is no expression, and names an unknown field."""
     if not is_arithmetic(text, sides):
         raise EvalsuiteError.of("core.expression_compares" if sides == 2 else "core.expression", text=text[:LONGEST])
     for name in sorted(names(text) - set(KNOWN)):
@@ -80,8 +79,6 @@ def _is_part(node: ast.AST) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnColumn:
-    """`[[column]]`."""
-
     name: Annotated[str, Constraint("column_name", re.compile(r"[a-z][a-z0-9_]{0,40}").fullmatch)]
     value: Annotated[str, From(str, lambda text: _checked(text, 1))]
     unit: Word = ""

@@ -69,7 +69,6 @@ def read_text(path: Path) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Whether `open_file` would open it."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:

@@ -317,7 +317,6 @@ class ClockDisagrees(Finding, code="clock_disagrees", severity="flag", keeps="D1
 
     @property
     def factor(self) -> float:
-        """By which the larger is more than the smaller."""
         return max(1 + self.difference, 1 / (1 + self.difference))
 
 

@@ -557,7 +557,6 @@ Outcome = Literal["pass", "fail", "undetermined", "information"]
 class Judged:
     @property
     def judged(self) -> dict[str, Any]:
-        """What a verdict has of its worst cell."""
         return {name: getattr(self, name) for name in ("outcome", "measured", "n", "case", "reason", "values")}
 
 

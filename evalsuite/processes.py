@@ -20,7 +20,6 @@ _shared: tuple[Callable[[Any], Any], Sequence[Any]]  # forked processes read it:
 
 
 def cores() -> int:
-    """Those this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -71,7 +70,6 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
-    """A worker waits for its next task for ever once its parent was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

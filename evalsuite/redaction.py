@@ -22,7 +22,6 @@ def _wrapped(length: int) -> str:
 
 
 def _is_login(match: "re.Match[str]") -> bool:
-    """Whether the word behind `Basic` is user:password in base64."""
     try:
         return b":" in base64.b64decode(match["word"], validate=True)
     except ValueError:

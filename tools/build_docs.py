@@ -48,7 +48,6 @@ def main() -> int:
 
 
 def gather(pages: Path) -> None:
-    """Writes into *pages* what the site is built of."""
     shutil.copytree(HOUSE / "docs", pages, ignore=shutil.ignore_patterns("site", "*.xlsx", "*.csv", "summary.json"))
     for name, suffix in (("README.md", ""), ("README.zh.md", ".zh")):
         text = (HOUSE / name).read_text(encoding="utf-8").replace("](docs/", "](")

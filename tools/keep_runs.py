@@ -104,7 +104,6 @@ def _without_campaign(command: bytes) -> bytes:
 
 
 def _replaced(text: bytes, names) -> tuple[bytes, list[tuple[int, int]]]:
-    """The text, and (place, bytes) by which all after it has moved."""
     new_of = dict(names)
     pattern = re.compile(b"|".join(re.escape(old) for old, _ in names))
     moved, by = [], 0
@@ -125,7 +124,6 @@ def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
 
 
 def _write_fewer(file: Path, samples: Samples, every: int) -> None:
-    """Without the single cores."""
     rows = samples.tables.items()
     values = [(name, device, row) for name, of in rows if name != "cpu_percent_per_core" for device, row in of.items()]
     readings = (

@@ -86,8 +86,6 @@ def _words(file: Path) -> int:
 
 @dataclass(frozen=True)
 class Place:
-    """A function or class of ours and its module."""
-
     module: str
     node: Function | ast.ClassDef
 

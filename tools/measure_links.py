@@ -28,8 +28,6 @@ SCALES = "1x1,2x1,3x1"
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """A curve."""
-
     link: str
     options: tuple[str, ...]
     measures_network: bool = False

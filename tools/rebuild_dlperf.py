@@ -56,7 +56,6 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, ...]:
-    """What a README says of its runs; it names no XLA."""
     names = ("model", "framework", "nodes", "devices_per_node", "batch_per_device", "precision", "option")
     return tuple(row[name] for name in names)
 
@@ -104,7 +103,6 @@ def _measurement(row, repeat: int, value: float, file: str, line: str, source: M
 
 
 def _facts(case: Case, row: Mapping[str, str], source: Mapping) -> tuple[Fact, ...]:
-    """A README knows better than the adapter."""
     known = ("framework", "recipe", "precision")
     entry = next((each for each in source["stated"] if all(each.get(key, row[key]) == row[key] for key in known)), {})
     said, left_open = entry.get("facts", {}), entry.get("open", ())
@@ -165,7 +163,6 @@ def _environment(source: Mapping) -> HostEnvironment:
 
 
 def _commands(rows: Iterable[Mapping[str, str]], measurements: Iterable[Measurement]) -> dict[str, RunCommand]:
-    """The report has no command lines."""
     recipes = {(row["framework"], row["recipe"]): recipe_of(row, _features(row)) for row in rows}
     return {m.run.id: command_of(recipes[m.run.case.framework, m.run.case.recipe]) for m in measurements}
 

@@ -54,7 +54,6 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
 
 
 def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host: HostEnvironment) -> Measurement:
-    """Of one table cell, or out of memory."""
     case = dlperf.case_of(row, row["options"], PROTOCOL)
     return Measurement(
         run=Run(case=case, repeat=0),
@@ -72,7 +71,6 @@ def _measurement(row: Mapping[str, str], source: Mapping, machine: Machine, host
 
 
 def _command(row: Mapping[str, str], source: Mapping) -> RunCommand:
-    """The published report knows its own runs better than the recipe."""
     options = set(row["options"].split(";"))
     of_model = (entry for entry in source["stated"] if entry["model"] == row["model"])
     said = next((entry["facts"] for entry in of_model if options >= set(entry["options"].split(";"))), {})
@@ -83,7 +81,6 @@ def _command(row: Mapping[str, str], source: Mapping) -> RunCommand:
 
 
 def _throughput(row: Mapping[str, str], case: Case) -> Throughput:
-    """As printed, or items of a step over its milliseconds."""
     printed, step_ms = row["items_per_s"], row["step_ms"]
     return Throughput(
         items_per_s=float(printed) if printed else case.global_batch / float(step_ms) * 1000,

@@ -58,8 +58,6 @@ CONSOLE = {"{bin}/elasticdl": "elasticdl_client/main.py"}  # installed by the pa
 
 @dataclass(frozen=True)
 class Values:
-    """What a parser says of an argument's value."""
-
     place: str
     kind: str | None = None  # "int", "float", "bool", "none" (a switch, which takes no value); None: not said
     choices: tuple[str, ...] = ()
@@ -398,7 +396,6 @@ def _of_absl(kind: str, node: ast.Call, keywords: dict[str, ast.expr], where: st
 
 
 def _choices(listed: ast.expr | None) -> tuple[str, ...]:
-    """Those that are written out; () where a program makes them."""
     values = [_constant(each) for each in listed.elts] if isinstance(listed, ast.List | ast.Tuple) else []
     return tuple(map(str, values)) if None not in values else ()
 
@@ -419,7 +416,6 @@ def _read_configuration(file: Path, root: Path, declared: Declared) -> None:
 
 
 def _raise_what_ran(evidence: dict) -> None:
-    """A run that ended well beats any reading."""
     for folder in Store(archive.unpack(paths.DATA / "recorded.zip")).finished():
         case, outcome = folder.run().case, folder.outcome()
         facts = evidence.get(f"{case.framework}/{case.recipe}")

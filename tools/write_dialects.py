@@ -57,7 +57,6 @@ def main() -> int:
 
 
 def page(dialects: Iterable[Dialect]) -> str:
-    """Without tables of cited figures."""
     shown = sorted(
         (dialect for dialect in dialects if not dialect.name.startswith("cited_")), key=lambda dialect: dialect.name
     )
@@ -72,7 +71,6 @@ def page(dialects: Iterable[Dialect]) -> str:
 
 
 def _whose(dialect: Dialect) -> str:
-    """A time per step is the same for one device and for all."""
     groups = _groups(dialect)
     if dialect.step and groups and not groups & RATES:
         return "a time, of the whole job's step"
@@ -148,13 +146,11 @@ def _sample(line: Line) -> Iterator[str]:
 
 
 def _text(sample: bytes) -> str:
-    """Without control characters."""
     lines = sample.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
     return "\n".join("".join(c if c.isprintable() or c == "\t" else " " for c in line).rstrip() for line in lines)
 
 
 def _anchor(heading: str) -> str:
-    """Markdown drops the points."""
     return heading.replace(".", "")
 
 

@@ -26,7 +26,6 @@ This page is made by `tools/write_published.py`; the sentences are in `tests/gol
 
 
 def ways() -> dict[str, dict]:
-    """What the authors averaged, by log."""
     return tomllib.loads((GOLDEN / "published_ways.toml").read_text(encoding="utf-8"))
 
 
@@ -60,7 +59,6 @@ def page() -> str:
 
 
 def _anchor(heading: str) -> str:
-    """The anchor that a heading gets on a page of a repository."""
     return re.sub(r"[^\w-]", "", heading.lower())
 
 

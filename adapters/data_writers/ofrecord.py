@@ -36,7 +36,6 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _feature(value) -> bytes:
-    """Bytes, floating numbers or whole ones, each as a list."""
     if isinstance(value, bytes):
         return _field(BYTES, _field(1, value))
     array = numpy.ravel(value)
@@ -62,7 +61,6 @@ def _take_varint(content: bytes, place: int) -> tuple[int, int]:
 
 
 def _fields(content: bytes):
-    """(number, content) of each field of a message."""
     place = 0
     while place < len(content):
         key, place = _take_varint(content, place)

@@ -159,7 +159,6 @@ def _write_vocabulary(order):
 
 
 def _read_vocabulary(order, split):
-    """It has no items; its words must stand at their places."""
     words = (order.folder / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
     places = {"[PAD]": PAD, "[UNK]": UNKNOWN, "[CLS]": CLS, "[SEP]": SEP, "[MASK]": MASK, "baba": FIRST_WORD}
     wrong = [word for word, place in places.items() if words.index(word) != place]

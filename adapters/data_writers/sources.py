@@ -119,7 +119,6 @@ def digits(seed: int, split: str, count: int) -> Iterator[Digit]:
 
 
 def small_images(seed: int, split: str, count: int) -> Iterator[Digit]:
-    """Of CIFAR-10's shape."""
     return _small(seed, "small_images", split, count, (32, 32, 3))
 
 
@@ -319,7 +318,6 @@ class Click:
         return numpy.array([(first * ROWS[1] + second) % WIDE[0], (third * ROWS[3] + fourth) % WIDE[1]])
 
     def wide_rows(self) -> numpy.ndarray:
-        """Of one table that holds both pairs."""
         return self.crossed() + _starts(WIDE)
 
     def deep_rows(self) -> numpy.ndarray:

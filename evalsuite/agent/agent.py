@@ -237,7 +237,6 @@ class _Agent:
             reader.join(max(0.0, deadline - time.monotonic()))
 
     def _pack_samples(self) -> None:
-        """Lines that cannot be packed, or that were changed, stay as they are."""
         written, packed = self.sampler.hashes, self.folder.packed_samples_path(self.order.host)
         self.held |= written
         if not self.sampler.ended or self.folder.others(written) or packed.exists():
@@ -249,7 +248,6 @@ class _Agent:
             self.held[packed.name] = files.sha256(packed)
 
     def _fail(self, error: BaseException) -> None:
-        """Called on another thread; wakes the main thread to end the run."""
         self.failure = self.failure or error
         os.kill(os.getpid(), signal.SIGCHLD)
 

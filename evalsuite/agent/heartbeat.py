@@ -31,8 +31,6 @@ OFFSET_ANSWER_S = 0.3
 
 
 class EvaluatorLost(EvalsuiteError):
-    """The evaluator was silent for too long."""
-
     exit_code = EVALUATOR_LOST
 
     def __init__(self, silent_s: float) -> None:

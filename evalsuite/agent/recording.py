@@ -19,8 +19,6 @@ PIPE_BYTES = 1 << 20  # the most that Linux gives without privilege (pipe(7))
 
 
 class TooMuchOutput(EvalsuiteError):
-    """A script is ended before it fills the disk."""
-
     exit_code = 128 + signal.SIGXFSZ  # what a shell says of a program that went beyond `ulimit -f`
 
 

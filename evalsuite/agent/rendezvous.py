@@ -106,7 +106,6 @@ def _as_number(id: str) -> int:
 
 
 def free_port() -> int:
-    """One with the next PORTS_KEPT_FREE free as well."""
     for _ in range(100):
         port = random.randrange(FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE)
         if all(_is_free(port + offset) for offset in range(PORTS_KEPT_FREE)):

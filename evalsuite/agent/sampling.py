@@ -147,7 +147,6 @@ class NodeSensors:
         self._gpus.close()
 
     def _gpu_facts(self) -> list[Gpu]:
-        """The job uses the first of the devices that its programs see."""
         gpus = self._gpus.facts()
         seen = self._gpus.visible(gpus, os.environ)[: self._devices]
         return [replace(gpu, of_job=gpu in seen) for gpu in gpus]

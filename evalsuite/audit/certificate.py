@@ -25,8 +25,6 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Threshold(OwnCriterion):
-    """`[[criterion]]` of a file of thresholds."""
-
     devices: Many[Word] = ()  # parts of the names of devices
     unit: Word = ""
     record: bool = False

@@ -71,7 +71,6 @@ def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[S
 
 
 def _values(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Each column for *cases* that differ in scale, precision and batch alone."""
     return tuple(", ".join(dict.fromkeys(column)) for column in zip(*map(_axes, cases), strict=True))
 
 

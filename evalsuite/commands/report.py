@@ -89,7 +89,6 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
 
 
 def _reference(name: str) -> list[published_rates.PublishedRate]:
-    """Of a finished report, or of the published figures called *name*. Raises EvalsuiteError."""
     if not Path(name).is_dir():
         return published_rates.of_reference(name)
     return published_rates.of_report(valid(finished.read(Path(name)).summaries), Path(name).resolve().name)

@@ -244,7 +244,6 @@ def _source(member: _Member) -> Path:
 
 
 def _files(root: Path) -> list[Path]:
-    """Logs, and folders that agents recorded into: of a log there, the folder."""
     if root.is_dir():
         return [path for path in units(root) if files.is_file(path) or is_recording(path)]
     if not root.is_file():

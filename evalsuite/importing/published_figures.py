@@ -72,8 +72,6 @@ class _Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cited:
-    """A figure with all rows that print it: a run folder to be."""
-
     members: Sequence[_Figure]
     case: Case
     repeat: int = 0
@@ -184,7 +182,6 @@ def _figure(
 
 
 def _of_step_time(case: Case, latency_ms: str) -> tuple[str, str]:
-    """(items per second of the whole job, how they are reckoned)."""
     seconds = (stated_amount(latency_ms) or 0.0) / 1000
     return f"{case.global_batch / seconds:.10g}", f"{case.global_batch} items of a step / {latency_ms} ms\n"
 
@@ -243,7 +240,6 @@ def _items(unit: str) -> str:
 
 
 def _digits(text: str) -> str:
-    """A number without its grouping signs. Raises ValueError if it is none."""
     said = text.strip()
     said = re.sub(r"[,\s]", "", said) if re.match(r"-?[0-9]{1,3}([,\s][0-9]{3})+(?![0-9])", said) else said
     if number(said) is None:

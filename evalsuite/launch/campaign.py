@@ -50,8 +50,6 @@ def machine(device: Device | Literal["auto"]) -> Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Environments:
-    """By (framework, recipe)."""
-
     pythons: Mapping[tuple[str, str], Path]
     packages: Mapping[tuple[str, str], Mapping[str, str]]
     skips: tuple[Skip, ...]

@@ -54,7 +54,6 @@ def environment(recipe: Recipe, *, keep: bool, progress: Callable[[str], None]) 
 
 
 def make_data(recipe: Recipe, case: Case, *, keep: bool, progress: Callable[[str], None]) -> None:
-    """As small as they come. Raises EvalsuiteError."""
     for name in readiness.data_sets(case, recipe):
         if not (paths.data_sets() / name).exists():
             _make_data_set(name, keep, progress)
@@ -70,7 +69,6 @@ def _make_data_set(name: str, keep: bool, progress: Callable[[str], None]) -> No
 
 @contextmanager
 def _downloads_of_its_own(shared: bool) -> Iterator[None]:
-    """uv keeps what it downloads: 13 GB for all environments."""
     if shared or CACHE_OF_UV in os.environ:
         yield
         return

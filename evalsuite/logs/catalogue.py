@@ -66,7 +66,6 @@ def _house() -> Mapping[str, Dialect]:
 
 
 def _tables() -> Iterator[Dialect]:
-    """Those that compute nothing."""
     for file in sorted(TABLES.glob("*.toml")):
         for facts in paths.read_data(f"dialects/{file.name}")["dialect"]:
             facts |= {name: tuple(map(_line, facts[name])) for name in LINES if name in facts}

@@ -185,7 +185,6 @@ def _step_s(event: Event, before: Event | None, seconds: float, usual: float, *,
 
 
 def _excess(lead: str, mark: str, *, cold: bool) -> str:
-    """What a step's report took longer than the step."""
     return mark or ((lead if lead == "restart" else "compile") if cold else UNEXPLAINED)
 
 

@@ -38,7 +38,6 @@ def parameters(head: bytes) -> str | None:
 
 
 def head(path: Path) -> bytes:
-    """ "" where it cannot be read."""
     text = b""
     try:
         for chunk in chunks(path):

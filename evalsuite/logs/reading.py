@@ -264,7 +264,6 @@ def _read_by_shape(
 
 
 def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
-    """In what is trained on; else in steps; else as printed, by whomever."""
     yield run
     if counted:
         yield in_steps(run)
@@ -295,7 +294,6 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
 
 
 def _is_denied_batch(numbers: Numbers, measured: Throughput) -> bool:
-    """Are printed rates those of single batches, between which the stamps tell another speed?"""
     steps = numbers.merged.steps
     seldom = numbers.run.dialect.averaging == "step" and any(step.steps > 1 for step in steps)
     stamped = any(step.stamp_s is not None for step in steps)

@@ -38,7 +38,6 @@ class Wish:
     user: str = ""  # "1000:1000": who owns what is written
 
     def words(self, line: Sequence[str]) -> Iterator[str]:
-        """Those of one list in `data/containers.toml`."""
         mounts = (f"{self.folder}:{self.folder}", *(f"{path}:{path}:ro" for path in self.readable))
         variables = tuple(dict.fromkeys((*PASSED_ON, *self.environment)))
         lists = {"*mounts": mounts, "*variables": variables, "*paths": (self.folder, *self.readable)}

@@ -189,7 +189,6 @@ def case(framework: str, recipe: Recipe, rehearsal: Rehearsal, at: tuple[int, in
 
 
 def _changed(command: Command, case: Case, recipe: Recipe, rehearsal: Rehearsal) -> Command:
-    """Variables come before the script's words: the agent is not rehearsed."""
     argv = with_arguments(command.argv, rehearsal.set, rehearsal.drop, rehearsal.append)
     variables = {**command.environment, **rehearsal.environment}
     given = (which.get("PYTHONPATH", "") for which in (rehearsal.environment, command.environment))

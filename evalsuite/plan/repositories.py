@@ -28,8 +28,6 @@ Place = Annotated[str, Constraint("inside", lambda place: PLACE.fullmatch(place)
 
 @dataclass(frozen=True, kw_only=True)
 class _RepositoryTable:
-    """Its values become words of git's command line, its name that of a folder."""
-
     repository: Annotated[str, Constraint("repository", ADDRESS.fullmatch)]  # "https://github.com/pytorch/examples"
     commit: Annotated[str, Constraint("commit", COMMIT.fullmatch)]
     licence: Word  # as the repository states it

@@ -91,7 +91,6 @@ class Spec:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The values of its axes."""
         each = (
             (
                 *matrix.frameworks,
@@ -298,8 +297,6 @@ Choices = Annotated[tuple[tuple[tuple[str, str], ...], ...], From(Mapping[str, o
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """A part of a spec's file; None: as the whole."""
-
     frameworks: Many[Word] | None = None
     recipes: Many[Word] | None = None
     models: Many[Word] | None = None

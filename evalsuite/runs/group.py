@@ -37,7 +37,6 @@ def open_to(folder: Path, root: Path, gid: int) -> None:
 
 
 def _within(folder: Path) -> Iterator[Path]:
-    """*folder* and all inside, without links."""
     yield folder
     yield from (path for path in folder.rglob("*") if not path.is_symlink())
 

@@ -31,15 +31,12 @@ def store(roots: Sequence[Path]) -> Store:
 
 
 def _labels(places: Sequence[Path]) -> list[str]:
-    """Of each path the last parts that no other ends with."""
     ends = [["/".join(place.parts[-parts:]).strip("/") for parts in range(1, len(place.parts) + 1)] for place in places]
     every = Counter(end for each in ends for end in each)
     return [next((end for end in each if every[end] == 1), each[-1]) for each in ends]
 
 
 class MergedStore(Store):
-    """Of stores by their labels; it is only read."""
-
     def __init__(self, stores: Mapping[str, Store]) -> None:
         first = next(iter(stores.values()))
         super().__init__(first.root)

@@ -363,7 +363,6 @@ def _without_secrets(environment: HostEnvironment) -> HostEnvironment:
 
 
 def _hash(file: Path) -> str | None:
-    """None for a link or a pipe."""
     try:
         return sha256(file, follow=False)
     except OSError:

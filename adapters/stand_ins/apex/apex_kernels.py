@@ -37,7 +37,6 @@ def lamb(gradients, parameters, means, squares, *, lr, betas, eps, step, correct
 
 
 def _trust_ratio(parameter, update, decay):
-    """1 for what does not decay: biases and norms."""
     of_parameter, of_update = float(parameter.norm()), float(update.norm())
     return of_parameter / of_update if decay and of_parameter and of_update else 1.0
 

@@ -12,8 +12,6 @@ class _Device:
 
 
 class _Cuda:
-    """`chainer.cuda` as a script sees it."""
-
     available = True
 
     def __init__(self, real):

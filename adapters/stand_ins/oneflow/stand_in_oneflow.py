@@ -16,8 +16,6 @@ def _on_cpu(word):
 
 
 def _placed(function):
-    """*function* with each device that it is given on the CPU."""
-
     @functools.wraps(function)
     def stand_in(*args, **kwargs):
         return function(*map(_on_cpu, args), **{name: _on_cpu(value) for name, value in kwargs.items()})

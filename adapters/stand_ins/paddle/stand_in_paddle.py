@@ -46,8 +46,6 @@ def _launch_without_devices(module):
 
 
 class _Library(ctypes.CDLL):
-    """CUDA's profiler and markers, which scripts load by their path: nothing is done."""
-
     def __init__(self, name, *args, **kwargs):
         self._absent = str(name).endswith(("/libcudart.so", "/libnvToolsExt.so"))
         super().__init__(None if self._absent else name, *args, **kwargs)

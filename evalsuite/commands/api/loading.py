@@ -95,7 +95,6 @@ def load(first: str | Path, *others: str | Path) -> Results:
 
 
 def _refuse_twice(sources: Iterable[tuple[str, Mapping[str, Sequence[tables.Row]]]]) -> None:
-    """Raises EvalsuiteError where two sources have a log: its run would count twice."""
     seen: dict[object, str] = {}
     for source, named in sources:
         logs = {row["log_sha256"]: row["run_id"] for row in named["runs"] if row.get("log_sha256")}
@@ -148,7 +147,6 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
 
 def _value(value: Any, hint: Any) -> Any:
-    """The *value* of a cell, which may be its text, by the type *hint*."""
     if value is None or not isinstance(value, str) or hint is str:
         return value
     types = get_args(hint) or (hint,)

@@ -197,7 +197,6 @@ def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Lack]:
 
 
 def _in_tokens(recipe: Recipe) -> bool:
-    """Whether its runs are, or can be, counted in tokens."""
     known = "sequence_length" in (recipe.options or ()) or "input_size" in recipe.facts
     return recipe.unit == TOKENS or (recipe.unit in SEQUENCES and known)
 

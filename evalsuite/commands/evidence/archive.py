@@ -30,7 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _holds_secret(file: Path) -> bool:
-    """Of what cannot be read it is not known."""
     try:
         raw, other = itertools.tee(piece for piece, _ in logfile.pieces(file))
         return any(line != masked for line, masked in zip(raw, log_copies.masked(other), strict=True))

@@ -70,7 +70,6 @@ def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
 
 
 def read_facts(folder: Path) -> Mapping[str, Any]:
-    """Its `summary.json`. Raises EvalsuiteError."""
     for file in (folder / finished.PAGE, summary := folder / finished.SUMMARY):
         if not files.is_file(file):
             raise Gone.of("audit.gone", path=file)

@@ -91,7 +91,6 @@ def _print_beside(published: Summary, here: Summary) -> int:
 
 
 def _made_of(summary: Summary) -> list[str]:
-    """Machine, version of the framework, and each input, of the runs that count."""
     runs = [run for run in summary.measurements if run.counts]
     each = [(run.environment, run.framework_version, *map(run.inputs.get, INPUTS)) for run in runs]
     return [", ".join(dict.fromkeys(str(value or "—") for value in values)) for values in zip(*each, strict=True)]

@@ -72,7 +72,6 @@ def _decided(root: Path, places: Places) -> tuple[list[str], list[checks.Check]]
 
 
 def _now(folder: RunFolder, run: Run, places: Places) -> Mapping[str, Any]:
-    """Where a run is, as far as its files tell."""
     try:
         known = catalogue.known(places)
         steps = measurement.read_logs(folder.logs(), run.case, folder.command().recipe, known, False).steps

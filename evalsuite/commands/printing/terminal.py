@@ -62,7 +62,6 @@ def copy_command(file: Path, variables: Mapping[str, str] = os.environ) -> str |
 
 
 def is_output_lost() -> bool:
-    """Whether something could not be printed (evalsuite/cli.py)."""
     files = (getattr(stream, "buffer", None) for stream in (sys.stdout, sys.stderr))
     return any(getattr(getattr(file, "raw", None), "lost", False) for file in files)
 

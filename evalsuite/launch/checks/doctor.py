@@ -285,7 +285,6 @@ def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
 
 
 def ready(checks: Iterable[Check]) -> bool:
-    """A writable folder and an available framework."""
     checks = list(checks)
     writable = all(check.state == "ok" for check in checks if check.group == "folders" and check.name == "runs")
     return writable and any(check.group == "frameworks" and check.state in ("ok", "later") for check in checks)

@@ -27,7 +27,6 @@ def find_slow(nodes: Sequence[str], seconds: Seconds, limit: float) -> tuple[set
 
 
 def _slow_of(nodes: Nodes, measured: Callable[[Nodes], float], limit: float, *, known: bool) -> Iterator[str]:
-    """*known*: some of *nodes* are slow, for their set was slower than another."""
     if len(nodes) == 1:
         yield from nodes if known else ()
         return

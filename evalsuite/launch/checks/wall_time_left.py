@@ -11,7 +11,6 @@ MARGIN_S = 150.0  # SIGTERM comes 120 s before the end, and no run shall meet it
 
 class RemainingTime:
     def __init__(self, left_s: float | None, estimate: Estimate, clock: Callable[[], float] = time.monotonic) -> None:
-        """*left_s*: None if there is no end."""
         self._estimate, self._clock = estimate, clock
         self._end_s = None if left_s is None else clock() + left_s - MARGIN_S
         self.refused = False

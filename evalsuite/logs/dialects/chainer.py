@@ -29,7 +29,6 @@ _SCORED = re.compile(rb'"((?:validation/)?main/(?:loss|accuracy))": ([\d.e+-]+)'
 
 
 def _log_report_scores(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """What an entry of LogReport's JSON says of the model, and when."""
     text, at = match.string, match.start()
     begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
     entry = text[begin : max(text.find(b"}", at, at + _ENTRY_BYTES), match.end())]

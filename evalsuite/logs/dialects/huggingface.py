@@ -82,7 +82,6 @@ def _is_total(steps: int, entry: bytes) -> bool:
 
 
 def _repeated(match: "re.Match[bytes]") -> Fields | None:
-    """Printed again in a table, without a dictionary before it."""
     return None if b"'train_samples_per_second'" in match.string[: match.start()] else match.groupdict()
 
 
@@ -94,7 +93,6 @@ def _state(match: "re.Match[bytes]") -> Fields:
 
 
 def _swift(match: "re.Match[bytes]") -> Fields | None:
-    """Steps and seconds since the start."""
     entry = _entry(match)
     loss, per_second, per_step, elapsed = (find.search(entry) for find in (_LOSS, _PER_SECOND, _PER_STEP, _ELAPSED))
     if loss is None or elapsed is None:

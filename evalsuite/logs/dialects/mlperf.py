@@ -61,7 +61,6 @@ def _block_start(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _block_stop(match: "re.Match[bytes]") -> Fields | None:
-    """An evaluation inside a block ends its training."""
     return None if _counted_in_samples(match) else {"unix_ms": match["unix_ms"]}
 
 
@@ -70,7 +69,6 @@ def _counted_in_samples(match: "re.Match[bytes]") -> bool:
 
 
 def _samples_start(match: "re.Match[bytes]") -> Fields | None:
-    """Its samples_count is not counted like that of the end, and not used."""
     return {"unix_ms": match["unix_ms"], "begins": 1.0} if _counted_in_samples(match) else None
 
 

@@ -23,7 +23,6 @@ def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
 
 
 def _mean_s(match: "re.Match[bytes]") -> float:
-    """As the rate says, within the second that the bar shows."""
     printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
     steps, elapsed = int(match["step"]), clock_s(match[4])
     return min(max(printed * steps, elapsed), elapsed + 1) / steps

@@ -43,7 +43,6 @@ def _evaluates(match: "re.Match[bytes]") -> bool:
 
 
 def _validated(match: "re.Match[bytes]") -> bool:
-    """Then its time is inside the time per step."""
     text = match.string
     return b"val_" in text[match.start() : (text.find(b"\n", match.end()) + 1) or len(text)]
 

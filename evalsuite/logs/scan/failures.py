@@ -13,8 +13,6 @@ REASON_CHARACTERS = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """*kind* of failure, and the line that says it."""
-
     kind: str
     text: str
     line: int

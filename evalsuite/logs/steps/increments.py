@@ -79,7 +79,6 @@ def _by_stamps(stream: Sequence[Record]) -> list[Record]:
 
 
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
-    """Seconds since the first record, from steps/s that are means over *most* increments."""
     timed: list[Record] = []
     for number, record in enumerate(stream):
         at = _after(timed[max(0, number - most)], record) if timed else 0.0
@@ -194,7 +193,6 @@ def _numbering(stream: Sequence[Record], dialect: Dialect) -> tuple[int, int]:
 def _numbers(
     record: Record, before: Increment | None, base: int, usual: int, restart: bool, each: int
 ) -> tuple[int, int]:
-    """(step of the run, steps since the increment before), in printed numbers."""
     if record.step is None:
         steps = max(1, int(record.interval or usual))
         return (before.step // each if before else 0) + steps, steps

@@ -225,7 +225,6 @@ def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
 
 
 def _step_s(increment: Increment) -> float | None:
-    """Up to a factor that all of a job have in common."""
     if since := increment.record.mean_s or (increment.record.elapsed_s or 0.0) / max(1, increment.step):
         return since
     if increment.seconds and increment.steps:
@@ -301,7 +300,6 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
 
 
 def _factor(printers: int, facts: Facts, scope: str) -> float | None:
-    """From the mean printed rate to that of all devices; None if not known."""
     if scope == "global":
         return 1.0
     if scope == "unstated":
@@ -397,7 +395,6 @@ def _items(increment: Increment, said: Record, job: _Job) -> float | None:
 
 
 def _with_last_batch(items: float, job: _Job) -> float:
-    """The last batch of a data set may be what it had left."""
     epoch, batch = job.items_per_epoch, job.items_per_step
     return epoch if epoch is not None and batch is not None and items - batch < epoch <= items else items
 

@@ -104,8 +104,6 @@ class Pass:
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """What a pass makes as numbers."""
-
     run: Pass
     facts: Facts
     merged: Merged
@@ -220,7 +218,6 @@ def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
 
 
 def _is_warmup(run: Pass, step: Step) -> bool:
-    """Start-up is inside a report that begins with the run, or whose time does."""
     since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in run.records)
     return (since_start or step.index <= step.steps) and step.index <= max(1, run.given.protocol.warmup_steps)
 
@@ -427,7 +424,6 @@ def grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
 
 
 def _is_stamped(measured: Throughput) -> bool:
-    """Do the log's stamps confirm what the script prints?"""
     within = measured.stamps_within
     return measured.method not in CLOCKS and within is not None and within <= rules.PrintedOnly.limit
 

@@ -144,7 +144,6 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
 
 
 def _take_gaps(kept: Stream, copy: Stream) -> None:
-    """Of doubled lines only the first follows an evaluation."""
     for number, (one, two) in enumerate(zip(kept, copy, strict=False)):
         if two.gap and not one.gap:
             kept[number] = one._replace(gap=True)
@@ -162,7 +161,6 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
 
 
 def _copy_of(stream: Stream, other: Stream, *, at_once: bool) -> bool:
-    """Also where a file begins between the lines of one report."""
     pairs = ((stream, other), (stream, other[1:]), (stream[1:], other))
     return any(one and two and _copied(one, two, at_once=at_once) for one, two in pairs)
 
@@ -182,7 +180,6 @@ def _printed(record: Record) -> tuple[object, ...]:
 
 
 def _apart(one: Record, two: Record) -> bool:
-    """Two workers print at different times, at one step or another."""
     if one.stamp_s is None or two.stamp_s is None:
         return one.stamp_s != two.stamp_s
     return abs(one.stamp_s - two.stamp_s) > AT_ONCE_S

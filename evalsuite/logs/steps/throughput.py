@@ -171,7 +171,6 @@ def _too_small(stamped: Timing, value: float, least: float = 1.0) -> Iterator[Fi
 
 
 def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
-    """None where the stamps are those of a relay."""
     burst = _burst(timing) if all(own_seconds(step) for step in timing.span.reports) else []
     findings += burst
     return None if burst else timing.value

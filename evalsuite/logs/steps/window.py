@@ -144,7 +144,6 @@ def _take(steps: Sequence[Step], wanted: int, coarse: bool) -> tuple[Step, ...]:
 
 
 def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
-    """All but the first steps, never less than half of them."""
     half = len(steps) // 2
     begin = min(first if first is not None else half, half)
     if begin == 0 and len(steps) > 1 and not warmed_up and steps[0].index <= steps[0].steps:

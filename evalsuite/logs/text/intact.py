@@ -73,7 +73,6 @@ class IntactCheck:
         self._whole += piece.reports
 
     def _add_cut(self, text: bytes) -> None:
-        """Reports that end with their line and go on in the next, or nowhere."""
         for line, behind in itertools.pairwise(text.split(b"\n")):
             line = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
             columns, digit = len(line) if line.isascii() else width_of(line), line[-1:] in _DIGITS
@@ -97,7 +96,6 @@ class IntactCheck:
 
 @cache
 def lines_of_reports(dialect: Dialect) -> list[Line]:
-    """Those that a report has to itself."""
     return [line for line in dialect.step if line.literal and b"\n" not in line.sample.strip()]
 
 
@@ -191,7 +189,6 @@ def _over_lines(literal: bytes) -> "re.Pattern[bytes]":
 
 
 def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> bool:
-    """Is it a report once lines are joined, or numbers written in plain digits?"""
     *before, lead = text[text.rfind(b"\n", 0, max(0, begin - LOOKED_BACK)) + 1 : begin].split(b"\n")
     lead = b"".join(line if _is_full(line) else line + b"\n" for line in before) + lead
     lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")

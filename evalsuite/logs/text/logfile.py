@@ -71,7 +71,6 @@ def kind(head: bytes) -> str | None:
 
 
 def plain(path: Path) -> bool:
-    """Neither packed nor in UTF-16."""
     with files.open_file(path, follow=True) as file:
         head = file.read(len(_XZ))
     return not head.startswith((_GZIP, _BZ2, _XZ, _ZSTD, *_UTF_16))

@@ -53,7 +53,6 @@ class Record(NamedTuple):
 
 
 def place(record: Record) -> tuple[int, int] | None:
-    """None where the line has no number."""
     if record.step is None and record.epoch is None:
         return None
     return (record.epoch or 0, record.step or 0)
@@ -245,7 +244,6 @@ def open_groups(line: Line) -> tuple[int, ...]:
 
 
 def _is_unseen(line: Line, usual: "re.Match[bytes]", group: int, tail: bytes) -> bool:
-    """Is the same found in the sample when the number goes on with *tail*?"""
     end = usual.end(group)
     match = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
     return match is not None and match[group] == usual[group]

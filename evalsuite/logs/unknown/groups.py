@@ -85,7 +85,6 @@ class Group:
 
     @property
     def remote(self) -> int:
-        """How far from a number."""
         return 0 if self.dialect else next((at for at, lack in enumerate(_REMOTE, 2) if lack == self.lacks), 1)
 
     @property
@@ -172,7 +171,6 @@ def _joined(grouped: Sequence[Group], lines: Sequence[Lines], trains: bool) -> I
 
 
 def _in_tokens(group: Group) -> Group:
-    """Where a line says how many a step has, and no rate is printed."""
     counts = group.dialect is not None and group.dialect.unit == "samples/s" and "rate" not in group.roles
     return replace(group, dialect=replace(group.dialect, unit="tokens/s")) if counts and group.dialect else group
 
@@ -194,7 +192,6 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
-    """Of what a relay wrote before it, the clock alone."""
     if prefix is None or not (before := prefix.match(text)):
         return text
     clock = _RELAYED.search(before[0])
@@ -338,8 +335,6 @@ def _read_items(match: Match[bytes]) -> Fields | None:
 
 
 class _Clock(NamedTuple):
-    """When lines were printed, and what is left of their numbers."""
-
     stamps: list[float]
     head: bytes  # the first stamp as printed
     columns: roles.Columns

@@ -78,7 +78,6 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
 def _figures(
     parts: Sequence[list[Record]], scan: Scan, dialect: Dialect, given: Given
 ) -> Iterator[tuple[float | None, bool]]:
-    """(steps/s, is the window full) of each."""
     for records in parts:
         own = copy.copy(scan)
         own.records, own.rest = records, replace(scan.rest, records=[])

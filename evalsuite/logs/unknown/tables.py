@@ -54,7 +54,6 @@ def columns_of(texts: Sequence[bytes], header: bytes) -> Mapping[tuple[str, str,
 
 
 def stamps_of(texts: Sequence[bytes], header: bytes) -> list[Slot]:
-    """The column of dates, where there is one."""
     rows = [_cells(text, header) for text in texts]
     for place in range(len(split(header))):
         cells = [row[place] for row in rows if len(row) > place and words.DATE.fullmatch(row[place])]

@@ -126,7 +126,6 @@ def slots(text: bytes) -> list[Slot]:
 
 
 def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
-    """(unit of the number before, label of the number behind)"""
     between = re.sub(
         rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between
     )  # Time (mins): 3.2

@@ -14,7 +14,6 @@ VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
 
 
 def open_accelerators() -> Sensor:
-    """An author's comes first."""
     return next((sensor for sensor in open_sensors() if len(sensor)), Sensor())
 
 

@@ -39,7 +39,6 @@ class Filesystems:
         return readings
 
     def _nfs(self) -> Iterator[tuple[str, str, FilesystemCounters]]:
-        """Name, kind and counters of each export, once."""
         seen = set()
         for name, kind, lines in _mounts((files.text(self._mounts) or "").splitlines()):
             counters = _nfs_counters(lines)

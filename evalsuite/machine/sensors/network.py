@@ -45,7 +45,6 @@ class Network:
 
 
 def _interfaces(state: Mapping[str, Any], folder: Path, infiniband: bool) -> list[str]:
-    """Hardware, else what is up; and the loopback."""
     names = [name for name in state if _is_card(folder / name)]
     names = names or [name for name, stats in state.items() if stats.isup]
     if infiniband:

@@ -39,7 +39,6 @@ class NpuSmi:
         return [gpu for gpu, _ in self._first]
 
     def reading(self) -> list[GpuReading]:
-        """Each answer is given once."""
         if self._first and self._thread is None:
             self._thread = threading.Thread(target=self._ask, name="npu-smi", daemon=True)
             self._thread.start()

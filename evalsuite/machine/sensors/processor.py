@@ -16,7 +16,6 @@ class Cpu:
     """Where a container's quota is tighter than the cores, it is the capacity, and the container's CPU time counts."""
 
     def __init__(self, limits: cgroups.Limits, root: Path = Path("/"), cores: Sequence[int] = ()) -> None:
-        """*cores*: the job's own; () for all that this process may use."""
         self.cores = sorted(cores) or usable_cores()
         online = numbers(files.text(root / "sys/devices/system/cpu/online")) or list(range(os.cpu_count() or 1))
         self._positions = [online.index(core) for core in self.cores if core in online]

@@ -71,5 +71,4 @@ def brief(obstacle: Obstacle, words: Words) -> Rendered:
 
 
 def briefly(obstacles: Sequence[Obstacle], words: Words) -> Rendered:
-    """The first two of them."""
     return words.listed(brief(each, words) for each in obstacles[:2])

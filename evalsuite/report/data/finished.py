@@ -99,7 +99,6 @@ class Finished:
 
     @cached_property
     def origins(self) -> tuple[str, ...]:
-        """ "measured", "imported", …"""
         return tuple(sorted({summary.origin for summary in valid(self.summaries)}))
 
     @cached_property

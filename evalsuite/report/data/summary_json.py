@@ -82,7 +82,6 @@ class SchemaWriter:
 
 
 def _suspicion(doubt: Suspicion) -> dict[str, Any]:
-    """*value* is odd; *low* and *high* would not be."""
     cases = doubt.cases if isinstance(doubt, OneClock) else (doubt.one.case,)
     settings = getattr(doubt, "settings", ())
     value: float | None = None

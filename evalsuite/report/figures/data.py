@@ -84,8 +84,6 @@ COMPUTED = ("extrapolated", "simulated")
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleSeries:
-    """*framework* chooses hue and marker, *name* is printed."""
-
     name: Label
     framework: str
     points: tuple[ScalePoint, ...]
@@ -95,8 +93,6 @@ class ScaleSeries:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """*key*: of the name that the page writes."""
-
     key: str
     unit: str = ""
     logarithmic: bool = False

@@ -160,8 +160,6 @@ def _utilisation(id: str, strips: Sequence[Strip], span: Span) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Rows:
-    """Pixels below the top."""
-
     row: float
     tops: tuple[float, ...]
     heads: tuple[tuple[Label, float], ...]

@@ -46,7 +46,6 @@ class Renderer(RendererBase):
         return self._width, self._height
 
     def get_text_width_height_descent(self, s: str, prop: FontProperties, ismath: Any) -> tuple[float, float, float]:
-        """About: the browser chooses the font."""
         size = prop.get_size_in_points()
         return 0.6 * size * len(s), size, 0.22 * size
 

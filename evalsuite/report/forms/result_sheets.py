@@ -141,7 +141,6 @@ class Writer:
     def _draw(
         self, sheet: Any, head: int, place: int, policy: BatchPolicy, grids: Sequence[Sequence[SeriesRow]]
     ) -> None:
-        """Throughput and speedup by devices, right of the table that they read."""
         first, last, start = head + 3, head + 2 + len(policy.scales), SCALE_COLUMNS
         at = (sheet.name, first, SCALE_COLUMNS - 1, last, SCALE_COLUMNS - 1)
         for title, rows in zip((policy.unit or "", "x"), grids, strict=False):

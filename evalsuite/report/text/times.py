@@ -15,8 +15,6 @@ EARLIEST, LATEST = 1970, 3000  # years; a stamp beyond is no time that a run beg
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """Both in one time zone."""
-
     first: datetime
     last: datetime
 

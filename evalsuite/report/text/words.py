@@ -134,8 +134,6 @@ class Rendered:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Text(Rendered):
-    """A sentence and the values of its places."""
-
     words: Words
     key: str
     values: tuple[tuple[str, Any], ...] = ()

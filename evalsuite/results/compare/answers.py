@@ -414,7 +414,6 @@ def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
 
 
 def _of_same_work(setting: Conditions) -> Conditions:
-    """In another batch it is the same work, too."""
     strong = setting.strong_batch and 1
     return replace(_work(setting), batch_per_device=None, strong_batch=strong, protocol=Protocol())
 

@@ -107,7 +107,6 @@ def _evaluate(text: str, values: Mapping[str, float]) -> float:
 
 
 def _ends(text: str | None) -> tuple[float, float] | None:
-    """Between what a printed figure was before it was rounded."""
     match = FIGURE.fullmatch(text or "")
     if not match:
         return None

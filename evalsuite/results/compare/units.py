@@ -34,6 +34,5 @@ def _in_tokens(run: Measurement) -> Measurement:
 
 
 def logged_value(run: Measurement) -> float | None:
-    """In the unit of its log."""
     tokens = next((said.tokens for said in run.findings if isinstance(said, CountedInTokens)), 1)
     return run.value and run.value / tokens

@@ -126,7 +126,6 @@ def _warmup(measured: Throughput, window: Window, window_s: float) -> Iterator[F
 
 
 def _work_in_warmup(run: RunRecords, measured: Throughput, window: Window, inside: float) -> Iterator[Finding]:
-    """*inside*: the work of the window."""
     warmup, begin_s = measured.counted.before_s if measured.counted else (), window.begin_s or 0.0
     if not (late := warmup[math.ceil(WorkInWarmup.first * len(warmup)) :]):
         return

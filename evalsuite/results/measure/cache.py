@@ -105,8 +105,6 @@ def _unchanged(entry: CacheEntry) -> bool:
 
 
 class _Values(pickle.Unpickler):
-    """Refuses any class that is no value of a measurement."""
-
     def find_class(self, module: str, name: str) -> type:
         kind = super().find_class(module, name) if module in VALUES else None
         if not isinstance(kind, type) or kind.__module__ != module:

@@ -54,7 +54,6 @@ def has_failed(run: Measurement) -> bool:
 
 
 def _whole(run: Measurement) -> bool:
-    """A speed in doubt is no doubt of the loss."""
     excluded = any(finding.severity in ("exclude", "reject") for finding in run.findings)
     whole = run.losses is not None and run.losses.resumed_at is None
     return whole and run.status in ("ok", "partial", "doubtful") and not excluded and not has_failed(run)

@@ -82,7 +82,6 @@ def _of_clocks(apart: ClockDisagrees) -> bool:
 
 
 def _printed_only(origin: str | None, recorded: bool, measured: Throughput | None) -> Iterator[Finding]:
-    """No arrivals of ours tell the window; of a log from elsewhere, no stamps."""
     if measured is None or measured.items_per_s is None or origin not in (None, *DECIDING_ORIGINS):
         return
     stamped = measured.stamps_within is not None and measured.stamps_within <= PrintedOnly.limit

@@ -27,7 +27,6 @@ def of_run(steps: Sequence[Step], hosts: Iterable[Samples], window: Window | Non
 
 
 def _ends(steps: Sequence[Step]) -> list[float]:
-    """By the first clock that all reports have."""
     for arrived, origin in ((True, 0.0), (False, steps[0].stamp_s if steps else None)):
         known = [step.arrival_s if arrived else step.stamp_s for step in steps]
         ends = [at - origin for at in known if at is not None and origin is not None]

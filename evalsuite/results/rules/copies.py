@@ -22,7 +22,6 @@ def _met(
     marks: Callable[[Measurement], Iterable[object]],
     rule: type[SameBytes | SameFigures],
 ) -> Mapping[int, Finding]:
-    """The runs of which one of the *marks* is an earlier run's."""
     first: dict[object, str] = {}
     findings: dict[int, Finding] = {}
     for place, run in enumerate(runs):

@@ -79,7 +79,6 @@ def verdicts(
 def _cell(
     asked: OwnCriterion, case: Case, summary: Summary | None, before: Summary | None
 ) -> tuple[VerdictCell, float | None]:
-    """And the right side of the comparison."""
     cell = VerdictCell.of(case, outcome="undetermined", scales=(case.scale,), case=case)
     if summary is None:
         return replace(cell, reason="missing", values=(("scales", case.scale),)), None

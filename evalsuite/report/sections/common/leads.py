@@ -8,7 +8,6 @@ from evalsuite.results.compare.answers import Answer, Apart, Ranked
 
 
 def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
-    """*devices*: of a throughput for each of them."""
     beside = answer.ranked[0].summary.items_per_s.value / devices
     number = numbers.rounded(item.summary.items_per_s.value / devices, beside).to(names.case_anchor(item.summary.case))
     return words("answers.flagged_value", value=number) if item.flags else number

@@ -93,7 +93,6 @@ def _intervals(book: Book) -> Counted:
 
 
 def _commanded(book: Book, run: Measurement) -> bool:
-    """Of an imported log nobody recorded how it was made."""
     command = book.evaluation.commands.get(run.run.id)
     return command is not None and bool(command.argv)
 

@@ -108,5 +108,4 @@ def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:
 
 
 def _without_links(said: Rendered) -> Rendered:
-    """Of fewer runs than the receipts of its cases have."""
     return Pair(words=said.words, by_language=tuple((each, said.plain(each)) for each in said.words.languages))

@@ -122,7 +122,6 @@ def _value(items_per_s: float, case: Case) -> Number:
 
 
 def titles(book: Book) -> Titles:
-    """With the recipe where it has several."""
     recipes = by_key(((case.framework, case.model), case.recipe) for case in book.planned)
     return {case: _title(case, len({*recipes[case.framework, case.model]}) > 1) for case in book.planned}
 

@@ -9,7 +9,6 @@ class LossScaler:
         return 1.0
 
     def update_scale(self):
-        """No step overflowed."""
         return False
 
 

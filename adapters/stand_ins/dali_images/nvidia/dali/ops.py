@@ -15,8 +15,6 @@ class Batch(list):
 
 
 class _File:
-    """The files of one shard and the numbers of their folders, without end."""
-
     def __init__(self, file_root, shard_id=0, num_shards=1, random_shuffle=False, **kwargs):
         folders = sorted(folder for folder in Path(file_root).iterdir() if folder.is_dir())
         found = [(file, label) for label, folder in enumerate(folders) for file in sorted(folder.iterdir())]

@@ -15,7 +15,6 @@ class Pipeline:
         self._ready = self._work()
 
     def run(self):
-        """The batches of one step."""
         outputs, self._ready = self._ready or self._work(), None
         return outputs
 
