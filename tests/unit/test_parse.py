@@ -126,7 +126,7 @@ def test_a_narrow_terminal_gets_lines_that_fit_and_is_told_what_it_does_not_see(
 
     assert len(line) <= 90
     assert "memory" not in heading
-    assert note == "(not shown for want of width: memory; --json has them)"
+    assert note == "(not shown, the terminal is too narrow: memory; --json has them)"
 
 
 def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
