@@ -30,13 +30,14 @@ from evalsuite.placeholders import Node
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 
+STILL_S = 30.0  # `status` takes a run whose files have not changed for longer than three of them as stopped
 PLACE = "EVALSUITE_NODE_LOCK"  # another folder than the machine's own
 COMMON = Path("/tmp/evalsuite-measuring")  # local, and the same for all users
 PRESENT = ".present"
 VARIABLE = "EVALSUITE_PRESENCE"  # marks the processes of a run
 BESIDE = b"+\n"  # added to the file of each by who runs at the same time
 POLL_S = 0.5
-LONGEST_WORDS = 200  # of a stranger's file
+LONGEST_WORDS = 200  # of a value in a stranger's file
 OPEN_TO_ALL, STICKY = 0o666, 0o1777
 
 
@@ -74,15 +75,17 @@ def lock_node(order: Order, *, share: bool, end_with_parent: bool, say: Callable
     """
     folder = RunFolder(order.folder)
     launcher = os.getppid() if end_with_parent else None
-    told = ""
+    told, told_at = "", 0.0
 
     def waiting(words: str) -> None:
-        nonlocal told
+        nonlocal told, told_at
         if launcher is not None and os.getppid() != launcher:
             sys.exit(128 + signal.SIGTERM)
+        if words != told or time.monotonic() - told_at > STILL_S:
+            folder.write_waiting(order.host, words)
+            told_at = time.monotonic()
         if words != told:
             told = words
-            folder.write_waiting(order.host, words)
             say(words)
 
     for host in nodes_before(order.host, rendezvous.node(os.environ)):
@@ -192,7 +195,8 @@ def _holder(file: Path, lines: list[dict[str, object]]) -> Holder:
     first = lines[0] if lines else {}
     run = str(first.get("run", file))
     words = Message("agent.measured_here", run=run, pid=first.get("pid", "?"), user=first.get("user", "?"))
-    return Holder(file=file, run=run, words="".join(c for c in words if c.isprintable())[:LONGEST_WORDS])
+    plain = words.map(lambda text: "".join(filter(str.isprintable, text))[:LONGEST_WORDS])
+    return Holder(file=file, run=run, words=plain)
 
 
 def _dead(lines: list[dict[str, object]]) -> bool:

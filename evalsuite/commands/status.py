@@ -58,7 +58,7 @@ def _print(folder: Path, state: EvaluationState, jobs: Sequence[QueuedJob], sile
         _print_runs(state)
     else:
         line(say("status.not_begun", runs=folder))
-    waits = not state.runs or state.done < len(state.runs)
+    waits = not state.running and (not state.runs or state.done < len(state.runs))
     for scheduler in silent if waits else ():
         line(say("status.silent", scheduler=scheduler))
     for job in jobs:
@@ -85,7 +85,9 @@ def _print_runs(state: EvaluationState) -> None:
     columns = [(say(f"status.column_{name}"), side) for name, side in sides.items()]
     table(say("status.title", done=state.done, runs=len(state.runs), failed=len(state.failures)), columns, _rows(state))
     for run in state.running:
-        line(say("status.running", run=run.run.id, time=duration(run.begun_s)))
+        said = {"run": run.run.id, "time": duration(run.begun_s)}
+        whom = {"whom": i18n.worded(run.waits_for)} if run.waits_for else {}
+        line(say("status.waits" if whom else "status.running", **said, **whom))
     for run in state.runs:
         if run.quiet_s is not None and not run.running:
             line(say("status.stopped", run=run.run.id, time=duration(run.quiet_s)))
@@ -109,7 +111,7 @@ def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[s
         "failed": len(state.failures),
         "made_again": state.made_again,
         "estimated_seconds": state.estimated_s,
-        "running": [{"run": run.run.id, "seconds": run.begun_s} for run in state.running],
+        "running": [{"run": run.run.id, "seconds": run.begun_s, "waits_for": run.waits_for} for run in state.running],
         "failures": [
             {"run": run.run.id, "status": run.outcome.status, "fault": run.outcome.fault, "reason": run.outcome.reason}
             for run in state.failures

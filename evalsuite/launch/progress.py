@@ -21,6 +21,7 @@ class RunState:
     outcome: Outcome | None
     begun_s: float | None = None  # seconds since its begin, if it goes on
     quiet_s: float | None = None
+    waits_for: str | None = None
     items_per_s: float | None = None  # as the journal noted it
     unit: str | None = None
 
@@ -83,7 +84,8 @@ def _state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) -> R
     times = _times(folder.path)
     if not times:
         return RunState(run=run, outcome=None)
-    return RunState(run=run, outcome=None, begun_s=now_s - min(times), quiet_s=max(0.0, now_s - max(times)))
+    begun_s, quiet_s = now_s - min(times), max(0.0, now_s - max(times))
+    return RunState(run=run, outcome=None, begun_s=begun_s, quiet_s=quiet_s, waits_for=folder.waiting())
 
 
 def _times(folder: Path) -> list[float]:

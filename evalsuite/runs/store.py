@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import decode, files, locks, redaction
+from evalsuite import decode, locks, redaction
 from evalsuite.documents import HostEnvironment, RunCommand
 from evalsuite.errors import EvalsuiteError, of_machine
-from evalsuite.files import is_file, read_json, sha256, write_atomically, write_json
+from evalsuite.files import is_file, read_json, sha256, write_json
+from evalsuite.messages import Message, from_json
 from evalsuite.model import Case, Run
 from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -127,17 +128,17 @@ class RunFolder:
         write_json(self.environment_path(environment.host), environment.to_json())
 
     def write_waiting(self, host: str, words: str | None) -> None:
-        file = self.path / f"waiting.{host}.txt"
+        file = self.path / f"waiting.{host}.json"
         if words is None:
             file.unlink(missing_ok=True)
             return
         self.path.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, words.encode("utf-8", "backslashreplace"))
+        write_json(file, {"words": words.to_json() if isinstance(words, Message) else words})
 
     def waiting(self) -> str | None:
-        for file in sorted(self.path.glob("waiting.*.txt")):
-            with contextlib.suppress(OSError):
-                return files.read_text(file)
+        for file in sorted(self.path.glob("waiting.*.json")):
+            with contextlib.suppress(EvalsuiteError, ValueError):
+                return from_json(read_json(file).get("words"))
         return None
 
     def write_agent(self, host: str, outcome: AgentOutcome) -> None:

@@ -11,6 +11,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.errors import Exit
 from evalsuite.launch import campaign
 from evalsuite.launch.remote import allocations
+from evalsuite.messages import Message
 from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
@@ -96,9 +97,11 @@ def test_asking_takes_no_run_away_from_the_evaluation(store, capsys):
     status(store, capsys)
 
     with store.claim(Run(case=CASE, repeat=4)) as folder:
+        folder.write_waiting("n", Message("agent.turn_first", host="m"))
         during = status(store, capsys)
-        assert folder is not None
-    assert len(during["running"]) == 2
+        assert cli.main(["status", "--runs", str(store.root), "--lang", "zh"]) == Exit.DONE
+    assert [run["waits_for"] for run in during["running"]] == [None, "m takes its turn first"]
+    assert "：轮到 m 先运行" in capsys.readouterr().out
     assert [path for path in before if not path.exists()] == []
 
 

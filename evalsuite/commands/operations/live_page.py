@@ -43,7 +43,13 @@ def keep(
     """Until nothing is left to run, or, where it is served, until Ctrl-C."""
     places = search_paths(arguments)
     constant = {
-        **{"rows": rows, "duration": duration, "timedelta": timedelta, "every_s": arguments.every},
+        **{
+            "rows": rows,
+            "duration": duration,
+            "worded": i18n.worded,
+            "timedelta": timedelta,
+            "every_s": arguments.every,
+        },
         "running": lambda root, run: _now(Store(root).folder(run), run, places),
         "decided": cache(lambda root, done: _decided(root, places)),  # again once another run has ended
     }
@@ -55,6 +61,8 @@ def keep(
             files.write_named(arguments.html, _Handler.content)
             if not turn:
                 line(str(arguments.html))
+        if arguments.metrics:
+            files.write_named(arguments.metrics, checks.fill("metrics.txt.j2", states=current))
         if serving and not turn:
             line(say("status.served", url=f"http://{LOCALHOST}:{serving.server_port}/", port=serving.server_port))
         elif not serving and all(state.runs and state.done == len(state.runs) for state in current.values()):
