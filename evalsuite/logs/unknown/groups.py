@@ -14,7 +14,7 @@ from pathlib import Path
 from re import Match, Pattern
 from typing import Any, Literal, NamedTuple
 
-from evalsuite.dialect import Dialect, Fields, Line, Scope, line
+from evalsuite.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
 from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.scan.failures import shown
@@ -30,11 +30,12 @@ MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_
 MOST_COUNTERS, MOST_APART, MOSTLY = 3, 9, 0.8  # of groups whose clock is sought in other lines, how far, and how often
 MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 LONGEST_TITLE = 3  # words
+ALIKE = 0.8  # of as many lines
 COARSE_S = 50  # of which a second is a fiftieth
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
-    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) \[(?P<elapsed>[\d:]+)<[\d:?]+"
+    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) ?\[(?P<elapsed>[\d:]+)<[\d:?]+"
     rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
 )
 # Progress on:train 50.0it/200kit rate:2.1s/it remaining:83:15:01 elapsed:01:45 postfix:loss=2.31, of tqdm_loggable
@@ -42,18 +43,46 @@ _LOGGED = re.compile(
     rb"Progress on:(?P<desc>[^\r\n]*?) (?P<n>\d+)(?:\.0+)?it/(?P<of>[\w.]+?)(?:it)? rate:(?P<rate>[\d.]+|-)"
     rb"(?P<unit>[A-Za-z]+/[A-Za-z]+)? remaining:\S+ elapsed:(?P<elapsed>[\d:]+)"
 )
+# Epoch [2/5]: [237/469]  50%|███       , batch loss=5.315 [00:12<00:11]
+_IGNITE = re.compile(
+    rb"(?P<desc>[^\r\n|]{0,120}?)\[(?P<n>\d+)/(?P<of>\d+)\] +\d{1,3}%\|"
+    rb"[^\r\n]*?\[(?P<elapsed>[\d:]+)<(?P<rate>)(?P<unit>)"
+)
+_FORMS = {
+    _BAR: rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) ?\[(?P<elapsed_s>[\d:]+)<",
+    _LOGGED: rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)",
+    _IGNITE: rb"\[(?P<step>\d+)/(?P<of>%b)\] +\d+%%\|[^\r\n]*?\[(?P<elapsed_s>[\d:]+)<",
+}
 _EXAMPLES = re.compile(
     rb"(?i)(?:running training\b[^\n]*\n[^\n]*?num examples|"
     rb"train(?:ing)?[ _](?:data[ _]?)?(?:set[ _])?(?:length|size|examples?|samples)) ?[=:] ?([\d,]+)"
 )
+_BATCHES = re.compile(
+    rb"(?i)(?:(?:steps?|batches|iter(?:ation)?s)[_ ]per[_ ]epoch|(?:num(?:ber)?[_ ](?:of[_ ])?)?train(?:ing)?[_ ]"
+    rb"(?:batches|steps)|len\((?:self\.)?train_?(?:data)?_?loader\)) ?[=:] ?(\d[\d,]*)(?![.\d])"
+)
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
-_BAR_UNITS = (None, b"it/s", b"s/it", b"batch/s", b"s/batch", b"step/s", b"s/step", b"steps/s", b"ba/s")
+_BAR_UNITS = (
+    None,
+    b"s/epoch",
+    b"epoch/s",
+    b"it/s",
+    b"s/it",
+    b"batch/s",
+    b"s/batch",
+    b"step/s",
+    b"s/step",
+    b"steps/s",
+    b"ba/s",
+)
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
 _LOSS = re.compile(rb"(?i)(?<!test[ _])(?<!eval[ _])(?<!val[ _])(?<!valid[ _])(?<!validation[ _])loss|unning training")
+_SCORE = re.compile(rb"(?i)(?:val|valid|test|eval|dev)[_/]")
 _OVER = re.compile(rb"(?i)done|finish|complete|\bend")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
+_LENGTHS = {"examples": _EXAMPLES, "steps": _BATCHES}  # of an epoch
 _TABLE = b"\n"
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
 _NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
@@ -62,6 +91,7 @@ _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|
 
 
 Lines = Sequence[tuple[int, bytes]]
+Length = Mapping[str, float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +104,7 @@ class Group:
     last: int
     roles: Mapping[str, str] = field(default_factory=dict)  # by names of `GROUPS`
     dialect: Dialect | None = None
+    unsaid: Dialect | None = None  # by which it is read, if lines beside it speak of training
     by_epoch: Dialect | None = None  # where each line is an epoch, and one must say how many steps that has
     lacks: str = ""
     restarts: bool = False  # its counter goes back
@@ -116,10 +147,12 @@ def groups(path: Path) -> list[Group]:
     rarer = (pair for pair in weighed[MOST_GROUPS:] if words.TRAINING.search(b" ".join(pair[0])))
     often = [*weighed[:MOST_GROUPS], *itertools.islice(rarer, MOST_GROUPS)]
     head = b"\n".join(text for _, text in sampled[:HEAD_LINES])
-    examples = words.read_number(counted[1]) if (counted := _EXAMPLES.search(head)) else None
-    grouped = [_group(key, lines, trains, examples) for key, lines in often]
+    length = {name: words.read_number(told[1]) for name, form in _LENGTHS.items() if (told := form.search(head))}
+    grouped = [_group(key, lines, trains, length) for key, lines in often]
     if not any(group.dialect for group in grouped):
         grouped += _joined(grouped, [lines for _, lines in often], trains)
+    if not any(group.dialect for group in grouped):
+        grouped = [_beside(group, grouped) for group in grouped]
     grouped = [_apart(group, grouped) for group in grouped]
     if any(kind == "tokens" for kind, _, _ in spelt(head)):
         grouped = [_in_tokens(group) for group in grouped]
@@ -145,6 +178,12 @@ def _apart(group: Group, others: Sequence[Group]) -> Group:
     return replace(group, dialect=replace(group.dialect, step=(only,)))
 
 
+def _beside(group: Group, others: Sequence[Group]) -> Group:
+    """A counter with its clock in a line of its own, as often as a line of losses."""
+    often = any(other.lacks == _NO_COUNTER and ALIKE < other.count / group.count < 1 / ALIKE for other in others)
+    return replace(group, dialect=group.unsaid, lacks="") if group.unsaid and often else group
+
+
 def _ends(items: Sequence[Any]) -> Sequence[Any]:
     return (*items[:MOST_OF_EACH], *items[MOST_OF_EACH:][-MOST_OF_EACH:])
 
@@ -164,7 +203,7 @@ def _joined(grouped: Sequence[Group], lines: Sequence[Lines], trains: bool) -> I
                 continue
             pairs = [(counted[number - apart], text) for number, text in lines[time] if number - apart in counted]
             texts = [(b"\n" * abs(apart)).join(pair if apart > 0 else pair[::-1]) for pair in _ends(pairs)]
-            joined = _read_lines(replace(grouped[counter], count=len(pairs), lacks=""), texts)
+            joined = _read_lines(replace(grouped[counter], count=len(pairs), lacks=""), texts, {})
             if joined.dialect and rb"(?:\n" in joined.dialect.step[0].pattern:
                 yield replace(joined, text=f"{joined.text} ⏎ {grouped[time].text}")
                 return
@@ -198,20 +237,22 @@ def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
     return (clock[0] + b" " if clock else b"") + text[before.end() :]
 
 
-def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float | None) -> Group:
+def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
     texts = [text for _, text in _ends(lines)]
     is_bar, header = key[:1] == (b"%|",), key[1] if key[:1] == (_TABLE,) else b""
     spoken = [name for name in tables.split(header) if not words.EVALUATION.search(name)] if header else key
     said = b" ".join(key[1:-1] if is_bar else spoken)
+    others = b" ".join(word for word in spoken if not _SCORE.match(word))  # loss, val_loss
+    said = others if not is_bar and _LOSS.search(others) else said
     training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts))
     if len(lines) < roles.FEWEST:
         return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=_OTHER_WORK)
-    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, examples, header)
+    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, length, header)
     plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     of_epochs = (trains or _tells_epochs(texts)) and (
         plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower())
@@ -219,7 +260,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, examples: float |
     timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
     again = group.dialect is not None and group.dialect.steps_restart == "epoch"
     if not training and not of_epochs and (is_bar or not (timed or again)):
-        return replace(group, dialect=None, by_epoch=None, lacks=_NO_TRAINING)
+        unsaid = group.dialect if trains and "step" in group.roles and not is_bar else None
+        return replace(group, dialect=None, by_epoch=None, unsaid=unsaid, lacks=_NO_TRAINING)
     return replace(group, restarts=group.dialect is not None and _restarts(group.dialect, lines))
 
 
@@ -233,7 +275,13 @@ def _restarts(dialect: Dialect, lines: Lines) -> bool:
 
 
 def _bar(text: bytes) -> Match[bytes] | None:
-    return _BAR.search(text) if b"%|" in text else _LOGGED.search(text) if b"Progress on:" in text else None
+    return (
+        (_BAR.search(text) or _IGNITE.search(text))
+        if b"%|" in text
+        else _LOGGED.search(text)
+        if b"Progress on:" in text
+        else None
+    )
 
 
 def _tells_scores(texts: Sequence[bytes]) -> bool:
@@ -252,30 +300,32 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     bars = [bar for text in texts if (bar := _bar(text))]
     first = bars[0]
     fast = [bar for bar in bars if int(bar["n"]) > MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
-    items = {unit for bar in bars if bar["unit"] and (unit := _items_of(bar["unit"]))}
-    of_items = len(items) == 1 and _tells_scores(texts)
-    if (len(fast) > len(bars) / 2 or any(bar["unit"] not in _BAR_UNITS for bar in bars)) and not of_items:
+    items = {_unit_of(bar["unit"]) for bar in bars if bar["unit"]} - {*NO_ITEMS}
+    of_items = len(items) == 1 and "" not in items and _tells_scores(texts)
+    if (len(fast) > len(bars) / 2 or items) and not of_items:
         return replace(group, lacks=_OTHER_WORK)
     begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
     epoch = next((form for form in begins if re.search(form, first["desc"])), None)
     places = {(bar["n"], match and match[0]) for bar in bars for match in (re.search(epoch or b"$", bar["desc"]),)}
     name = first["desc"].strip(b" :\0").split()[:1]
-    named = first.re is _BAR and name and name[0].isalpha() and not epoch
+    named = first.re is not _LOGGED and name and name[0].isalpha() and not epoch
     begin = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" if named else b""
     if len(places) < roles.FEWEST:
         full = first.re is _BAR and all(bar["n"] == bar["of"] for bar in bars)
         times = [words.read_number(bar["elapsed"]) or 0.0 for bar in bars]
         closed = full and len(bars) >= roles.FEWEST and not roles.scatters(times)
         return _read_closed(group, first, begin) if closed else replace(group, lacks=_NO_COUNTER)
-    lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is _BAR else b""
-    form = rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) \[(?P<elapsed_s>[\d:]+)<"
-    if first.re is _LOGGED:
-        form = rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)"
-    pattern = begin + lead + form % first["of"]
+    lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is not _LOGGED else b""
+    pattern = begin + lead + _FORMS[first.re] % first["of"]
     unit = items.pop() if of_items else "samples/s"
     made = _dialect(pattern, first[0], _read_items if of_items else _read_bar, unit=unit, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     longest = max(words.read_number(bar["elapsed"]) or 0.0 for bar in bars)
+    if not epoch and (
+        re.search(rb"(?i)\bepochs?\W*$", first["desc"]) or any(b"epoch" in (b["unit"] or b"") for b in bars)
+    ):
+        told = {"epoch": "n/total", "elapsed_s": "[elapsed<"}
+        return replace(group, roles=told, by_epoch=made, lacks=Message("logs.shape_epochs"))
     said = {"step": "n/total", "elapsed_s": "[elapsed<"}
     shown_by = words.read_number(first["of"]) or 0.0, longest
     return replace(group, roles=said, dialect=_with_evaluations(made, first[0]), bar=shown_by)
@@ -321,10 +371,11 @@ def _read_bar(match: Match[bytes]) -> Fields | None:
     return {**match.groupdict(), "elapsed_s": None, "mean_s": elapsed_s / step} if step and elapsed_s else None
 
 
-def _items_of(unit: bytes) -> str | None:
-    """img/s · s/img"""
-    match = words.RATE.search(unit.decode().lower().removeprefix("s/").removesuffix("/s") + "/s")
-    return words.items_of(match) if match and unit not in _BAR_UNITS else None
+def _unit_of(unit: bytes) -> str:
+    """img/s · s/img; "" of what is no training"""
+    named = unit.decode().lower().removeprefix("s/").removesuffix("/s")
+    match = words.RATE.fullmatch(f"{named}/s")
+    return "steps/s" if named in ("epoch", "ba") else words.items_of(match) if match else ""
 
 
 def _read_items(match: Match[bytes]) -> Fields | None:
@@ -378,23 +429,26 @@ def _of_one_start(
     return texts, columns_of(texts)
 
 
-def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = None, header: bytes = b"") -> Group:
+def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: bytes = b"") -> Group:
     texts, columns = _of_one_start(texts, partial(tables.columns_of, header=header) if header else roles.columns_of)
     found = _find_clock(texts, columns, header)
     stamps, columns, chosen = found.stamps, found.columns, found.chosen
-    stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
+    stamped, examples = len(stamps) == len(texts) and len(set(stamps)) > 1, length.get("examples")
     if "step" not in chosen and examples:
         chosen |= roles.choose_epochs(columns)
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
     unit, scope, kilo = roles.choose_rate(columns, chosen)
     pace, per, many = roles.choose_pace(columns) if "rate" not in chosen else ({}, "", 1.0)
     chosen, unit = chosen | pace, per or unit
+    each = [] if {"step", "consumed"} & chosen.keys() else roles.choose_each_epoch(columns)
+    chosen |= {"step": each} if each else {}
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
     if stamped and timed == "seconds" and "step" in chosen and roles.scatters(roles.values_of(chosen["seconds"])):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
+    of_epochs = bool(each and chosen.pop("step"))
     said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
     said |= {"consumed": said.pop("step")} if of_items else {}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
@@ -402,9 +456,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
     per_step = "seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words)
     alone = not {"rate", "pace"}.isdisjoint(chosen) or per_step
     counted = not chosen.keys().isdisjoint({"step", "consumed"})
-    each = [] if counted else roles.choose_each_epoch(columns)
-    epochs = bool(each) and timed == "report_s" and examples is not None
-    by_epoch = bool(each) and not (epochs or alone) and (timed == "report_s" or stamped)
+    epochs = of_epochs and timed in _OF_REPORT and examples is not None
+    by_epoch = of_epochs and not (epochs or alone) and (timed in _OF_REPORT or stamped)
     if by_epoch:
         chosen, clocked = {**chosen, "step": each}, replace(clocked, lacks=Message("logs.shape_epochs"))
     elif not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):
@@ -428,13 +481,18 @@ def _read_lines(group: Group, texts: Sequence[bytes], examples: float | None = N
     fields = partial(_read_fields, others, same) if others or scaled or same or pace else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
     made = _dialect(_pattern(chosen, header), middle, fields, unit=unit, scope=scope, restart=found.restarts)
-    if timed == "elapsed whole" or coarse:
-        made = replace(made, clock_s=1.0, trust_stamps=not coarse)
-    if made.clock_s or timed == "mean_s":
-        made = replace(made, averaging="cumulative")
+    made = _with_clock(made, timed, coarse=coarse)
+    if by_epoch and (steps := length.get("steps")):
+        return replace(clocked, lacks="", dialect=replace(made, each=int(steps)))
     if by_epoch:
         return replace(clocked, by_epoch=made, roles={"epoch": each[0].words, **clocked.roles})
     return replace(clocked, dialect=_with_evaluations(made, middle))
+
+
+def _with_clock(made: Dialect, timed: str, *, coarse: bool) -> Dialect:
+    if timed == "elapsed whole" or coarse:
+        made = replace(made, clock_s=1.0, trust_stamps=not coarse)
+    return replace(made, averaging="cumulative") if made.clock_s or timed == "mean_s" else made
 
 
 def _unnamed(slot: Slot) -> str:
@@ -468,6 +526,7 @@ def _stamps_behind(texts: Sequence[bytes], first: int) -> tuple[roles.Chosen, li
 
 # from columns to a dialect
 
+_OF_REPORT = ("report_s", "seconds")
 _TIMES = frozenset({"seconds", "report_s", "elapsed_s", "mean_s"})
 _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): "report_ms", ("rate", 1e3): "rate_k"}
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
@@ -502,7 +561,7 @@ def _number_pattern(name: str, column: roles.Column) -> bytes:
     if name == "stamp":
         return words.DATE.pattern
     if column[0].clock:
-        return rb"\d+:[\d:.]*\d" if all(b":" in slot.text for slot in column) else words.LASTING
+        return rb"(?:\d+ days?, )?\d+:[\d:.]*\d" if all(b":" in slot.text for slot in column) else words.LASTING
     if not all(re.fullmatch(rb"[\d.,]+(?:[eE][-+]?\d+)?", slot.text) for slot in column):
         return words.NUMBER
     many = rb"(?:[kKMGB](?![A-Za-z]))?" if name in ("rate", "consumed") or any(slot.scaled for slot in column) else b""

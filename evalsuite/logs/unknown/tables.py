@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot
 
-FEWEST, LONGEST_NAME, APART = 3, 40, 3  # cells; characters; lines between the names and the first row
+FEWEST, LONGEST_NAME, APART = 3, 40, 6  # cells; characters; lines between the names and the first row
 _SEPARATORS = (b",", b"|", "│".encode(), b";", b"\t")
 _FRAME = b" \t\r|\xe2\x94\x82"
 _NUMBER = re.compile(rb"(?:%b|%b)" % (words.DURATION, words.NUMBER))

@@ -20,7 +20,7 @@ _MASKED = re.compile(
 DATE = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _HOURS, _SECONDS = rb"(?:\d+ ?h[a-z]*,? *)?", rb"\d+(?:\.\d+)? ?s(?:ec[a-z]*)?(?: +\d+ ?ms)?\b"
-DURATION = rb"\d+:[\d:.]*\d|%b\d+ ?m(?:in[a-z]*)?,? *%b" % (_HOURS, _SECONDS)
+DURATION = rb"(?:\d+ days?, )?\d+:[\d:.]*\d|%b\d+ ?m(?:in[a-z]*)?,? *%b" % (_HOURS, _SECONDS)
 LASTING = DURATION + rb"|" + _SECONDS  # of which "39s" is one where "1m 8s" is
 _TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:%b|%b|nan|inf|NaN)" % (DURATION, NUMBER))
 LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
@@ -94,6 +94,8 @@ class Slot:
 
 def read_number(text: bytes) -> float | None:
     """Of 1,024, 22.8K, 1:02:03 and 1h 2m 3s 40ms."""
+    if days := re.match(rb"(\d+) days?, ", text):
+        return 86_400 * int(days[1]) + (read_number(text[days.end() :]) or 0.0)
     if text[-1:] == b"s":
         parts = [float(part) for part in re.findall(rb"[\d.]+", text)]
         ms = parts.pop() if text.endswith(b"ms") else 0.0
