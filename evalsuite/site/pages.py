@@ -158,6 +158,7 @@ class Site:
         quality = entry.report.quality
         yield self.words("feed.coverage", planned=quality["cases_planned"], valid=quality["cases_valid"])
         yield self.words("feed.seal", seal=entry.seal)
+        yield from (self.words("feed.journal", hash=last) for last in entry.report.journal_sha256)
 
     def facts(self) -> Mapping[str, Any]:
         return {
