@@ -50,7 +50,10 @@ def stored(file: Path, table: str | None, *, most_bytes: int, most_rows: int) ->
 
 
 def is_wide(head: str) -> bool:
-    return any(_setting([cell]) for cell in next(csv.reader([head]), ()))
+    try:
+        return any(_setting([cell]) for cell in next(csv.reader([head]), ()))
+    except csv.Error:  # no line of CSV
+        return False
 
 
 def one_figure_a_row(text: str) -> tuple[str, tuple[str, ...]] | None:
