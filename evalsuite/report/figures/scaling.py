@@ -28,31 +28,33 @@ _ROW = 30  # a row of a horizontal chart
 _LONGEST = 205  # pixels: of what is at the end of a line
 _SLOPE = 260  # pixels between two points that a line joins
 _BETWEEN = 14  # pixels between two panels
+_FAR = 64  # times as many devices as the smallest scale: beyond it axes from 0 leave no room for the small ones
 _END = 60  # pixels: a series that ends further from its label is named next to its last mark
 Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
 
 
 def throughput(series: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
-    form = _Form(logarithmic=True, ideal="proportional", unit=unit)
+    form = _Form(logarithmic=reaches_far(series), ideal="proportional", unit=unit)
     return _figure(series, look, id, form, "items_per_s")
 
 
 def curves(whole: Sequence[ScaleSeries], gains: Sequence[ScaleSeries], look: Look, *, id: str, unit: str) -> Figure:
-    """Throughput and speed-up of the job side by side, log–log, with their ideals; without a base throughput alone."""
+    """Throughput and speed-up of the job side by side, with their ideals; without a base throughput alone."""
     visible, gained = drawable(whole), drawable(gains)
     if not gained:
         return throughput(whole, look, id=id, unit=unit)
     named = len(gained) == len(visible)  # at the ends of their lines
     drawn = as_drawn(visible)
+    far = reaches_far(visible)
     return Figure(
         id=id,
         svg=draw(_curves, id, look, drawn, as_drawn(gained), unit),
         table=point_table(visible, "items_per_s", unit, given=whole),
         legend=(*(() if named else legend(drawn, look)), note_entry("ideal")),
         axes=(
-            Axis(key="devices", logarithmic=True),
-            Axis(key="speedup", logarithmic=True),
-            Axis(key="items_per_s", unit=unit, logarithmic=True),
+            Axis(key="devices", logarithmic=far),
+            Axis(key="speedup", logarithmic=far),
+            Axis(key="items_per_s", unit=unit, logarithmic=far),
         ),
         notes=point_notes(visible),
     )
@@ -94,7 +96,8 @@ def _figure(series: Sequence[ScaleSeries], look: Look, id: str, form: _Form, key
 
 def _axes(key: str, form: _Form, *, scales: int) -> tuple[Axis, ...]:
     value = Axis(key=key, unit=form.unit, logarithmic=form.logarithmic and scales > 1)
-    return (Axis(key="devices", logarithmic=True), value) if scales > 1 else (value,)
+    devices = Axis(key="devices", logarithmic=form.logarithmic or (form.ideal == "none" and scales > 2))
+    return (devices, value) if scales > 1 else (value,)
 
 
 def drawable(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
@@ -113,6 +116,11 @@ def positive(value: float | None) -> TypeGuard[float]:
 
 def counts_of(series: Sequence[ScaleSeries]) -> list[int]:
     return sorted({point.devices for each in series for point in each.points})
+
+
+def reaches_far(series: Sequence[ScaleSeries]) -> bool:
+    counts = counts_of(series)
+    return bool(counts) and counts[-1] > _FAR * counts[0]
 
 
 def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
@@ -140,7 +148,8 @@ def dashed(hue: Hue, variant: int) -> Hue:
 def _curves(id: str, look: Look, series: Sequence[ScaleSeries], gains: Sequence[ScaleSeries], unit: str) -> str:
     names = [shorten(each.name, _LONGEST) for each in gains]
     room = max(text_width(name, SMALL) for name in names) + 30
-    forms = (_Form(logarithmic=True, ideal="proportional", unit=unit), _Form(logarithmic=True, ideal="each", unit="x"))
+    form = _Form(logarithmic=reaches_far(series), ideal="proportional", unit=unit)
+    forms = (form, replace(form, ideal="each", unit="x"))
     sheet = Sheet(id, height=max(300, 17 * len(gains) + 90), ends=True)
     lefts = [_margin(*each) for each in zip((series, gains), forms, strict=True)]
     wide = (sheet.width - room - sum(lefts) - _BETWEEN) / 2
@@ -198,7 +207,7 @@ def _panel(
     limits, rows = _rows(series, form)
     panel = sheet.panel(left, _TOP, right, sheet.height - _BOTTOM)
     counts = counts_of(series)
-    scale_columns(sheet, panel, counts)
+    scale_columns(sheet, panel, counts, from_0=form.ideal != "none" and not form.logarithmic and len(counts) > 2)
     if form.logarithmic:
         panel.set_yscale("log")
     panel.set_ylim(*limits)
@@ -218,10 +227,13 @@ def _ending(series: ScaleSeries, form: _Form) -> Label:
     return f"{name}{value}"
 
 
-def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int]) -> None:
+def scale_columns(sheet: Sheet, panel: Panel, counts: Sequence[int], *, from_0: bool = False) -> None:
     pad = (counts[-1] / counts[0]) ** 0.04 if counts[-1] > counts[0] else 1.3
-    panel.set_xscale("log", base=2)
-    panel.set_xlim(counts[0] / pad, counts[-1] * pad)
+    if from_0:
+        panel.set_xlim(0, counts[-1] * 1.03)
+    else:
+        panel.set_xscale("log", base=2)
+        panel.set_xlim(counts[0] / pad, counts[-1] * pad)
     ticks.label_columns(sheet, panel, counts)
 
 

@@ -12,7 +12,7 @@ from evalsuite.report.figures.shapes import field
 from evalsuite.report.figures.sheet import TEXT, WIDTH, Panel, Sheet, draw, marker_style, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look
 
-HIGH = 220  # of a panel
+HIGH = 180  # of a panel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +65,22 @@ def _size_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> 
     columns = by_key((sweep.panel, sweep) for sweep in sweeps)
     lanes = max(sum(sweep.oom_from is not None for sweep in members) for members in columns.values())
     sizes = sorted({p.size for s in sweeps for p in s.points})
-    room = min(max(text_width(sweep.name) for sweep in sweeps) + 16, 150)  # for names after the lines
-    top = 46 + 20 * lanes
-    sheet = Sheet(id, height=top + HIGH + 30)
-    wide = WIDTH / len(columns)
+    room = min(max(text_width(sweep.name) for sweep in sweeps) + 28, WIDTH / 2)  # for names after the lines
+    stacked = room > WIDTH / len(columns) / 2
+    top, each = 46 + 20 * lanes, 76 + 20 * lanes + HIGH
+    sheet = Sheet(id, height=each * (len(columns) if stacked else 1))
+    wide = WIDTH if stacked else WIDTH / len(columns)
     for place, (label, members) in enumerate(columns.items()):
-        left, right = place * wide + (58 if place else 78), (place + 1) * wide - room
-        panel = sheet.panel(left, top, right, top + HIGH)
+        across, down = (0, place) if stacked else (place, 0)
+        left, right, begin = across * wide + (58 if across else 78), (across + 1) * wide - room, down * each
+        panel = sheet.panel(left, begin + top, right, begin + top + HIGH)
         _sweep_panel(sheet, panel, members, look, sizes)
-        _names(sheet, panel, members, right + 8, top, room - 10)
-        _oom_lanes(sheet, panel, [line for line in members if line.oom_from is not None], look, sizes)
-        sheet.write(left, 12, label, size=TEXT, colour="ink", style="strong")
-    sheet.write(72, 30, unit, anchor="right")
+        _names(sheet, panel, members, right + 20, begin + top, room - 22)
+        oom = [line for line in members if line.oom_from is not None]
+        _oom_lanes(sheet, panel, oom, look, sizes, begin + 40)
+        sheet.write(left, begin + 12, label, size=TEXT, colour="ink", style="strong")
+        if not across:
+            sheet.write(72, begin + 30, unit, anchor="right")
     return sheet.svg()
 
 
@@ -85,9 +89,11 @@ def _names(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], x: float, to
     for sweep in sweeps:
         known = [(p.size, p.items_per_s) for p in sweep.points if positive(p.items_per_s)]
         if known:
-            ends.append((sweep.name, sheet.pixel(panel, *max(known))[1]))
-    places = spread([y for _, y in ends], 16, top, top + HIGH - 4)
-    for (name, _), place in zip(ends, places, strict=True):
+            ends.append((sweep.name, *sheet.pixel(panel, *max(known))))
+    places = spread([y for *_, y in ends], 16, top, top + HIGH - 4)
+    for (name, end, y), place in zip(ends, places, strict=True):
+        if x - end > 40 or abs(place - y) > 3:
+            sheet.line([(end + 7, y), (x - 10, place), (x - 3, place)], width=0.7)
         sheet.write(x, place, shorten(name, room), colour="ink")
 
 
@@ -113,14 +119,16 @@ def _sweep_line(sheet: Sheet, panel: Panel, sweep: SweepLine, hue: Hue) -> None:
     sheet.dots(panel, xs, ys, hue, [p.ref for p in points], sweep.framework)
 
 
-def _oom_lanes(sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int]) -> None:
+def _oom_lanes(
+    sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int], top: float
+) -> None:
     low, high = panel.get_xlim()
     edge = sheet.pixel(panel, high, 0)[0]
     for place, sweep in enumerate(sweeps):
         first = sweep.oom_from or 0
         fitting = [size for size in sizes if size < first]
         begin = math.sqrt(fitting[-1] * first) if fitting else low
-        x, y = sheet.pixel(panel, begin, 0)[0], 40 + 20 * place
+        x, y = sheet.pixel(panel, begin, 0)[0], top + 20 * place
         lane = sheet.panel(x, y, edge, y + 14, foot=False)
         lane.set(xlim=(0, 1), ylim=(0, 1))
         field(lane, [(0, 0, 1, 1)], "cell-bad", hatch="rule")
