@@ -53,8 +53,8 @@ class Hue:
         return f"hue-{self.index}" if self.index else "hue-other"
 
     @property
-    def css(self) -> str:
-        return f"var(--fig-{self.name})"
+    def light(self) -> str:
+        return COLOURS[self.name][0]
 
 
 OTHER = Hue(index=0, marker="pentagon", dash=(2, 1))

@@ -3,8 +3,9 @@
 Scales are rows, frameworks are columns. Values are numbers; their form and marks are their number format.
 """
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +21,12 @@ LONGEST_NAME = 31  # characters of a sheet's name; Excel's limit
 FORBIDDEN = re.compile(r"[\[\]:*?/\\']")  # in a sheet's name
 DECIMALS = re.compile(r"^[^.]*\.?(\d*)")  # of a printed number
 LINES = {"type": "scatter", "subtype": "straight_with_markers"}
-DRAWING_LINES, DRAWING_COLUMNS = 16, 5  # what a chart covers
+DRAWING_LINES, DRAWING_WIDTH = 16, 500  # what a chart covers, in pixels
+FAR = 64  # times as many devices as the smallest scale: then both axes are logarithmic
 SCALE_COLUMNS = 3  # nodes, devices of each, devices of the job
 WIDTHS = {"scale": 10, "value": 16}
+Colour = tuple[str, bool]  # of a framework, and whether it is another hand's build
+Charted = tuple[tuple[tuple[object, ...], ...], Colour]  # the cells of name, categories and values
 LOW, HIGH, REACHED, MISSED = "#FFFFFF", "#9BD3A5", "#DDF1E0", "#FBE3D6"
 
 
@@ -60,31 +64,33 @@ def _name(model: str, precision: str, taken: set[str]) -> str:
     raise AssertionError("of more names than there are sheets one is free")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """A chart that the spreadsheet draws of its own cells, which it therefore follows."""
-
-    kind: Mapping[str, str]
-    title: str
-    series: tuple[tuple[tuple[object, ...], ...], ...]  # the cells of name, categories and values
-    x: Mapping[str, object]
-    y: Mapping[str, object]
-
-
-def draw(file: Any, sheet: Any, line: int, column: int, of: Drawing) -> None:
-    chart = file.add_chart(dict(of.kind))
-    for name, categories, values in of.series:
-        chart.add_series({"name": list(name), "categories": list(categories), "values": list(values)})
-    chart.set_title({"name": of.title, "overlay": False, "name_font": {"size": 11}})
-    chart.set_x_axis(dict(of.x))
-    chart.set_y_axis(dict(of.y))
+def draw(file: Any, sheet: Any, place: tuple[int, int], series: Iterable[Charted], about: Mapping[str, Any]) -> None:
+    chart = file.add_chart(dict(about["kind"]))
+    for (name, categories, values), (colour, build) in series:
+        fill = {"color": colour, "transparency": 55 * build}
+        line = {"color": colour, "width": 1.5, "dash_type": "dash" if build else "solid"}
+        marker = {"type": "circle", "size": 5, "fill": fill, "border": {"color": colour}}
+        look = {"fill": fill} if about["kind"]["type"] == "bar" else {"line": line, "marker": marker}
+        chart.add_series({"name": list(name), "categories": list(categories), "values": list(values)} | look)
+    chart.set_title({"name": about["title"], "overlay": False, "name_font": {"size": 11}})
+    chart.set_x_axis(about["x"])
+    chart.set_y_axis(about["y"])
     chart.show_blanks_as("gap")
-    sheet.insert_chart(line, column, chart)
+    chart.set_size({"width": 480, **about["size"]})  # and what it is moved by
+    sheet.insert_chart(*place, chart)
+
+
+def give_room(sheet: Any, line: int, texts: Iterable[str], width: int) -> None:
+    """As many lines as the longest of *texts* takes that wrap in columns of *width* Latin characters."""
+    widths = (sum(1 + (character > "⺀") for character in text) for text in texts)
+    sheet.set_row(line, 15 * max((math.ceil(1.1 * each / width) for each in widths), default=1))
 
 
 class Writer:
-    def __init__(self, file: Any, words: Words, labels: Words, threshold: float | None) -> None:
-        self.file, self.words, self.labels, self.threshold = file, words, labels, threshold
+    def __init__(
+        self, file: Any, words: Words, labels: Words, threshold: float | None, colours: Mapping[str, Colour]
+    ) -> None:
+        self.file, self.words, self.labels, self.threshold, self.colours = file, words, labels, threshold, colours
         self.formats: dict[tuple[object, ...], Any] = {}
 
     def write(self, of: ResultSheet) -> None:
@@ -133,29 +139,35 @@ class Writer:
                     self._cell(sheet, head + 3 + number, column, cell, kind)
             self._colour(sheet, head + 3, place, policy, groups, kind)
             place += len(rows) + 1
-        if policy.has_scaling:
-            self._draw(sheet, head, place, policy, [rows for _, rows in grids])
         last = self._legend(sheet, head + 3 + len(policy.scales), policy.throughput, columns)
-        return max(last, head + DRAWING_LINES) if policy.has_scaling else last
+        if policy.has_scaling:
+            self._draw(sheet, head, last, policy, [rows for _, rows in grids])
+        return last + DRAWING_LINES if policy.has_scaling else last
 
     def _draw(
-        self, sheet: Any, head: int, place: int, policy: BatchPolicy, grids: Sequence[Sequence[SeriesRow]]
+        self, sheet: Any, head: int, line: int, policy: BatchPolicy, grids: Sequence[Sequence[SeriesRow]]
     ) -> None:
         first, last, start = head + 3, head + 2 + len(policy.scales), SCALE_COLUMNS
         at = (sheet.name, first, SCALE_COLUMNS - 1, last, SCALE_COLUMNS - 1)
-        for title, rows in zip((policy.unit or "", "x"), grids, strict=False):
-            columns = range(start, start + len(rows))
-            series = (((sheet.name, head + 1, col), at, (sheet.name, first, col, last, col)) for col in columns)
-            form = {"log_base": 2}
-            drawing = Drawing(kind=LINES, title=names.visible(title), series=tuple(series), x=form, y=form)
-            draw(self.file, sheet, head, place, drawing)
-            start, place = start + len(rows) + 1, place + DRAWING_COLUMNS
+        devices = [nodes * per_node for nodes, per_node in policy.scales]
+        form: dict[str, object] = {"log_base": 2} if max(devices) > FAR * min(devices) else {"min": 0}
+        for place, (title, rows) in enumerate(zip((policy.unit or "", "x"), grids, strict=False)):
+            cells = (
+                ((sheet.name, head + 1, col), at, (sheet.name, first, col, last, col))
+                for col in range(start, start + len(rows))
+            )
+            colours = (self.colours[row.column.framework] for row in rows)
+            size = {"x_offset": place * DRAWING_WIDTH, "y_offset": 8}
+            about = {"kind": LINES, "title": names.visible(title), "x": form, "y": form, "size": size}
+            draw(self.file, sheet, (line, SCALE_COLUMNS), zip(cells, colours, strict=True), about)
+            start += len(rows) + 1
 
     def _scales(self, sheet: Any, head: int, policy: BatchPolicy) -> None:
         bold = self._format(bold=True, bottom=1, text_wrap=True, valign="top")
         kind = "processes" if self.words.on_cpu else "devices"
-        for column, key in enumerate(("nodes", f"{kind}_per_node", kind)):
-            sheet.write_string(head + 2, column, self.in_languages(self.labels(f"spreadsheet.{key}")), bold)
+        titles = [self.in_languages(self.labels(f"spreadsheet.{key}")) for key in ("nodes", f"{kind}_per_node", kind)]
+        sheet.write_row(head + 2, 0, titles, bold)
+        give_room(sheet, head + 2, titles, WIDTHS["scale"])
         for number, (nodes, per_node) in enumerate(policy.scales):
             for column, value in enumerate((nodes, per_node, nodes * per_node)):
                 sheet.write_number(head + 3 + number, column, value)

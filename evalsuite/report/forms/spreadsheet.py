@@ -1,6 +1,6 @@
 """`report.xlsx`: who leads, the document's results, then a sheet for each tidy table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
@@ -14,17 +14,20 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
+from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
 from evalsuite.report.sections.verdict.matrix import Standings, WinnerMatrix
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import Rendered, Words
 
+Colours = Mapping[str, result_sheets.Colour]  # by framework
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
 VERDICT = ("criterion", "outcome", "within_noise", "threshold", "measured", "low", "high", "n", "case_id", "reason")
 LONGEST_CELL = 32_767  # characters; Excel's limit
 LONGEST_NAME = 31  # of a sheet
 WIDEST = 48  # characters of a column
+COLUMN = 24  # characters of a column of the first sheet
 SAMPLE = 200  # rows that a column's width is taken from
 # The date inside the file; the data's own would tell nothing more, and the day of writing would change the bytes.
 CREATED = datetime(1980, 1, 1)
@@ -50,16 +53,19 @@ def workbook(material: Material) -> bytes:
         )
         head = file.add_format({"bold": True, "bottom": 1, "valign": "vcenter"})
         wrapped = file.add_format({"text_wrap": True, "valign": "top"})
-        sentences = words.read(material.languages, on_cpu=book.on_cpu)
+        sentences, colours = words.read(material.languages, on_cpu=book.on_cpu), captioned_figure.colours(book)
         if tables_of_all := matrix.standings(book, sentences):
             leaders = matrix.matrix(book, answers.questions(book, sentences), sentences)
-            _standings(file, _name(labels, "standings"), tables_of_all, leaders, head)
+            _standings(file, _name(labels, "standings"), tables_of_all, leaders, colours)
         _about(file.add_worksheet(_name(labels, "about")), book, material, labels, head, wrapped)
-        results = result_sheets.Writer(file, sentences, labels, book.efficiency_threshold)
+        results = result_sheets.Writer(file, sentences, labels, book.efficiency_threshold, colours)
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
         rows = tables.rows(book, SHEETS)
-        raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
+        raw = [
+            ("verdicts", VERDICT, _verdicts(book)),
+            *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS),
+        ]
         for name, columns, table in raw:
             if table:  # an empty sheet has no information
                 _table(file.add_worksheet(_name(labels, name)), columns, table, head)
@@ -102,63 +108,76 @@ def _about(sheet: Any, book: Book, material: Material, labels: Words, head: Any,
     below = len(facts) + 1
     for line in _lines(book, material, labels):
         for language in labels.languages:
-            sheet.write_string(below, 1, names.visible(line.plain(language)), wrapped)
+            text = names.visible(line.plain(language))
+            result_sheets.give_room(sheet, below, [text], 90)
+            sheet.write_string(below, 1, text, wrapped)
             below += 1
     sheet.set_column(0, 0, 44)
     sheet.set_column(1, 1, 90)
     result_sheets.for_paper(sheet)
 
 
-def _standings(file: Any, name: str, scales: Sequence[Standings], leaders: WinnerMatrix | None, head: Any) -> None:
-    """Who leads, then the table of the chosen scale and the others; reasons and ⚠ are in the number format."""
+def _standings(
+    file: Any, name: str, scales: Sequence[Standings], leaders: WinnerMatrix | None, colours: Colours
+) -> None:
+    """Who leads, then the table of the chosen scale and the others; ⚠ is in the number format, reasons stand below."""
     sheet = file.add_worksheet(name)
-    line = _leaders(sheet, leaders, head) if leaders else 0
-    result_sheets.draw(file, sheet, line, 2 + max(len(grid.answers) for grid in scales), _bars(name, scales, line))
+    head = file.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"})
+    line = _leaders(file, sheet, leaders, head) if leaders else 0
+    beside = 2 + max(len(leaders.scales) + 1 if leaders else 0, *(len(grid.answers) for grid in scales))
+    _draw_bars(file, sheet, scales, (line, beside), colours)
     for standings in sorted(scales, key=lambda standings: not standings.chosen):
-        sheet.write_string(line, 0, standings.scale, head)
-        for place, (answer, setting) in enumerate(zip(standings.answers, standings.settings, strict=True), 1):
-            sheet.write_string(line, place, f"{names.model(answer.setting.model)} {_every(setting)}", head)
+        pairs = zip(standings.answers, standings.settings, strict=True)
+        titles = [f"{names.model(answer.setting.model)} {_every(setting)}" for answer, setting in pairs]
+        sheet.write_row(line, 0, [standings.scale, *titles], head)
+        result_sheets.give_room(sheet, line, titles, COLUMN)
+        reasons = []
         for row, (framework, cells) in enumerate(standings.rows, line + 1):
             sheet.write_string(row, 0, framework)
-            for place, cell in enumerate(cells, 1):
-                why = _every(cell.why).replace('"', "'") if cell.why else ""
+            for place, (title, cell) in enumerate(zip(titles, cells, strict=True), 1):
+                why = _every(cell.why) if cell.why else ""
                 if cell.share is None:
-                    sheet.write_string(row, place, why)
+                    sheet.write_string(row, place, why, file.add_format({"font_color": "#777777", "align": "right"}))
                     continue
-                form = '0.0%"' + "⚠" * cell.flagged + (f" ({why})" if why else "") + '"'
-                look = {"italic": bool(why), "bold": cell.weight == "decided"}
-                sheet.write_number(row, place, cell.share.raw, file.add_format({"num_format": form, **look}))
+                look_of = {"italic": bool(why), "bold": cell.weight == "decided"}
+                form = '0.0%"' + " ⚠" * cell.flagged + " *" * bool(why) + '"'
+                sheet.write_number(row, place, cell.share.raw, file.add_format({"num_format": form, **look_of}))
+                reasons += [f"* {framework} · {title}: {why}"] if why else []
         last = line + len(standings.rows)
         ends = {"min_color": result_sheets.LOW, "max_color": result_sheets.HIGH}
-        sheet.conditional_format(line + 1, 1, last, len(standings.answers), {"type": "2_color_scale", **ends})
-        line = last + 2
-    sheet.set_column(0, len(scales[0].answers), 24)
+        sheet.conditional_format(line + 1, 1, last, len(titles), {"type": "2_color_scale", **ends})
+        sheet.write_column(last + 1, 0, reasons, file.add_format({"italic": True, "font_color": "#555555"}))
+        line = last + 2 + len(reasons)
+    sheet.set_column(0, beside - 2, COLUMN)
     sheet.freeze_panes(0, 1)
     result_sheets.for_paper(sheet)
 
 
-def _leaders(sheet: Any, matrix: WinnerMatrix, head: Any) -> int:
-    sheet.write_row(0, 0, [_every(matrix.title), "", *matrix.scales], head)
-    for line, row in enumerate(matrix.rows, 1):
+def _leaders(file: Any, sheet: Any, matrix: WinnerMatrix, head: Any) -> int:
+    heads = (_every(matrix.title.words(f"answers.{key}")) for key in ("model", "setting"))
+    sheet.write_string(0, 0, _every(matrix.title), file.add_format({"bold": True, "font_size": 12}))
+    sheet.write_row(1, 0, [*heads, *matrix.scales], head)
+    wrapped = file.add_format({"text_wrap": True, "valign": "top"})
+    for line, row in enumerate(matrix.rows, 2):
         said = ((cell.winner, cell.lead, "⚠" * cell.flagged, cell.note) for cell in row.cells)
         parts = ([text if isinstance(text, str) else _every(text) for text in cell if text] for cell in said)
-        sheet.write_row(line, 0, [row.model, _every(row.setting), *map(" ".join, parts)])
-    return len(matrix.rows) + 2
+        texts = [row.model, _every(row.setting), *map(" ".join, parts)]
+        sheet.write_row(line, 0, texts, wrapped)
+        result_sheets.give_room(sheet, line, texts, COLUMN)
+    return len(matrix.rows) + 3
 
 
-def _bars(name: str, standings: Sequence[Standings], line: int) -> result_sheets.Drawing:
-    chosen = next(standing for standing in standings if standing.chosen or standing is standings[-1])
-    across = (1, len(chosen.answers))
-    rows = range(line + 1, line + 1 + len(chosen.rows))
-    return result_sheets.Drawing(
-        kind={"type": "bar"},
-        title=chosen.scale,
-        series=tuple(
-            ((name, row, 0), (name, line, across[0], line, across[1]), (name, row, 1, row, across[1])) for row in rows
-        ),
-        y={"min": 0, "num_format": "0%"},
-        x={"reverse": True},
+def _draw_bars(file: Any, sheet: Any, scales: Sequence[Standings], place: tuple[int, int], colours: Colours) -> None:
+    chosen = next(standing for standing in scales if standing.chosen or standing is scales[-1])
+    line, last, by_name = place[0], len(chosen.answers), {names.framework(of): each for of, each in colours.items()}
+    series = (
+        (((sheet.name, row, 0), (sheet.name, line, 1, line, last), (sheet.name, row, 1, row, last)), by_name[framework])
+        for row, (framework, _) in enumerate(chosen.rows, line + 1)
     )
+    bars = sum(cell.share is not None for _, cells in chosen.rows for cell in cells)
+    about = {"kind": {"type": "bar"}, "title": chosen.scale, "size": {"height": 120 + 13 * bars}}
+    across = {"x": {"min": 0, "num_format": "0%"}, "y": {"reverse": True, "crossing": "max"}}  # of bars the values
+    result_sheets.draw(file, sheet, place, series, about | across)
 
 
 def _every(text: Rendered) -> str:

@@ -41,6 +41,11 @@ def look(book: Book) -> Look:
     return figures.look(book.frameworks)
 
 
+def colours(book: Book) -> dict[str, tuple[str, bool]]:
+    """Of each framework its colour on light ground, and whether it is another hand's build."""
+    return {name: (hue.light, bool(hue.dash)) for name, hue in look(book).hues.items()}
+
+
 def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.ScaleSeries, ...]:
     printed = {column.series: column.label for column in block.columns}
     return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))
