@@ -221,7 +221,8 @@ def write(
     ended_s = book.period.last.timestamp() if book.period else None
     checks.tell(checks.of_criteria(book, spoken), arguments, summaries=valid(evaluation.summaries), ended_s=ended_s)
     for path in written:
-        note(say("report.written", path=path, size=_size(path.stat().st_size)))
+        size = path.stat().st_size
+        note(say("report.written", path=path, size=f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"))
     if command := copy_command(written[0]):
         note(say("report.over_ssh", command=command))
     return evaluation
@@ -238,10 +239,6 @@ def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
             command = evaluation.commands.get(measurement.run.id)
             if command and command.recipe.dialect_source and command.recipe.dialect not in known:
                 yield measurement.reason
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
 def _note_edits(book: Book) -> None:

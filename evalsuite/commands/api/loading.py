@@ -141,9 +141,7 @@ def _row(kind: type[Row], cells: tables.Row, source: str) -> Row:
     return kind(*(_value(known.get(name), hint) for name, hint in _hints(kind).items()))
 
 
-@functools.cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = functools.cache(get_type_hints)
 
 
 def _value(value: Any, hint: Any) -> Any:

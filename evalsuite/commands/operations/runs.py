@@ -2,7 +2,6 @@
 
 import argparse
 from datetime import UTC, datetime
-from pathlib import Path
 
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
@@ -18,14 +17,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not aside and not finished:
         raise EvalsuiteError.of("launch.none_begun", path=store.root)
     folders = aside + (finished if arguments.finished else [])
-    old = [path for path in folders if _touched_s(path) < now.timestamp() - arguments.older_than * DAY_S]
+    since_s = now.timestamp() - arguments.older_than * DAY_S
+    old = [path for path in folders if max(each.lstat().st_mtime for each in (path, *path.rglob("*"))) < since_s]
     for path in old:
         line(str(path))
         if arguments.go:
             store.remove(path, now.isoformat())
     line(say("runs.removed" if arguments.go else "runs.would_go", n=len(old)))
     return Exit.DONE
-
-
-def _touched_s(path: Path) -> float:
-    return max(each.lstat().st_mtime for each in (path, *path.rglob("*")))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -18,6 +19,7 @@ from evalsuite.results.compare.decisions import flags
 from evalsuite.results.compare.ranking import ranking_scopes
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "range", "valid", "speedup", "efficiency")
+COLUMNS, TITLED = (*LEFT, *RIGHT), ("model", "precision")  # these stand in the title where all rows share them
 MOST_CASES = 40  # with a row for each
 MOST_FLAGS, MOST_ROWS = 5, 3  # rules, and rows of one, that are named; the page has all
 
@@ -30,9 +32,14 @@ def show(results: Sequence[Row], book: Book) -> None:
         _show_everybody(everybody, spoken)
         line(say("report.rows_elsewhere", n=len(results)))
     else:
-        rows = [(called[row.case.id], *_where(row.case), *_numbers(row, book)) for row in results]
-        columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in (*LEFT, *RIGHT)]
-        table("", columns, rows)
+        units = {row.unit for row in results if isinstance(row, Summary)}
+        rows = [(called[row.case.id], *_where(row.case), *_numbers(row, book, len(units) > 1)) for row in results]
+        differs = [len({row[place] for row in rows}) != 1 or len(rows) == 1 for place in range(len(COLUMNS))]
+        kept = [name not in TITLED or differs[place] for place, name in enumerate(COLUMNS)]
+        title = [text for row in rows[:1] for text in compress(row, (not own for own in kept))]
+        title += units if len(units) == 1 else ()
+        columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in compress(COLUMNS, kept)]
+        table(" · ".join(title), columns, [list(compress(row, kept)) for row in rows])
     measured = [row for row in results if isinstance(row, Summary)]
     for mark in dict.fromkeys(mark for row in measured for mark in book.marks(row) if mark != "flagged"):
         line(f"{MARKS[mark]} {spoken(f'status.{mark}').plain(i18n.language())}")
@@ -111,7 +118,7 @@ APART: Sequence[Callable[[Case], list[str]]] = (  # shown one after the other wh
 )
 
 
-def _numbers(row: Row, book: Book) -> tuple[str, str, str, str, str]:
+def _numbers(row: Row, book: Book, with_unit: bool) -> tuple[str, str, str, str, str]:
     if isinstance(row, Unmeasured):
         first = row.measurements[0]
         rule = excluded_by(first)
@@ -125,7 +132,7 @@ def _numbers(row: Row, book: Book) -> tuple[str, str, str, str, str]:
     marks = "".join(MARKS[mark] for mark in book.marks(row))
     low, high = row.items_per_s.low, row.items_per_s.high
     return (
-        f"{rate(row.items_per_s.value)} {row.unit} {marks}".rstrip(),
+        " ".join(filter(None, (rate(row.items_per_s.value), row.unit * with_unit, marks))),
         "—" if low is None or high is None else f"{rate(low)}–{rate(high)}",
         f"{row.n}/{len(row.measurements)}",
         speedup,

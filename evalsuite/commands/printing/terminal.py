@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalsuite.plan.estimate import Estimate
 
 MOST_LAID_OUT = 1000  # rows of a table
+ROOMY = 100  # characters of a window: in a narrower one two spaces part the columns of a table
 WORTH_A_BAR_BYTES = 8 << 20  # less is read before a bar could be seen
 SIZES = ("image_size", "sequence_length")  # of the input: almost always the same throughout an evaluation
 
@@ -223,13 +224,14 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, title_style="bold", pad_edge=False)
+    console = _console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    look: Any = {"title_justify": "left", "title_style": "bold", "box": SIMPLE_HEAD, "pad_edge": False}
+    shown = Table(title=title, **look, padding=(0, 1) if console.width >= ROOMY else (0, 1, 0, 0))
     for heading, side in columns:
         shown.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
     for row in rows:
         shown.add_row(*(_plain(cell) for cell in row))
-    width = None if sys.stdout.isatty() else 160
-    _console(width=width, highlight=False).print(shown)
+    console.print(shown)
 
 
 def _console(**how: Any) -> "Console":
