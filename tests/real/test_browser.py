@@ -554,7 +554,7 @@ def test_the_fastest_at_a_setting_and_by_how_much_is_one_click_away(tab, questio
     assert "BERT-Base · AMP · bsz 64 · 4×8" in shown
     assert answer in shown and "2.0%" in shown
     assert "ask=a-" in tab.evaluate("location.hash") and f"lang={language}" in tab.evaluate("location.hash")
-    assert 0 <= tab.evaluate("document.querySelector('#ask').getBoundingClientRect().top") <= 900
+    tab.wait(IN_SIGHT.format("#answer"))
     assert "BERT-Base" in tab.evaluate("document.querySelector('.curve.shown').innerText")
     assert tab.evaluate(SHOWN.format(".curve")) == 1
 

@@ -1,8 +1,8 @@
 """All figures of a model's cases side by side, where its size is an axis, its source prints some, or its task asks for
 step time and memory; and, across batch sizes, each framework at the largest that ran."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
@@ -11,7 +11,7 @@ from evalsuite.model import Case, Summary
 from evalsuite.report.book import cells, columns
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.book.cells import Cell, OfAll, bare
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -65,7 +65,9 @@ class FiguresTable:
 
 def of_model(book: Book, model: Model) -> FiguresTable | None:
     cases = [case for block in model.blocks for case in block.cases]
-    sizes = tuple(name for name in SIZES if _differ({case.option(name) for case in cases}))
+    given = {name: {case.option(name) for case in cases} for name in SIZES}
+    numbered = (name for name, of in given.items() if all(text is None or whole(text) is not None for text in of))
+    sizes = tuple(name for name in numbered if len(given[name]) > 1)
     values = {case.id: columns.shown_values(summary) for case in cases if (summary := book.valid_of.get(case.id))}
     every = sorted(columns.shown(book.evaluation), key=lambda column: not column.name.startswith(FIRST))
     used = tuple(column for column in every if any(value[column.name] is not None for value in values.values()))
@@ -96,10 +98,6 @@ def _distinctions(cases: Sequence[Case]) -> dict[str, Distinction]:
     }
 
 
-def _differ(values: Collection[str | None]) -> bool:
-    return len(values) > 1 and all(text is None or whole(text) is not None for text in values)
-
-
 def _without(case: Case, sizes: Sequence[str]) -> Case:
     return replace(case, options=tuple(pair for pair in case.options if pair[0] not in sizes))
 
@@ -119,6 +117,7 @@ class LargestRow:
     notes: Distinction
     batches: tuple[int, ...]
     cells: tuple[Cell, ...]
+    own: OfAll = field(default_factory=OfAll)  # what each of its values carries, beyond what all of the table do
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +130,8 @@ class LargestTable:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        return cells.legend(cell for row in self.rows for cell in row.cells)
+        marks = (mark for row in self.rows for mark in row.own.marks)
+        return cells.legend((cell for row in self.rows for cell in row.cells), *marks)
 
 
 def largest_batches(book: Book, model: Model) -> tuple[LargestTable, ...]:
@@ -166,6 +166,8 @@ def _largest(book: Book, valid: Sequence[Summary]) -> LargestTable | None:
         )
         for alike, summaries in sorted(series.items(), key=lambda each: names.case_order(each[0]))
     )
-    shown, shared = cells.lift_shared(rows)
+    lifted, shared = cells.lift_shared(rows)
+    owned = ((row, cells.of_all(row.cells)) for row in lifted)
+    shown = tuple(replace(row, cells=tuple(bare(cell, own) for cell in row.cells), own=own) for row, own in owned)
     row = valid[0]
     return LargestTable(precision=row.case.precision, unit=row.unit, scales=tuple(scales), rows=shown, of_all=shared)

@@ -42,7 +42,7 @@ def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Re
         (option, value)
         for option, value in given
         if (option, value) != PLAIN
-        and (value not in SILENT or None in values[option] or not _is_switch(values[option]))
+        and (value not in SILENT or None in values[option] or sum(each in SILENT for each in values[option]) != 1)
     ]
     several = len(scope.options) > 1
     return [
@@ -51,7 +51,3 @@ def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Re
         else option_in_name(option, value, several, words)
         for option, value in told or given
     ]
-
-
-def _is_switch(values: tuple[str | None, ...]) -> bool:
-    return sum(value in SILENT for value in values) == 1

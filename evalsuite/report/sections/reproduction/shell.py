@@ -45,7 +45,8 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
     filled = here if case.nodes == 1 else {}  # of several nodes the node agent fills each one's own
 
     def placed(word: str) -> str:
-        return placeholders.fill(_elsewhere(word, run_id), filled)
+        inside = re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
+        return placeholders.fill(inside, filled)
 
     words = [placed(word) for word in given]
     settings = [(name, placed(value)) for name, value in sorted(command.environment.items())]
@@ -58,10 +59,6 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
         ),
         words=tuple(map(_quoted, words)),
     )
-
-
-def _elsewhere(word: str, run_id: str) -> str:
-    return re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
 
 
 def _quoted(word: str) -> str:

@@ -45,8 +45,11 @@ class _Run:
         return combine_means(usages) if usages else None
 
     def samples(self, resource: str) -> tuple[tuple[float, float | None], ...]:
+        if resource == "step_time":
+            return tuple(_step_times(self.measured))
         if resource in OF_LOG:
-            return tuple(_step_times(self.measured) if resource == "step_time" else _losses(self.measured))
+            losses = (score for score in self.measured.scores if (score.metric, score.split) == ("loss", "train"))
+            return tuple((score.at_s, score.value) for score in losses if score.at_s is not None)
         devices = [device for name, device in self.line.series if name == resource]
         return tuple(self.line.series[resource, None if None in devices else devices[0]]) if devices else ()
 
@@ -57,12 +60,6 @@ def _step_times(run: Measurement) -> Iterator[tuple[float, float]]:
         steps = speed.window.steps / len(speed.counted.seconds)
         for passed, seconds in zip(accumulate(speed.counted.seconds), speed.counted.seconds, strict=True):
             yield speed.window.begin_s + passed, seconds / steps
-
-
-def _losses(run: Measurement) -> Iterator[tuple[float, float]]:
-    for score in run.scores:
-        if score.metric == "loss" and score.split == "train" and score.at_s is not None:
-            yield score.at_s, score.value
 
 
 def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> CaptionedFigure | None:
