@@ -49,10 +49,6 @@ class Grid:
         return tuple(row for group in self.groups for row in group)
 
     @property
-    def in_brackets(self) -> bool:
-        return any(cell.n is not None for row in self.rows for cell in row.cells)
-
-    @property
     def of_one(self) -> bool:
         one_each = len(self.groups) > 1 and all(len(group) == 1 for group in self.groups)
         return one_each and len({row.column.title for row in self.rows}) == 1

@@ -196,13 +196,7 @@ def _margin(series: Sequence[ScaleSeries], form: _Form) -> float:
 
 
 def _panel(
-    sheet: Sheet,
-    left: float,
-    right: float,
-    series: Sequence[ScaleSeries],
-    form: _Form,
-    look: Look,
-    aside: float = 0,
+    sheet: Sheet, left: float, right: float, series: Sequence[ScaleSeries], form: _Form, look: Look, aside: float = 0
 ) -> Panel:
     limits, rows = _rows(series, form)
     panel = sheet.panel(left, _TOP, right, sheet.height - _BOTTOM)

@@ -52,10 +52,6 @@ class Hue:
     def name(self) -> str:
         return f"hue-{self.index}" if self.index else "hue-other"
 
-    @property
-    def light(self) -> str:
-        return COLOURS[self.name][0]
-
 
 OTHER = Hue(index=0, marker="pentagon", dash=(2, 1))
 

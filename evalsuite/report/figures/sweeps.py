@@ -76,8 +76,7 @@ def _size_sweep(id: str, look: Look, sweeps: Sequence[SweepLine], unit: str) -> 
         panel = sheet.panel(left, begin + top, right, begin + top + HIGH)
         _sweep_panel(sheet, panel, members, look, sizes)
         _names(sheet, panel, members, right + 20, begin + top, room - 22)
-        oom = [line for line in members if line.oom_from is not None]
-        _oom_lanes(sheet, panel, oom, look, sizes, begin + 40)
+        _oom_lanes(sheet, panel, members, look, sizes, begin + 40)
         sheet.write(left, begin + 12, label, size=TEXT, colour="ink", style="strong")
         if not across:
             sheet.write(72, begin + 30, unit, anchor="right")
@@ -120,11 +119,11 @@ def _sweep_line(sheet: Sheet, panel: Panel, sweep: SweepLine, hue: Hue) -> None:
 
 
 def _oom_lanes(
-    sheet: Sheet, panel: Panel, sweeps: Sequence[SweepLine], look: Look, sizes: Sequence[int], top: float
+    sheet: Sheet, panel: Panel, members: list[SweepLine], look: Look, sizes: Sequence[int], top: float
 ) -> None:
     low, high = panel.get_xlim()
     edge = sheet.pixel(panel, high, 0)[0]
-    for place, sweep in enumerate(sweeps):
+    for place, sweep in enumerate(line for line in members if line.oom_from is not None):
         first = sweep.oom_from or 0
         fitting = [size for size in sizes if size < first]
         begin = math.sqrt(fitting[-1] * first) if fitting else low

@@ -62,10 +62,7 @@ def workbook(material: Material) -> bytes:
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
         rows = tables.rows(book, SHEETS)
-        raw = [
-            ("verdicts", VERDICT, _verdicts(book)),
-            *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS),
-        ]
+        raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
         for name, columns, table in raw:
             if table:  # an empty sheet has no information
                 _table(file.add_worksheet(_name(labels, name)), columns, table, head)
@@ -105,13 +102,10 @@ def _about(sheet: Any, book: Book, material: Material, labels: Words, head: Any,
     for row, (key, value) in enumerate(facts):
         sheet.write_string(row, 0, _label(labels, key), head)
         sheet.write_string(row, 1, names.visible(value))
-    below = len(facts) + 1
-    for line in _lines(book, material, labels):
-        for language in labels.languages:
-            text = names.visible(line.plain(language))
-            result_sheets.give_room(sheet, below, [text], 90)
-            sheet.write_string(below, 1, text, wrapped)
-            below += 1
+    lines = (line.plain(language) for line in _lines(book, material, labels) for language in labels.languages)
+    for row, text in enumerate(map(names.visible, lines), len(facts) + 1):
+        result_sheets.give_room(sheet, row, [text], 90)
+        sheet.write_string(row, 1, text, wrapped)
     sheet.set_column(0, 0, 44)
     sheet.set_column(1, 1, 90)
     result_sheets.for_paper(sheet)

@@ -10,6 +10,7 @@ from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.figures import Figure, Look
+from evalsuite.report.figures.style import COLOURS
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -43,7 +44,7 @@ def look(book: Book) -> Look:
 
 def colours(book: Book) -> dict[str, tuple[str, bool]]:
     """Of each framework its colour on light ground, and whether it is another hand's build."""
-    return {name: (hue.light, bool(hue.dash)) for name, hue in look(book).hues.items()}
+    return {name: (COLOURS[hue.name][0], bool(hue.dash)) for name, hue in look(book).hues.items()}
 
 
 def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.ScaleSeries, ...]:

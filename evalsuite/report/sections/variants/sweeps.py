@@ -200,10 +200,5 @@ def _title(shown: Sequence[Sweep], words: Words, option: Rendered | None = None)
 def _sweep_point(size: int, case: Case, cell: Cell, summary: Summary | None) -> figures.SweepPoint:
     low, high = ends(summary) or (None, None)
     return figures.SweepPoint(
-        size=size,
-        items_per_s=median(summary),
-        low=low,
-        high=high,
-        oom=cell.state == "oom",
-        ref=names.case_anchor(case),
+        size=size, items_per_s=median(summary), low=low, high=high, oom=cell.state == "oom", ref=names.case_anchor(case)
     )

@@ -159,7 +159,5 @@ def bullet(card: Card, look: Look, words: Words) -> CaptionedFigure | None:
     )
     criterion = words(f"criteria_short.{verdict.criterion}")
     return CaptionedFigure(
-        figure=figure,
-        title=words("figures.bullet", criterion=criterion),
-        reading=(words("figures.bullet_see"),),
+        figure=figure, title=words("figures.bullet", criterion=criterion), reading=(words("figures.bullet_see"),)
     )
