@@ -250,7 +250,7 @@ def test_many_cases_are_printed_as_everybody_in_percent_of_the_fastest(capsys, m
     summary_table.show(found, Book(evaluation=synthetic.evaluation(found)))
 
     first, *_ = printed = capsys.readouterr().out.splitlines()
-    assert "in % of the fastest" in first or "相对最快者" in first
+    assert "Throughput at each scale" in first or "各规模下的吞吐率" in first
     shares = {line.split()[0]: line.split()[1] for line in printed if "0.0%" in line}
     assert shares == {"MXNet": "100.0%", "PyTorch": "80.0%"}
     assert not any("10.00" in line for line in printed)
