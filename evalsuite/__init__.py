@@ -18,3 +18,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # what it takes is slow to import, and imports this
     return getattr(importlib.import_module("evalsuite.commands.api.loading"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -31,6 +31,7 @@ def test_rows_are_typed_and_say_of_which_campaign_they_are(roots):
     found = evalsuite.load(*map(str, roots))
 
     (case,) = found.cases
+    assert repr(found) == "<Results: 3 runs of 1 cases>" and {"load", "compare", "parse"} <= {*dir(evalsuite)}
     assert [(run.campaign, run.repeat, run.case_id, run.counts) for run in found.runs] == [
         ("spring", 0, CASE.id, True), ("spring", 1, CASE.id, True), ("autumn", 2, CASE.id, True),
     ]  # fmt: skip

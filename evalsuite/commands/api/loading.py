@@ -37,6 +37,9 @@ class Results:
         self._tables = tuple(sources)
         self._store = store
 
+    def __repr__(self) -> str:
+        return f"<Results: {len(self.runs)} runs of {len(self.cases)} cases>"
+
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         return self._rows(Run, "runs")
