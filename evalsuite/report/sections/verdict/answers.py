@@ -306,6 +306,9 @@ def deciding(answer: Answer, words: Words) -> Text | None:
         return words("answers.needs_base")
     if repeats.needed == "campaign":
         return words("answers.needs_campaign")
+    if outlying(answer):
+        far = words.listed(_named(answer, entry.summary, words) for entry in outlying(answer))
+        return words("answers.needs_outlier", frameworks=far)
     key = f"answers.needs_{repeats.needed}"
     values: dict[str, object] = {"runs": numbers.count(repeats.runs).about(own)}
     if repeats.seconds is not None:
@@ -313,6 +316,11 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     if repeats.chance is not None:
         key, values["chance"] = f"{key}_chance", numbers.chance(repeats.chance).about(own)
     return words.pick(key, values)
+
+
+def outlying(answer: Answer) -> list[Ranked]:
+    """Those whose order with the first is open for a run far from its others."""
+    return [entry for entry in answer.leaders if answer.said == "group" and "D09" in entry.flags]
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:

@@ -202,6 +202,8 @@ def _open(answer: Answer, words: Words) -> Rendered | None:
     known = words(f"evidence.{OF_SAID[answer.said]}")
     if answer.deciding is None:
         return known
+    if answers.outlying(answer):
+        return words("matrix.needs_outlier", evidence_text=known)
     runs = {"runs": numbers.count(answer.deciding.runs)} if answer.deciding.needed == "repeats" else {}
     return words(f"matrix.needs_{answer.deciding.needed}", evidence_text=known, **runs)
 

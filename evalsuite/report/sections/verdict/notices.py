@@ -61,8 +61,11 @@ def _since(book: Book, words: Words) -> Notice | None:
     if any(change.disturbed):
         then, now = map(numbers.count, change.disturbed)
         parts.append(words("notices.since_disturbed", before=then, after=now))
-    date = names.minute(change.at) if change.at else words("words.not_recorded")
-    return _notice("since", words("notices.since", date=date, parts_text=words.clauses(parts)), None, COUNTS)
+    date = {"date": names.minute(change.at)} if change.at else {}
+    said = words.pick(
+        "notices.since" if date else "notices.since_earlier", {"parts_text": words.clauses(parts), **date}
+    )
+    return _notice("since", said, None, COUNTS)
 
 
 def _own_criteria(book: Book, words: Words) -> Iterable[Notice]:
