@@ -46,8 +46,8 @@ def test_a_table_set_of_ones_own_is_read_or_refused(tmp_path, source, file, old,
 def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path, monkeypatch, capsys):
     place = corruptions.honest(tmp_path)
     case = corruptions.CASE.id
-    monkeypatch.setattr(reproduce.door, "run", lambda asked: shutil.copytree(place.runs, asked.runs) and 0)
-    words = ["reproduce", str(place.report), case, "--runs"]
+    monkeypatch.setattr(reproduce.door, "run", lambda asked: asked.hosts and shutil.copytree(place.runs, asked.runs))
+    words = ["reproduce", str(place.report), case, "--run-options=--hosts 'b'", "--runs"]
 
     assert cli.main([*words, str(tmp_path / "a")]) == Exit.DONE
     assert f"{case}: 63.3" in capsys.readouterr().out

@@ -67,9 +67,10 @@ def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
         )
     summary = published[arguments.case]
     words = rerun_command.words("run", [summary.case], repeats=arguments.repeats or summary.n)
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(prog="evalsuite run", allow_abbrev=False)
     declared.add_arguments(parser, "run")
-    door.run(parser.parse_args([*words[words.index("run") + 1 :], "--runs", str(arguments.runs)]))
+    asked = [*words[words.index("run") + 1 :], "--runs", str(arguments.runs), *arguments.run_options]
+    door.run(parser.parse_args(asked))
     store = Store(arguments.runs)
     measured = valid(evaluation.evaluate(store, only=[summary.case]).summaries) if store.finished() else []
     return _print_beside(summary, measured[0]) if measured else Exit.NOTHING_MEASURED

@@ -1,6 +1,7 @@
 """The arguments of each command, as `data/commands/` declares them; all that `--help` imports."""
 
 import argparse
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "count": values.count,
     "steps": values.steps,
     "pair": values.pair,
+    "words": shlex.split,
 }
 
 
