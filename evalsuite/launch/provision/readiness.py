@@ -2,7 +2,7 @@
 
 import functools
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,9 +30,9 @@ def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
 
 
 def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
-    """Gives what a recipe lacks for a case: script or program, then data. *in_image*: the programs are an image's."""
+    """Gives what a recipe lacks for a case: repositories, programs, data. *in_image*: the programs are an image's."""
     checked: dict[tuple[str, Path | None], str | None] = {}
-    data = _data_refusal()
+    data = _data_refusals()
 
     def repository_refused(name: str, recipe: Recipe) -> str | None:
         key = (name, recipe.brought_by)
@@ -41,12 +41,9 @@ def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
         return checked[key]
 
     def reasons(case: Case, recipe: Recipe) -> Iterator[str]:
-        repository = (repository_refused(name, recipe) for name in (recipe.checkout, *recipe.libraries))
-        programs = () if in_image else recipe.programs(case.device)
-        if started := next(filter(None, repository), None) or _program_missing(programs):
-            yield started
-        if read := data(case, recipe):
-            yield read
+        yield from filter(None, (repository_refused(name, recipe) for name in (recipe.checkout, *recipe.libraries)))
+        yield from () if in_image else _programs_missing(recipe.programs(case.device))
+        yield from data(case, recipe)
 
     return reasons
 
@@ -60,23 +57,22 @@ def data_sets(case: Case, recipe: Recipe) -> list[str]:
     return names(recipe.command(case))
 
 
-def _program_missing(programs: Iterable[str]) -> str | None:
+def _programs_missing(programs: Iterable[str]) -> Iterator[str]:
     for program in programs:
         if not shutil.which(program):
             hint = Message("launch.install_hint", package=PACKAGES[program]) if program in PACKAGES else ""
-            return Message("launch.program", name=program, hint=hint)
-    return None
+            yield Message("launch.program", name=program, hint=hint)
 
 
-def _data_refusal() -> Callable[[Case, Recipe], str | None]:
+def _data_refusals() -> Callable[[Case, Recipe], Sequence[str]]:
     """Whether what lies in the data root serves a case, alone and with what the cases before it read."""
     first: dict[tuple[str, str], Manifest] = {}
     problem = functools.cache(data_manifest.problem)
     differing = functools.cache(lambda name: data_manifest.differing([name], first))
 
-    def refused(case: Case, recipe: Recipe) -> str | None:
+    def refused(case: Case, recipe: Recipe) -> Sequence[str]:
         read = data_sets(case, recipe)
-        reason = next(filter(None, (problem(name, case.total_devices) for name in read)), None)
-        return reason or next(filter(None, map(differing, read)), None)
+        reasons = [reason for name in read if (reason := problem(name, case.total_devices))]
+        return reasons or [*filter(None, map(differing, read))][:1]
 
     return refused
