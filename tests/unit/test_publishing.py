@@ -173,17 +173,8 @@ def in_archive(path, name, change):
     path.write_bytes(bundle.zip_files(parts))
 
 
-def written_twice(path, one):
-    lines = path.read_text("utf-8-sig").splitlines(keepends=True)
-    path.write_text("".join([*lines, lines[1]]))
-
-
 def in_cell(path, one, sheet=3, before="<v>[1-9]"):
     in_archive(path, f"xl/worksheets/sheet{sheet}.xml", lambda text: re.sub(before, "<v>9", text))
-
-
-def in_tables(path, one):
-    in_archive(path, "tables.json", lambda text: text.replace(str(one["throughput"]["value"]), "1.0"))
 
 
 def in_text(before):
@@ -207,9 +198,12 @@ FORGED = [
     ("report.en.tex", in_text("& {0} ")),
     ("tables/runs.parquet", lambda path, one: shutil.copy(path.with_name("summaries.parquet"), path)),
     ("tables/summaries.csv", in_text(",{1},")),
-    ("tables/runs.csv", written_twice),
+    ("tables/runs.csv", lambda path, one: path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")),
     ("report.xlsx", in_cell),
-    ("report-data.zip", in_tables),
+    (
+        "report-data.zip",
+        lambda path, one: in_archive(path, "tables.json", lambda text: text.replace('_per_s": ', '_per_s": 9', 1)),
+    ),
     ("report.xlsx", partial(in_cell, sheet=1, before=r"<v>0\.")),  # of the fastest
     *(("report.xlsx", partial(in_cell, sheet=each, before=LAST_TEXT)) for each in (2, 4)),
 ]
