@@ -1,17 +1,21 @@
 """Signatures of a report's seal by OpenSSH: `ssh-keygen -Y` (man.openbsd.org/ssh-keygen#Y)."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 from evalsuite.errors import EvalsuiteError
 
+PROGRAM = "ssh-keygen"
 NAMESPACE = "evalsuite"  # a signature for another purpose is none for this
 
 
 def check(file: Path | None) -> None:
     if file is not None and not file.is_file():
         raise EvalsuiteError.of("audit.no_key", path=file)
+    if file is not None and shutil.which(PROGRAM) is None:
+        raise EvalsuiteError.of("audit.no_openssh")
 
 
 def sign(file: Path, key: Path) -> Path:
@@ -31,11 +35,8 @@ def signer(file: Path, signature: Path, allowed: Path) -> str:
 
 
 def _ask(what: str, *words: str | Path, of: Path | None = None) -> str:
-    line = ["ssh-keygen", "-Y", what, "-n", NAMESPACE, *map(str, words)]
-    try:
-        done = subprocess.run(line, input=of.read_bytes() if of else None, capture_output=True)
-    except OSError as error:
-        raise EvalsuiteError.of("audit.signing", what=what, error=error) from error
+    line = [PROGRAM, "-Y", what, "-n", NAMESPACE, *map(str, words)]
+    done = subprocess.run(line, input=of.read_bytes() if of else None, capture_output=True)
     if done.returncode:
         last = (done.stderr or done.stdout).decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise EvalsuiteError.of("audit.signing", what=what, error=last)

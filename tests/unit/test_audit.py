@@ -73,7 +73,7 @@ def test_what_is_made_anew_throughout_needs_the_seal_which_is_said(honest, tmp_p
     assert "no seal was given" in capsys.readouterr().err
 
 
-def test_a_signed_report_names_its_signer_and_refuses_another_or_none(honest, tmp_path, capsys):
+def test_a_signed_report_names_its_signer_and_refuses_another_or_none(honest, tmp_path, capsys, monkeypatch):
     place, allowed = honest.copied(tmp_path), {name: tmp_path / f"{name}.allowed" for name in ("lab", "other")}
     for name, file in allowed.items():
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
@@ -87,6 +87,9 @@ def test_a_signed_report_names_its_signer_and_refuses_another_or_none(honest, tm
     assert audit(place, "--signed-by", str(allowed["other"])) == Exit.CRITERION_FAILED
     assert audit(honest, "--signed-by", str(allowed["lab"])) == Exit.UNDETERMINED
     assert audit(place, "--signed-by", str(tmp_path / "nobody")) == Exit.USAGE
+    with monkeypatch.context() as without:
+        without.setenv("PATH", "")
+        assert audit(place, "--signed-by", str(allowed["lab"])) == Exit.USAGE
     signature = (place.report / "summary.json.sig").read_bytes()
     corruptions.everything_made_anew(place, Random(1))
     (place.report / "summary.json.sig").write_bytes(signature)
