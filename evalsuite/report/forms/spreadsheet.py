@@ -182,6 +182,7 @@ def _lines(book: Book, material: Material, labels: Words) -> Iterable[Rendered]:
     sentences = words.read(material.languages, on_cpu=book.on_cpu)
     for note in verdict.model_findings(book, sentences):
         yield sentences("verdict.found_line", model=note.model, about_text=note.about, sentence_text=note.sentence)
+        yield from [note.beside] if note.beside else []
     yield from (notice.line for notice in notices.notices(book, sentences))
     yield labels("spreadsheet.note")
     asked = book.efficiency_threshold

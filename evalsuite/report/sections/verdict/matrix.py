@@ -193,7 +193,7 @@ def _of_ranked(answer: Answer, words: Words) -> Rendered | None:
     n = numbers.count(len(answer.ranked))
     if answer.passed_over:
         return words("matrix.of_passed", n=n, passed_text=leads.passed(answer, words))
-    return words("matrix.of_ranked", n=n) if answer.left_out and answer.said in TONES else None
+    return words("matrix.of_ranked", n=n) if answer.left_out or answer.missing else None
 
 
 def _open(answer: Answer, words: Words) -> Rendered | None:
