@@ -23,8 +23,8 @@ def quick() -> Evaluation:
 
 
 def recorded() -> Evaluation:
-    return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip")))
+    return replace(evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip"))), title="recorded")
 
 
 def links() -> Evaluation:
-    return evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded-links.zip")))
+    return replace(evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded-links.zip"))), title="links")
