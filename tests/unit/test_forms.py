@@ -174,7 +174,7 @@ def test_dots_of_the_figure_lie_from_left_to_right_by_their_speed_and_hostile_na
 
     drawing = ElementTree.parse(tmp_path / "report.en.svg")
     places = [float(each.get("cx")) for each in drawing.iter(f"{SVG}circle")]
-    assert max(places) == headline_figure.LEFT + headline_figure.STRIP
+    assert max(places) == headline_figure.STRIP_ENDS
     assert min(places[:5]) > max(places[5:])
     assert any((line.text or "").startswith("<b>&") for line in drawing.iter(f"{SVG}text"))
 

@@ -13,10 +13,11 @@ from evalsuite.report.text import numbers
 from evalsuite.report.text.words import Words
 from evalsuite.results.measure.summary import values
 
-WIDTH, LEFT, STRIP, RIGHT = 760, 150, 400, 24
 HEAD, ROW, GAP = 46, 24, 18
+STRIP_ENDS, NAME = 550, (150, 430)  # in pixels: where the values begin; the least and the most of a name
+SIZES = {"width": 760, "right": 24, "head": HEAD, "row": ROW, "gap": GAP}
 MOST_PANELS = 6
-MOST_CURVES = 2
+MOST_CURVES = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,16 +48,13 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
             svg = svg.replace("<svg ", f'<svg y="{top + GAP}" ', 1)
             top += GAP + int(float(svg.partition(' height="')[2].partition('"')[0])) + GAP
         panels.append((begin, question, max(run for _, runs in rows for run in runs), rows, title, svg))
+    names = [place.name.plain(language) for question in shown for place in question.places]
+    left = min(NAME[1], max(NAME[0], *(40 + sum(7 + 6 * (letter > "⺀") for letter in name) for name in names)))
     svg = templates.drawing(
         "headline.svg.j2",
-        width=WIDTH,
+        **SIZES | {"left": left, "strip": STRIP_ENDS - left},
+        colours=captioned_figure.colours(book),
         height=top + 16,
-        left=LEFT,
-        strip=STRIP,
-        right=RIGHT,
-        head=HEAD,
-        row=ROW,
-        gap=GAP,
         panels=panels,
         about="; ".join(f"{question.model}: {question.sentence.plain(language)}" for question in shown),
         source=source,

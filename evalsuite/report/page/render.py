@@ -89,6 +89,7 @@ def _fill(
         scripts=_scripts(book),
         cited=_cited(book),
         choices=choices(book),
+        look=captioned_figure.look(book),
         explained=_each_once(),
         verdict=facts,
         sections=chapters,
