@@ -89,12 +89,10 @@ class World:
 
     @property
     def folder(self) -> Path:
-        """The one run's."""
         return self.root / "runs" / ASKED.id / "r0"
 
     @property
     def outputs(self) -> Path:
-        """Where commands would write."""
         return self.root / "made"
 
     def file(self, kind: str) -> Path:

@@ -61,7 +61,6 @@ class Training:
         return self.evaluation_s > 0 and step % 100 == 0 and step < self.steps
 
     def items_per_s(self, unit: str | None) -> float:
-        """The truth."""
         items = {"tokens/s": self.global_batch * self.tokens, "steps/s": 1}
         return items.get(unit or "", self.global_batch) / self.step_s
 

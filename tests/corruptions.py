@@ -212,7 +212,7 @@ def a_file_of_the_report_taken_away(place: Place, random: Random) -> None:
 def everything_made_anew(place: Place, random: Random) -> None:
     run = random.choice(runs_of(place))
     log, seen = run / "log.n0.txt", iter(range(random.randrange(120), -1, -1))
-    log.write_text(re.sub("Loss 6.7", lambda found: found[0] if next(seen, 1) else "Loss 6.5", log.read_text()))
+    log.write_text(re.sub("Loss 6.7", lambda each: each[0] if next(seen, 1) else "Loss 6.5", log.read_text()))
     hash_again(run)
     a_chain_made_anew(place, random, (1.0,))
     place.write_report()

@@ -88,7 +88,6 @@ def _group(folder: Path, cores: float | None) -> Iterator[Path]:
 
 
 def _removed(folder: Path) -> None:
-    """Once the last process in it is gone."""
     for _ in range(100):
         try:
             folder.rmdir()

@@ -11,8 +11,6 @@ from evalsuite import paths
 
 @dataclass(frozen=True, kw_only=True)
 class Launcher:
-    """One maker's, of one version."""
-
     name: str
     via: str  # of `--via`
     program: str

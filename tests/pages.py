@@ -35,7 +35,6 @@ class Element:
 
     @property
     def elements(self) -> list["Element"]:
-        """Its children, without the text between them."""
         return [child for child in self.children if isinstance(child, Element)]
 
     def text(self, language: str | None = None) -> str:

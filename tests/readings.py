@@ -90,7 +90,6 @@ def value(found: Reading) -> float | None:
 
 
 def counted(found: Reading) -> float | None:
-    """The value, where the status lets it count."""
     return value(found) if found.status in ("ok", "partial") else None
 
 

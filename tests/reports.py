@@ -26,7 +26,6 @@ FASTER = (110.2, 110.0, 109.7, 110.8, 110.4)
 
 
 def summary(speeds: Sequence[float] = STEADY, *, day: int = 1, version: str = "2.0", of=None, **changes) -> Summary:
-    """One case with the given run values, measured on the given day of November with the given version."""
     of = of or synthetic.case(protocol=synthetic.FULL)
     runs = [
         replace(
@@ -90,7 +89,6 @@ class Built:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """Every id on the page."""
         return frozenset(element["id"] for element in self.page.all() if element["id"])
 
     @cached_property
@@ -99,14 +97,12 @@ class Built:
 
     @cached_property
     def summary(self) -> dict:
-        """What `summary.json` says."""
         return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
 
     def section(self, id: str) -> pages.Element:
         return self.page.one("section", id=id)
 
     def table(self, name: str) -> list[dict[str, str]]:
-        """The rows of `tables/<name>.csv`."""
         with open(self.folder / "tables" / f"{name}.csv", encoding="utf-8-sig", newline="") as file:
             return list(csv.DictReader(file))
 

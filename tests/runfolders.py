@@ -121,7 +121,6 @@ def sampled(header: Header, readings: Iterable[Sample]) -> Samples:
 
 
 def readings(samples: Samples) -> tuple[Sample, ...]:
-    """The samples reading by reading."""
     return tuple(_sample(samples, place) for place in range(len(samples.tables["at_s"][""])))
 
 

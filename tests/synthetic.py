@@ -229,7 +229,6 @@ def evaluation(summaries: Iterable[Summary] = (), **changes) -> Evaluation:
 
 
 def verdicts(summaries: tuple[Summary, ...]) -> tuple[Verdict, ...]:
-    """What the default criteria say of *summaries*."""
     return judged(summaries, criteria.read())
 
 
@@ -266,10 +265,10 @@ def timeline(measurement: Measurement) -> Timeline:
     ticks = [k / 2 for k in range(int((measurement.duration_s or 10) * 2))][:400]
     window = measurement.throughput.window if measurement.throughput else None
     series, units = {}, {}
-    for found in measurement.utilisation:
-        units[found.resource] = found.unit
-        series[found.resource, found.device] = tuple(
-            (at_s, max(0.0, found.mean * (0.1 if at_s < 3 else noise.uniform(0.85, 1.08)))) for at_s in ticks
+    for reading in measurement.utilisation:
+        units[reading.resource] = reading.unit
+        series[reading.resource, reading.device] = tuple(
+            (at_s, max(0.0, reading.mean * (0.1 if at_s < 3 else noise.uniform(0.85, 1.08)))) for at_s in ticks
         )
     return Timeline(window=window, series=series, units=units)
 

@@ -107,7 +107,6 @@ class PlayedMachine(toy_script.Machine):
 def compare(
     folder: Path, ways: Mapping[str, tuple[str, float]], model: str, scales: str, repeats: str, others: int = 0
 ) -> tuple[dict, int, str]:
-    """As `scripts.compare`."""
     random.seed(f"{ways} {folder.name}")
     begun = dict.fromkeys(ways, 0)
 

@@ -23,7 +23,6 @@ LONG = 180  # seconds that nothing here waits for
 
 
 def agent(folder, *argv, options=(), **named):
-    """Runs the agent to its end."""
     return subprocess.run(_line(folder, argv, options), capture_output=True, timeout=LONG, **named)
 
 
@@ -52,7 +51,6 @@ def ending(folder):
 
 
 def sampled(folder):
-    """Header and readings."""
     samples = RunFolder(folder).samples("n")
     return samples.header, *runfolders.readings(samples)
 

@@ -41,7 +41,6 @@ def job_ended(hosts, environment, job: str) -> bool:
 
 
 def submitted(hosts, environment, folder: Path, *words: str) -> str:
-    """The number of the job."""
     text = output_of(evalsuite(hosts["ctl"], folder, "submit", *TOYNET, *words, "--go", **environment))
     assert "submitted as job" in text, text
     return text.partition("submitted as job ")[2].partition(";")[0]

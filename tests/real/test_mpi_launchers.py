@@ -29,7 +29,6 @@ OPEN_MPI = [launcher for launcher in LAUNCHERS if launcher.via == "openmpi"]
 
 
 def over(*launchers: Launcher):
-    """The test once over each of them."""
     return pytest.mark.parametrize("launcher", launchers, ids=[launcher.name for launcher in launchers])
 
 
@@ -47,7 +46,6 @@ def started(reached, folder: Path, launcher: Launcher, *words: str) -> subproces
 
 
 def ranks(folder: Path) -> dict[str, int]:
-    """Host → its rank in the only run."""
     files = folder.glob("runs/*/r0/environment.*.json")
     return {file.name.split(".")[1]: json.loads(file.read_text())["node_rank"] for file in files}
 

@@ -26,7 +26,6 @@ def words(tmp_path, command="compare", **options):
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """One finished evaluation of the toy framework."""
     folder = tmp_path_factory.mktemp("spine")
     assert cli.main(words(folder)) == Exit.DONE
     return folder

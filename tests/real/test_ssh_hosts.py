@@ -17,7 +17,6 @@ LAUNCHERS = {"openmpi": "mpirun.openmpi", "hydra": "mpiexec.hydra"}
 
 
 def started(reached, tmp_path, *words: str) -> subprocess.Popen:
-    """evalsuite on host a."""
     hosts, config = reached
     return namespaces.evalsuite(hosts["a"], tmp_path, *words, **mpi_launchers.variables(config))
 

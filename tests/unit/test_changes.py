@@ -20,7 +20,6 @@ WIDE = synthetic.case(scale=(1, 2), protocol=synthetic.FULL)
 
 
 def one(before, after, **options):
-    """The only case of two evaluations, compared."""
     found = changes.between([before], [after], **options)
     return (*found.changes, *found.unpaired)[0]
 
@@ -124,7 +123,6 @@ def test_a_report_that_cannot_be_read_says_what_stands_there(tmp_path, text, mes
 
 @pytest.fixture
 def two(tmp_path):
-    """An evaluation and a slower one."""
     before = reports.evaluation(reports.summary())
     after = reports.evaluation(reports.summary(reports.SLOWER, day=2, version="2.1"))
     return [str(reports.written(tmp_path / name, of)) for name, of in (("a", before), ("b", after))]

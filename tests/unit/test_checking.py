@@ -82,7 +82,7 @@ def test_what_is_missing_is_said(kind, before, after, what, file, cards, capsys,
     made = {"adapters": lambda: file, "sensors": lambda: cards, "dialects": lambda: dialects(tmp_path / "d", printed())}
     place = made[kind]()
 
-    assert [found for found in missing_after(place, before, after, capsys, kind) if what in found]
+    assert [each for each in missing_after(place, before, after, capsys, kind) if what in each]
 
 
 def test_an_authors_sensor_is_read_before_the_others_and_is_absent_while_it_raises(cards, capsys, monkeypatch):

@@ -48,7 +48,6 @@ def repository(mirror):
 
 @pytest.fixture
 def got(mirror, repository):
-    """The folder of its checkout."""
     return checkouts.get(repository, mirror=str(mirror.parent))
 
 

@@ -41,7 +41,6 @@ HEADER = Header(
 
 
 def whole(at_s, **others):
-    """A sample in which everything was read."""
     return replace(
         Sample(
             at_s=at_s,

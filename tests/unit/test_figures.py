@@ -245,7 +245,7 @@ def test_throughput_and_speedup_stand_side_by_side_each_with_its_ideal_and_names
         replace(sery, points=tuple(replace(p, value=p.devices, low=None, high=None) for p in sery.points))
         for sery in SERIES
     )
-    both, one, none = (figures.curves(SERIES, found, LOOK, id="s", unit="images/s") for found in (gains, gains[:1], ()))
+    both, one, none = (figures.curves(SERIES, each, LOOK, id="s", unit="images/s") for each in (gains, gains[:1], ()))
 
     assert {"images/s", "x"} <= set(texts(both.svg)) and "x" not in texts(none.svg)
     assert both.svg.count('class="mark') == 2 * none.svg.count('class="mark') == 2 * len(both.table.rows)

@@ -238,7 +238,7 @@ def test_a_sheet_of_measured_scales_reads_like_the_table_of_the_document(tmp_pat
     assert (sheet["D9"].number_format, sheet["J9"].number_format) == ("#,##0.00", '#,##0.00"x"')
     assert sheet["E9"].font.b and not sheet["D9"].font.b  # the winner
     coloured = {
-        (str(found.sqref), rule.type): rule.formula for found in sheet.conditional_formatting for rule in found.rules
+        (str(each.sqref), rule.type): rule.formula for each in sheet.conditional_formatting for rule in each.rules
     }
     assert ("D9:H9", "colorScale") in coloured
     assert coloured["J9:N9", "cellIs"] == ["204.8"]  # 80 % of 256

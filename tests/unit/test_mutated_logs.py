@@ -28,7 +28,6 @@ COMPLETE, NEEDS_OPTIONS, WITHOUT_RATE, TRAPS = map(
 
 
 def given(name: str) -> dict[str, int]:
-    """Beside a log with a trap."""
     of_job = {"devices": 1, "batch_per_device": TRAPPED.global_batch}
     return of_job if name == "traps/keras_whose_last_bar_holds_the_validation" else OF_TRAPPED
 

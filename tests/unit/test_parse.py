@@ -184,8 +184,6 @@ def test_an_unknown_dialect_and_a_log_that_is_not_there_are_wrong_usage(log, tmp
 
 
 class Screen(io.StringIO):
-    """A standard error that is a terminal."""
-
     def isatty(self) -> bool:
         return True
 

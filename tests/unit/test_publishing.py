@@ -291,8 +291,6 @@ def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, t
 
 
 class Requests(HTMLParser):
-    """What a page would fetch or lead to."""
-
     def __init__(self):
         super().__init__()
         self.fetched, self.links = [], []

@@ -177,7 +177,6 @@ def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):
 
 
 def test_a_record_without_a_number_does_not_hide_an_overflow(log):
-    """Found by mutated samples."""
     declared = toy(rb"toy(?: (?P<step>\d+))? rate (?P<rate>\d+)", b"toy 1 rate 1", number_repeats=True)
 
     reading = read_file(

@@ -45,7 +45,7 @@ def test_no_path_of_a_command_is_another_machines_or_depends_on_where_it_is_star
     for case in served(framework, recipe):
         command = recipe.command(case)
 
-        foreign = [found for word in words(command) for found in ABSOLUTE.findall(word)]
+        foreign = [each for word in words(command) for each in ABSOLUTE.findall(word)]
         relative = [found.group() for word in words(command) if (found := RELATIVE.search(word))]
 
         assert foreign == []

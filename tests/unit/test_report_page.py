@@ -211,7 +211,7 @@ def test_environments_that_differ_are_shown_apart_and_units_never_mixed(built):
     ]
 
     assert {"images/s"} in units and {"samples/s"} in units
-    assert all(len(found) <= 1 for found in units)
+    assert all(len(unit) <= 1 for unit in units)
 
 
 def test_the_topology_is_a_table_with_its_legend_or_none():

@@ -24,8 +24,6 @@ def large(monkeypatch):
 
 
 class _Text(html.parser.HTMLParser):
-    """The words of a page whatever its markup."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.words: list[str] = []

@@ -105,7 +105,7 @@ def test_the_chinese_keeps_the_rules_of_typography(read):
 
 @pytest.mark.parametrize(("sentence", "fault"), sources.table("report_words.toml")["typography"])
 def test_bad_chinese_typography_is_caught(sentence, fault):
-    assert [found.partition(": '")[0] for found in typography.faults(sentence)] == [fault]
+    assert [each.partition(": '")[0] for each in typography.faults(sentence)] == [fault]
 
 
 def test_labels_are_the_glossarys_terms():

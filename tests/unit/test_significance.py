@@ -318,8 +318,8 @@ def test_a_range_of_repeats_is_planned_to_its_end_and_sealed_as_a_range(tmp_path
 
     made = plan.plan(asked, {"toynet": toynet()}, Machine(cores=4, accelerators=0, device="cpu"))
 
-    for found in (asked, spec.read(tmp_path / "a.toml"), spec.profile("full")):
-        assert (found.repeats, found.most_repeats) == (5, 7)
+    for each in (asked, spec.read(tmp_path / "a.toml"), spec.profile("full")):
+        assert (each.repeats, each.most_repeats) == (5, 7)
     assert [run.repeat for run in made.runs] == list(range(7))
     assert journal.seal(made.cases, 5, 7) != journal.seal(made.cases, 5)
 

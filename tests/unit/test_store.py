@@ -87,7 +87,7 @@ def test_a_case_of_any_name_has_one_folder_directly_below_the_root(name, value, 
 
     (made,) = [path for path in (tmp_path / "runs").iterdir() if path.is_dir()]
     assert len(made.name) <= 180 and re.fullmatch(r"[\w.+,=@-]+", made.name, re.ASCII)
-    assert [found.run() for found in store.finished()] == [run]
+    assert [each.run() for each in store.finished()] == [run]
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 

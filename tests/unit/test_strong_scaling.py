@@ -27,7 +27,6 @@ JUDGED = criteria.of({"C1": {"threshold": 0.8, "min_nodes": 1, "scope": {"scalin
 
 
 def rows(*rates: float):
-    """A summary for each scale of the ladder."""
     runs = [measured(case, k, rate + k / 100) for case, rate in zip(LADDER, rates, strict=True) for k in range(5)]
     return with_scaling(summaries(runs))
 

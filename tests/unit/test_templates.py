@@ -25,7 +25,6 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def compiled(monkeypatch) -> list[str]:
-    """The templates that were compiled."""
     found = []
     compile_ = jinja2.Environment.compile
 

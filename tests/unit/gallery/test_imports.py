@@ -74,7 +74,6 @@ def bring(tmp_path, capsys, monkeypatch):
 
 
 def repeats(store):
-    """How many runs each case has."""
     cases = [folder.path.parent.name for folder in store.finished()]
     return sorted(map(cases.count, set(cases)))
 
@@ -146,7 +145,7 @@ class TestWhatIsSaid:
         assert {key: found.value for key, found in values.items()} == pytest.approx(
             {("1x1", 1): 64 / 0.5, ("1x1", 2): 64 / 0.51, ("2x8", 1): 64 * 16 / 0.52}
         )
-        assert {found.origin for found in values.values()} == {"imported"}
+        assert {value.origin for value in values.values()} == {"imported"}
         assert values["2x8", 1].run.case.precision == "amp"
         assert {folder.logs()[0].path.read_text() for folder in folders} == set(THREE.values())
 
@@ -199,7 +198,7 @@ class TestWhatIsSaid:
 
         silent, told = sorted((folder.command().stated for folder in bring.store.finished()), key=len)
         known = [facts.of_run(folder.run().case, folder.command(), {}) for folder in bring.store.finished()]
-        said = [{fact.value for fact in found if fact.key == "precision"} for found in known]
+        said = [{fact.value for fact in each if fact.key == "precision"} for each in known]
         assert repeats(bring.store) == [1, 1]
         assert not {"precision", "xla", "device"} & silent.keys()
         assert told["precision"] == "purefp16"
@@ -316,8 +315,6 @@ NGC MXNet,ResNet50-v1.5,4,8,32,128,fp32,na,DALI+Horovod,11758.0,furlongs/sec
 
 @pytest.fixture
 def workbook(tmp_path):
-    """Writes table.xlsx with these rows."""
-
     def write(rows):
         book = pytest.importorskip("openpyxl").Workbook()
         for row in rows:
