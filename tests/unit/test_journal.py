@@ -173,10 +173,10 @@ def test_a_short_copy_is_said(tmp_path):
     assert "copied" in codes(read(tmp_path, 2 * steps(1, 60)))
 
 
-def test_what_was_measured_before_the_last_attempt_died_is_partial(tmp_path):
+def test_what_was_measured_before_the_last_attempt_died_is_doubtful_and_says_of_what(tmp_path):
     reading = read(tmp_path, [*steps(1, 160), *steps(1, 30), *CRASH])
 
-    assert reading.status == "partial" and "out of memory, line 192" in reading.reason
+    assert reading.status == "doubtful" and "out of memory, line 192" in reading.reason
 
 
 def test_a_loss_that_becomes_nan_is_said_with_its_line(tmp_path):
