@@ -170,15 +170,19 @@ def _standing(comparison: Comparison, labels: dict[str, str], words: Words) -> T
         return words("fairness.ranked")
     if comparison.standing == "indicative":
         return words("fairness.indicative", facts=_named(comparison.untold, words))
-    parts = (words.listed(labels[summary.case.series] for summary in part) for part in comparison.ranked)
+    parts = (words.listed(labels[summary.case.series] for summary in part) for part in comparison.ranked if part[1:])
     together = words.listed(words("fairness.part", frameworks=part) for part in parts)
+    if not together.items and comparison.apart:
+        return words("fairness.none_ranked", facts=_named(comparison.apart, words))
     if not comparison.apart:  # a value is in doubt, or one alone is timed by a clock of ours
         return words("fairness.only", parts=together)
     return words("fairness.apart", facts=_named(comparison.apart, words), parts=together)
 
 
 def _named(rows: Iterable[FactRow], words: Words) -> Listed:
-    return words.listed(words(f"values.fact.{row.rule.key}") for row in rows)
+    """Each with the key that an import states it by."""
+    keys = [row.rule.key for row in rows]
+    return words.listed(words("answers.fact_key", name_text=words(f"values.fact.{key}"), key=key) for key in keys)
 
 
 def printed(fact: Fact) -> str:
