@@ -275,8 +275,8 @@ def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
 
 def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     reading, run = _judge(numbers), numbers.run
-    told = numbers.final or (numbers.throughput and not _is_denied_batch(numbers, numbers.throughput))
-    if run.given.case or reading.status in ("ok", "failed", "unrecognised") or told or numbers.merged.in_epochs:
+    settled = run.given.case or reading.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
+    if settled or numbers.final or (numbers.throughput and not _is_denied_batch(numbers, numbers.throughput)):
         return reading
     counts = any(record.step is not None or record.interval or record.step_s for record in run.records)
     if not run.dialect.every and not counts:
