@@ -43,16 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _row(figure: recomputed.Recomputed) -> list[str]:
     printed = figure.printed.partition("±")[0]
     difference = f"{100 * (float(printed) / figure.value - 1):+.1f}%" if figure.value else "—"
-    return [
-        figure.table,
-        figure.place,
-        figure.devices,
-        figure.figure,
-        figure.printed.removesuffix("±0"),
-        f"{figure.value:.6g}",
-        difference,
-        figure.rule,
-    ]
+    place = [figure.table, figure.place, figure.devices, figure.figure, figure.printed.removesuffix("±0")]
+    return [*place, f"{figure.value:.6g}", difference, figure.rule]
 
 
 def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
