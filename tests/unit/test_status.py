@@ -100,7 +100,7 @@ def test_asking_takes_no_run_away_from_the_evaluation(store, capsys):
         folder.write_waiting("n", Message("agent.turn_first", host="m"))
         during = status(store, capsys)
         assert cli.main(["status", "--runs", str(store.root), "--lang", "zh"]) == Exit.DONE
-    assert [run["waits_for"] for run in during["running"]] == [None, "m takes its turn first"]
+    assert [run["waits_for"] for run in during["running"]] == [None, "m runs first"]
     assert "：轮到 m 先运行" in capsys.readouterr().out
     assert [path for path in before if not path.exists()] == []
 
