@@ -28,7 +28,7 @@ _ROW = 30  # a row of a horizontal chart
 _LONGEST = 205  # pixels: of what is at the end of a line
 _SLOPE = 260  # pixels between two points that a line joins
 _BETWEEN = 14  # pixels between two panels
-_FAR = 64  # times as many devices as the smallest scale: beyond it axes from 0 leave no room for the small ones
+_FAR = 128  # times as many devices as the smallest scale: beyond it axes from 0 leave no room for the small ones
 _END = 60  # pixels: a series that ends further from its label is named next to its last mark
 Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
 
