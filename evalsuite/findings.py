@@ -502,6 +502,7 @@ class RestDiffers(Finding, code="rest_differs", severity="flag"):
     steps: Count  # after the window
     limit: Limit = 0.02
     halves: Factor = 1.5  # where they are further apart, of one of them
+    doubtful: Limit = 0.05  # then a window does not speak for its log
 
 
 class Restarted(Finding, code="restarted", severity="note"):

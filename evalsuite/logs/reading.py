@@ -359,7 +359,7 @@ def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> 
     if any(isinstance(finding, _AGAIN) for finding in findings):
         return Message("logs.several_starts")
     rest = (finding for finding in measured.findings if isinstance(finding, rules.RestDiffers)) if measured else ()
-    apart = next((finding for finding in rest if abs(finding.difference) > rules.ClocksFarApart.limit - 1), None)
+    apart = next((finding for finding in rest if abs(finding.difference) > rules.RestDiffers.doubtful), None)
     return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
 
 

@@ -260,8 +260,8 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     """
     usual = max(step.steps for step in window.reports)
     reports = [s for s in behind.reports if not (s.after_pause and s.steps > usual)]
-    middle = statistics.median([each for s in reports if (each := own_seconds(s))] or [math.inf])
-    read = replace(behind, reports=tuple(s for s in reports if (own_seconds(s) or 0.0) < OUTLYING * middle))
+    middle = statistics.median([each / s.steps for s in reports if (each := own_seconds(s))] or [math.inf])
+    read = replace(behind, reports=tuple(s for s in reports if (own_seconds(s) or 0.0) < OUTLYING * middle * s.steps))
     steps = sum(step.steps for step in read.reports)
     if steps < sum(step.steps for step in window.reports):
         return
@@ -280,7 +280,9 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     if method == RATES:
         whole, alike = _implied_batch(Timing(span=window, method=STAMPS)) or (1.0, False)
         yield from _too_small(Timing(span=read, method=STAMPS), rest, max(1.0, whole) if alike else 1.0)
-    if abs(rest / value - 1) > UNLIKE + _error([seconds for seconds in timing.step_s if seconds]):
+    pairs = zip(timing.seconds, timing.step_s, strict=True)
+    chance = _error([each for (step, _), each in pairs if each and not step.after_pause])  # starts of epochs are none
+    if abs(rest / value - 1) > UNLIKE + chance:
         yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
 
 
