@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from evalsuite.author_document import BothLanguages, LabDocument
+from evalsuite.model import Row
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
 from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow, shared_options
@@ -15,17 +16,34 @@ from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
 from evalsuite.results.evaluation import TITLE
 
 
+MOST_IN_TITLE = 2  # models
+
+
 class Titled(Protocol):
     @property
     def title(self) -> str: ...
+    @property
+    def summaries(self) -> Sequence[Row]: ...
     @property
     def document(self) -> LabDocument | None: ...
 
 
 def title(evaluation: Titled, words: Words) -> Rendered:
-    """The title of the lab's document, the evaluation's own, or the words that its title names."""
+    """The title of the lab's document, the evaluation's own, or the words that its title names.
+
+    An evaluation without a title of its own is called by its models and frameworks.
+    """
     if evaluation.document:
         return pair(evaluation.document.title, words)
+    models = sorted({row.case.model for row in evaluation.summaries}, key=names.model_order)
+    frameworks = sorted({row.case.framework for row in evaluation.summaries})
+    if evaluation.title == TITLE and models:
+        framework, n = names.framework(frameworks[0]), numbers.count(len(frameworks))
+        if len(models) > MOST_IN_TITLE:
+            return words("titles.models", n=n, models=numbers.count(len(models)))
+        listed = words.listed(map(names.model, models))
+        key = "titles.one_framework" if len(frameworks) == 1 else "titles.frameworks"
+        return words(key, models_text=listed, **({"n": n} if len(frameworks) > 1 else {"framework": framework}))
     key = f"titles.{evaluation.title}"
     return words(key) if key in words else words.same(evaluation.title)
 
