@@ -15,7 +15,6 @@ from evalsuite.report.text.options import title as title_of
 from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
 from evalsuite.results.evaluation import TITLE
 
-
 MOST_IN_TITLE = 2  # models
 
 

@@ -26,12 +26,12 @@ def draw(
     words: Words,
     block_of: Mapping[str, str] | None = None,
 ) -> Mapping[str, CaptionedFigure]:
-    """Anchor of an answer → the figure of its setting; variants have theirs in a section of their own.
+    """Anchor of an answer → the figure of its setting.
 
     *block_of*: id of a case → id of the block of the page whose tables hold its numbers.
     """
     asked_of = () if book.huge else questions
-    by_setting = by_key((asked.answer.setting, asked) for asked in asked_of if asked.answer.scope.among == "frameworks")
+    by_setting = by_key((asked.answer.setting, asked) for asked in asked_of)
     figures = {}
     for asked in by_setting.values():
         if len({asked.answer.devices for asked in asked}) > 1 and (drawn := _draw(asked, block_of or {}, look, words)):
