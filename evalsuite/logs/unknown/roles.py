@@ -231,7 +231,8 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
             continue
         named = words.items_of(match)
         if named in NO_ITEMS:
-            chosen.setdefault("steps_per_s", column)
+            if not re.search(r"(?<!per)_s", match[0][1:]):  # step_sec=792.3 may be seconds of a step
+                chosen.setdefault("steps_per_s", column)
             continue
         own, mean = words.PER_DEVICE.search(slot.words), re.search("avg|mean|running", slot.words)
         weight = 2 * (mean is None) + (own is None)
