@@ -232,10 +232,11 @@ def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> It
     yield from stalls[:1]
     if rough:
         yield rough
-    elif timing.method == TIMES:
-        yield from _coarse([step.seconds / step.steps for step in reports if step.seconds])
-    elif timing.method == RATES:
-        yield from _coarse([step.items_per_s for step in reports if step.items_per_s])
+        return
+    times = [step.seconds / step.steps for step in reports if step.seconds] if timing.method == TIMES else []
+    figures = [step.items_per_s for step in reports if step.items_per_s] if timing.method == RATES else times
+    if len(figures) >= FEWEST_FIGURES and min(figures) > 0:
+        yield from _coarse(figures)
 
 
 def unlike_rest(
@@ -303,8 +304,6 @@ def _drift(timing: Timing) -> list[Finding]:
 def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
     """A flag where the printed digits leave room for more than the limit. Figures that move over several last digits
     make up for it: the errors of rounding cancel out."""
-    if len(figures) < FEWEST_FIGURES or min(figures) <= 0:
-        return
     for digits in range(MOST_DIGITS + 1):
         scaled = [figure * 10**digits for figure in figures]
         if all(math.isclose(each, round(each), abs_tol=EXACT * max(1.0, each)) for each in scaled):

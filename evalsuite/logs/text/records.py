@@ -78,7 +78,7 @@ def number(value: bytes | float | None) -> float | None:
 def whole(value: bytes | float | None) -> int | None:
     if type(value) is bytes and value.isdigit() and len(value) < 16:
         return int(value)
-    read = number(value)
+    read = None if value is None else number(value)
     return None if read is None or abs(read) > 1e18 else int(read)
 
 
