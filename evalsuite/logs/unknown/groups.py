@@ -275,13 +275,9 @@ def _restarts(dialect: Dialect, lines: Lines) -> bool:
 
 
 def _bar(text: bytes) -> Match[bytes] | None:
-    return (
-        (_BAR.search(text) or _IGNITE.search(text))
-        if b"%|" in text
-        else _LOGGED.search(text)
-        if b"Progress on:" in text
-        else None
-    )
+    if b"%|" in text:
+        return _BAR.search(text) or _IGNITE.search(text)
+    return _LOGGED.search(text) if b"Progress on:" in text else None
 
 
 def _tells_scores(texts: Sequence[bytes]) -> bool:

@@ -41,8 +41,9 @@ def title(evaluation: Titled, words: Words) -> Rendered:
         if len(models) > MOST_IN_TITLE:
             return words("titles.models", n=n, models=numbers.count(len(models)))
         listed = words.listed(map(names.model, models))
-        key = "titles.one_framework" if len(frameworks) == 1 else "titles.frameworks"
-        return words(key, models_text=listed, **({"n": n} if len(frameworks) > 1 else {"framework": framework}))
+        if len(frameworks) == 1:
+            return words("titles.one_framework", models_text=listed, framework=framework)
+        return words("titles.frameworks", models_text=listed, n=n)
     key = f"titles.{evaluation.title}"
     return words(key) if key in words else words.same(evaluation.title)
 
