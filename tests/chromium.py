@@ -21,6 +21,7 @@ FLAGS = (
 PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'  # where the browser looks for them
 START_S = 60.0  # beside trainings, on a slow machine
 ANSWER_S = 240.0  # a check of a whole page on a busy machine
+LEFT = ("navigated or closed", "context was destroyed", "Cannot find context")  # asked of a page that was being left
 # a page has gone to its place, some frames after its script ran, and its idle work has had its turn
 SETTLED = """
   matchMedia("(scripting: none)").matches || new Promise(done => {
@@ -123,10 +124,18 @@ class Tab:
     def wait(self, condition: str) -> None:
         """Returns once the JavaScript *condition* holds. Raises TimeoutError if it does not come to."""
         until = time.monotonic() + START_S
-        while not self.evaluate(condition):
+        while not self._holds(condition):
             if time.monotonic() > until:
                 raise TimeoutError(condition)
             time.sleep(0.05)
+
+    def _holds(self, condition: str) -> bool:
+        try:
+            return bool(self.evaluate(condition))
+        except RuntimeError as error:  # the page is on its way to another one: asked again there
+            if any(part in str(error) for part in LEFT):
+                return False
+            raise
 
     def _receive(self) -> bytes:
         while b"\0" not in self._buffer:
