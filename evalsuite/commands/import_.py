@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             )
         else:
             results += importer.logs(path)
+    if not results:
+        raise EvalsuiteError.of("commands.no_logs", path=arguments.paths[0])
     _print(results, arguments.json)
     return _exit(results)
 
@@ -132,11 +134,8 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
     made = sum(result.is_new for result in results)
     cited = sum(result.status == "cited" for result in results)
     left = len(results) - made - cited
-    print(
-        say("import.made_citing", made=made, cited=cited, left=left)
-        if cited
-        else say("import.made", made=made, left=left)
-    )
+    told = {"made": made, "left": left, **({"cited": cited} if cited else {})}
+    print(say("import.made_citing" if cited else "import.made", **told))
 
 
 def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:

@@ -3,6 +3,7 @@
 import argparse
 import os
 import secrets
+import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -55,11 +56,9 @@ def _write_case(folder: Path, file: Path) -> None:
 
 def _print_summary(order: Order, outcome: AgentOutcome) -> None:
     """What was recorded, on standard error: standard output is the command's own. Means want more than a node has."""
-    print(
-        f"evalsuite sample: {outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in "
-        f"{order.folder}; `evalsuite import {order.folder}` makes a run of it, `sample --csv …` prints them",
-        file=sys.stderr,
-    )
+    took = f"{outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in {order.folder}"
+    again = f"`evalsuite import {shlex.quote(str(order.folder))}` makes a run of it, `sample --csv …` prints them"
+    print(f"evalsuite sample: {took}; {again}", file=sys.stderr)
 
 
 def _print_table(arguments: argparse.Namespace) -> int:

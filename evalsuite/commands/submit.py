@@ -1,6 +1,7 @@
 """`evalsuite submit`: one allocation for a whole evaluation, as a script to read; with --go it is submitted."""
 
 import argparse
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -52,10 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     files.write_named(file, text.encode())
     line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
     if not arguments.go:
-        line(say("submit.next", submitter=submitter, file=file))
+        line(say("submit.next", submitter=submitter, file=shlex.quote(str(file))))
         return Exit.DONE
     job = allocations.submit(scheduler, file, lambda words: note(say("run.waiting", who=words)))
-    line(say("submit.submitted", job=job, runs=arguments.runs))
+    line(say("submit.submitted", job=job, runs=shlex.quote(str(arguments.runs))))
     return Exit.DONE
 
 
@@ -69,9 +70,8 @@ def script(directives: Sequence[str], command: Sequence[str], **facts: object) -
 
 def _request(arguments: argparse.Namespace, engine: str) -> Request:
     device = "gpu" if arguments.device == "auto" and arguments.gres else arguments.device
-    return read_request(
-        argparse.Namespace(**{**vars(arguments), "engine": engine, "device": device, "commands": False})
-    )
+    asked = {**vars(arguments), "engine": engine, "device": device, "commands": False}
+    return read_request(argparse.Namespace(**asked))
 
 
 def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bool:
@@ -80,6 +80,10 @@ def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bo
     reasons: list[Phrase] = []
     if there is not None and nodes > there:
         reasons.append(Message("commands.submit_nodes", nodes=nodes, there=there, inventory=scheduler.inventory))
+    given = re.match(r"gpu:(?:[^:,]+:)?(\d+)", allocation.gres or "")
+    devices = max(case.devices_per_node for case in every_case(request.plan))
+    if given and int(given[1]) < devices:
+        reasons.append(Message("commands.submit_gres", gres=allocation.gres, devices=devices))
     try:
         check_disk_space(request.plan.runs, request.place.store)
     except EvalsuiteError as error:
@@ -119,7 +123,7 @@ def evaluation(arguments: argparse.Namespace, engine: Sequence[str]) -> list[str
         option = action.option_strings[0]
         if isinstance(action, argparse._StoreTrueAction):
             words.append(option)
-        else:
-            for each in value if isinstance(action, argparse._AppendAction) else [value]:
-                words += [option, str(each)]
+            continue
+        for each in value if isinstance(action, argparse._AppendAction) else [value]:
+            words += [option, str(each)]
     return words

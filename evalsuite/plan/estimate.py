@@ -97,7 +97,7 @@ SIZES = {"image_size": 2, "sequence_length": 1}  # option → the power with whi
 
 def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:
     yield "own", case
-    yield "alike", (case.framework, case.recipe, case.options, case.protocol)
+    yield "alike", (case.framework, case.recipe, case.device, case.options, case.protocol)
     rest = tuple(option for option in case.options if option[0] not in SIZES)
     yield "scaled", (case.framework, case.recipe, case.device, rest)
     yield "others", "any"

@@ -84,7 +84,8 @@ def test_no_command_shows_the_list(capsys):
 
 
 @pytest.mark.parametrize(("words", "message"), sources.table("cli.toml")["bad_input"])
-def test_bad_input_is_one_clear_line_and_exit_code_2(words, message, capsys):
+def test_bad_input_is_one_clear_line_and_exit_code_2(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     assert cli.main(words) == Exit.USAGE
 
     said = capsys.readouterr().err

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.commands.launching import prices
-from evalsuite.findings import ShortWindow
+from evalsuite.findings import SameBytes, ShortWindow
 from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.model import BatchTrial, Protocol, Run
 from evalsuite.plan.estimate import Estimate, Expected
@@ -55,7 +55,8 @@ def test_before_the_first_run_the_recorded_ones_give_a_time_that_decides_nothing
     assert estimate.expected(again) == Expected(seconds=seconds, basis="recorded")
     assert Estimate([], 9.0, Estimate(recorded)).expected(again) == Expected(seconds=9.0, basis="stated")
     assert Estimate(recorded, None, Estimate(recorded)).expected(elsewhere) == Expected(seconds=seconds, basis="own")
-    assert Estimate(recorded=Estimate(recorded)).expected(Run(case=OTHER, repeat=0)) is None
+    for case in (OTHER, replace(again.case, device="gpu")):
+        assert Estimate(recorded=Estimate(recorded)).expected(Run(case=case, repeat=0)) is None
     assert remaining.fits(again)
 
 
@@ -65,6 +66,7 @@ def test_what_was_spent_counts_runs_that_failed_and_says_which_have_no_duration(
         measured(CASE, 0, 100.0, duration_s=3600.0),
         measured(wide, 0, None, duration_s=1800.0),
         measured(wide, 1, 190.0),
+        measured(CASE, 2, 100.0, duration_s=3600.0, findings=(SameBytes(first="r0"),)),
         measured(OTHER, 0, 90.0, origin="cited", duration_s=9.0),
     ]
 

@@ -123,6 +123,8 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
 
     assert cli.main([*asked, "4x1"]) == Exit.NOTHING_MEASURED
     assert "the partition has 3" in "".join(capsys.readouterr())
+    assert cli.main([*asked, "1x2", "--device", "gpu", "--gres", "gpu:a100:1"]) == Exit.NOTHING_MEASURED
+    assert "--gres gpu:a100:1" in "".join(capsys.readouterr())
     assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
     assert cli.main([*asked, "2x1"]) == Exit.DONE
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()

@@ -4,6 +4,7 @@ Nothing is started: the command lines of a small matrix are built, and a log is 
 """
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -380,5 +381,5 @@ def _check_log(dialect: Dialect, read: Read | None, advice: str) -> Iterator[Lac
     if read.log is None and dialect.origin is not None:
         yield Lack(Message("commands.only_samples"), advice)
     elif read.log is not None and read.steps == 0:
-        explain = Message("commands.explain_line_by_line", log=read.log, dialect=read.dialect)
+        explain = Message("commands.explain_line_by_line", log=shlex.quote(read.log), dialect=read.dialect)
         yield Lack(Message("commands.no_step_found", log=read.log), explain)

@@ -1,6 +1,7 @@
 """`evalsuite submit --engine kubernetes`: pods for a whole evaluation, as manifests to read; with --go applied."""
 
 import argparse
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     files.write_named(file, text.encode())
     line(say("submit.manifests", file=file, pods=max(case.nodes for case in cases) + 1))
     if not arguments.go:
-        line(say("submit.apply", file=file))
+        line(say("submit.apply", file=shlex.quote(str(file))))
         return Exit.DONE
     line(kubectl.apply(file))
     return Exit.DONE

@@ -49,9 +49,9 @@ def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
 
 
 def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -> Iterator[str]:
-    """What the runs *left* take: a line for each framework where there are several, the sum, and what it leaves out."""
+    """What the runs *left* take: each framework (unless that is the sum), the sum, and what it leaves out."""
     prices = estimate(plan, place.store, left).prices(left)
-    if len(prices) > 1:
+    if len(prices) > 1 or any(price.basis == "recorded" for price in prices):
         yield from map(_of_framework, prices)
     seconds = [price.seconds for price in prices if price.seconds is not None]
     hours = _device_hours(prices)

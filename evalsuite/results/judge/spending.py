@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from evalsuite.findings import SameBytes
 from evalsuite.model import BatchTrial, Measurement, by_key
 
 
@@ -18,12 +19,17 @@ class Spent:
 
 
 def spent(measurements: Iterable[Measurement], trials: Iterable[BatchTrial] = ()) -> tuple[Spent, ...]:
-    by_framework = by_key((run.run.case.framework, run) for run in measurements if run.origin == "measured")
+    measured = (run for run in measurements if run.origin == "measured" and not _is_copy(run))
+    by_framework = by_key((run.run.case.framework, run) for run in measured)
     tried = by_key((trial.run.case.framework, trial) for trial in trials)
     return tuple(
         _spent(framework, by_framework.get(framework, []), tried.get(framework, []))
         for framework in dict.fromkeys((*by_framework, *tried))
     )
+
+
+def _is_copy(run: Measurement) -> bool:
+    return any(isinstance(finding, SameBytes) for finding in run.findings)
 
 
 def _spent(framework: str, runs: Sequence[Measurement], trials: Sequence[BatchTrial]) -> Spent:
