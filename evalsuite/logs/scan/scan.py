@@ -48,6 +48,7 @@ class Scan:
         self.uncollected = 0  # step lines after the window
         self.final: float | None = None  # the last final figure
         self.finals = (math.inf, 0.0)  # the least and the most
+        self.finals_together = False  # two in lines one after the other
         self.ended = False
         self.cut_line: int | None = None  # in whose middle the file ends
         self.skipped = 0  # bytes in lines that are too long
@@ -77,11 +78,15 @@ class Scan:
             if self.second is not None:
                 self.second.add(chunk.text)
             self.skipped += chunk.skipped
+            before = -1  # a figure in this chunk
             for match, line in matches(chunk.text, self.dialect.final):
                 if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
                     continue
                 fields = line.read(match)
                 if fields is not None and (rate := rate_of(fields)) is not None:
+                    between = chunk.text[before : match.start()].split(b"\n")[1:-1]
+                    self.finals_together |= before >= 0 and not b"".join(between).strip()
+                    before = match.start()
                     self.final, self.finals = rate, (min(self.finals[0], rate), max(self.finals[1], rate))
             self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.ends))
             self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)

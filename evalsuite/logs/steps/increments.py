@@ -32,6 +32,7 @@ JOINED = 10.0  # ticks of a coarse clock in an increment
 
 
 _BEGINS = operator.attrgetter("begins")
+_FIGURES = operator.attrgetter("rate", "steps_per_s", "step_s", "report_s", "mean_s", "elapsed_s")
 
 
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
@@ -53,7 +54,8 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
             continue
         before = _increment(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
-        if (record.gap and dialect.evaluation_inside) or (by_stamps and before.pause):
+        stamped = record.stamp_s is not None and not any(_FIGURES(record))  # then a clock leaves it out
+        if (record.gap and dialect.evaluation_inside and not stamped) or (by_stamps and before.pause):
             left_out = True
             continue
         increments.append(before._replace(pause=True) if left_out else before)  # no stamp tells where it began

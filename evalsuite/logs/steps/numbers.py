@@ -142,10 +142,17 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
         raise Unreadable(ALTERED)
     if numbers.merged.several_jobs:
         raise Unreadable(Message("logs.several_jobs"))
-    for least, most in (scan.finals for scan in run.scans if numbers.throughput is None):
-        if most > least * (1 + rules.FinalDisagrees.limit):
-            raise Unreadable(Message("logs.several_finals", least=rate(least), most=rate(most)))
+    together = given.case or any(scan.finals_together for scan in run.scans)
+    if together and numbers.throughput is None and (several := _several_finals(run)):
+        raise Unreadable(join(several, Message("logs.several_finals_jobs")))
     return numbers
+
+
+def _several_finals(run: Pass) -> Message | None:
+    for least, most in (scan.finals for scan in run.scans):
+        if most > least * (1 + rules.FinalDisagrees.limit):
+            return Message("logs.several_finals", least=rate(least), most=rate(most))
+    return None
 
 
 def in_steps(run: Pass) -> Pass:
@@ -455,6 +462,8 @@ def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool
     apart = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
     if numbers.merged.scope == "unstated":
         apart += _unlike_printed(numbers, measured)
+    if measured.method == FINAL and (several := _several_finals(numbers.run)):
+        return join(several, Message("logs.several_finals_last")), False
     worst = max(apart, key=lambda finding: finding.factor, default=None)
     if worst and worst.factor >= DOUBT:
         relayed = any(step.relay_s is not None for step in numbers.merged.steps)  # kubectl may pass lines on late

@@ -132,11 +132,10 @@ def widened(chosen: Span, steps: Sequence[Step], tick_s: float | None) -> tuple[
 
 
 def _take(steps: Sequence[Step], wanted: int, coarse: bool) -> tuple[Step, ...]:
-    if coarse:
-        return tuple(steps[: max(COARSE_REPORTS, math.ceil(wanted / max(1, steps[0].steps)))]) if steps else ()
-    taken, total = [], 0
+    taken: list[Step] = []
+    total = 0
     for step in steps:
-        if total >= wanted:
+        if total >= wanted and (not coarse or len(taken) >= COARSE_REPORTS):
             break
         taken.append(step)
         total += step.steps

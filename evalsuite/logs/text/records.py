@@ -134,7 +134,7 @@ _STAMPS = (
     # I0917 12:01:18.520732: glog and absl, which print no year
     re.compile(rb"\b[IWEF](?P<mo>\d\d)(?P<d>\d\d) " + _CLOCK),
     # 16:38:39 without the day
-    re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?![\d:])"),
+    re.compile(rb"(?<![\d:])" + _CLOCK + rb"(?!:?\d)"),
     # 20250304_100424 · 2025_03_04_10_04_24 · 2025-03-04_10-04-24
     re.compile(
         rb"(?<!\d)(?P<y>20\d\d)[_-]?(?P<mo>\d\d)[_-]?(?P<d>\d\d)[_ T-]"

@@ -35,12 +35,13 @@ COARSE_S = 50  # of which a second is a fiftieth
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
-    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>\d+)/(?P<of>\d+) ?\[(?P<elapsed>[\d:]+)<[\d:?]+"
+    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>[\d.]+[kMG]?)/(?P<of>[\d.]+[kMG]?) ?\["
+    rb"(?P<elapsed>[\d:]+)<[\d:?]+"
     rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
 )
 # Progress on:train 50.0it/200kit rate:2.1s/it remaining:83:15:01 elapsed:01:45 postfix:loss=2.31, of tqdm_loggable
 _LOGGED = re.compile(
-    rb"Progress on:(?P<desc>[^\r\n]*?) (?P<n>\d+)(?:\.0+)?it/(?P<of>[\w.]+?)(?:it)? rate:(?P<rate>[\d.]+|-)"
+    rb"Progress on:(?P<desc>[^\r\n]*?) (?P<n>[\d.]+[kMG]?)it/(?P<of>[\w.]+?)(?:it)? rate:(?P<rate>[\d.]+|-)"
     rb"(?P<unit>[A-Za-z]+/[A-Za-z]+)? remaining:\S+ elapsed:(?P<elapsed>[\d:]+)"
 )
 # Epoch [2/5]: [237/469]  50%|███       , batch loss=5.315 [00:12<00:11]
@@ -49,8 +50,8 @@ _IGNITE = re.compile(
     rb"[^\r\n]*?\[(?P<elapsed>[\d:]+)<(?P<rate>)(?P<unit>)"
 )
 _FORMS = {
-    _BAR: rb"\d%%\|[^|\r\n]*\| *(?P<step>\d+)/(?P<of>%b) ?\[(?P<elapsed_s>[\d:]+)<",
-    _LOGGED: rb"Progress on:[^\r\n]*? (?P<step>\d+)(?:\.0+)?it/%b[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)",
+    _BAR: rb"\d%%\|[^|\r\n]*\| *(?P<step>[\d.]+[kMG]?)/(?P<of>%b) ?\[(?P<elapsed_s>[\d:]+)<",
+    _LOGGED: rb"Progress on:[^\r\n]*? (?P<step>[\d.]+[kMG]?)it/(?P<of>%b)[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)",
     _IGNITE: rb"\[(?P<step>\d+)/(?P<of>%b)\] +\d+%%\|[^\r\n]*?\[(?P<elapsed_s>[\d:]+)<",
 }
 _EXAMPLES = re.compile(
@@ -87,7 +88,7 @@ _TABLE = b"\n"
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
 _NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
 _REMOTE = (_NO_COUNTER, _NO_TRAINING, _OTHER_WORK, _FEW)  # the last the furthest
-_EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|val loss|Val |val_|Test:|test:)[a-z]*"
+_EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|[Vv]al[ _]|Test:|test:)[a-z]*"
 
 
 Lines = Sequence[tuple[int, bytes]]
@@ -266,9 +267,10 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
 
 
 def _restarts(dialect: Dialect, lines: Lines) -> bool:
-    matches = [match.groupdict() for _, text in lines if (match := dialect.step[0].compiled.search(text))]
-    told = [(match.get("epoch"), match.get("step")) for match in matches]
-    return bool(find_starts([(whole(epoch) or 0, whole(step) or 0) for epoch, step in told]))
+    step = dialect.step[0]
+    told = [step.read(match) for _, text in lines if (match := step.compiled.search(text))]
+    said = [[whole(fields.get(name)) or 0 for name in ("epoch", "step", "of")] for fields in told if fields]
+    return bool(find_starts([(epoch, step) for epoch, step, _ in said], min((of for *_, of in said), default=0)))
 
 
 # bars
@@ -295,7 +297,7 @@ def _tells_epochs(texts: Sequence[bytes]) -> bool:
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     bars = [bar for text in texts if (bar := _bar(text))]
     first = bars[0]
-    fast = [bar for bar in bars if int(bar["n"]) > MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
+    fast = [bar for bar in bars if _count(bar["n"]) > MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
     items = {_unit_of(bar["unit"]) for bar in bars if bar["unit"]} - {*NO_ITEMS}
     of_items = len(items) == 1 and "" not in items and _tells_scores(texts)
     if (len(fast) > len(bars) / 2 or items) and not of_items:
@@ -312,7 +314,7 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         closed = full and len(bars) >= roles.FEWEST and not roles.scatters(times)
         return _read_closed(group, first, begin) if closed else replace(group, lacks=_NO_COUNTER)
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is not _LOGGED else b""
-    pattern = begin + lead + _FORMS[first.re] % first["of"]
+    pattern = begin + lead + _FORMS[first.re] % re.escape(first["of"])
     unit = items.pop() if of_items else "samples/s"
     made = _dialect(pattern, first[0], _read_items if of_items else _read_bar, unit=unit, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
@@ -344,7 +346,7 @@ def _is_evaluation(match: Match[bytes]) -> bool:
 
 def _read_closed(group: Group, first: Match[bytes], lead: bytes) -> Group:
     """Of each epoch the full bar alone: 100%|██████████| 125/125 [00:06<00:00, 19.97it/s]"""
-    bar = lead + rb"100%%\|[^|\r\n]*\| *(?P<interval>%b)/%b \[" % (first["of"], first["of"])
+    bar = lead + rb"100%%\|[^|\r\n]*\| *(?P<interval>%b)/%b \[" % ((re.escape(first["of"]),) * 2)
     pattern = bar + rb"(?P<report_s>[\d:]+)<[\d:]+, *(?P<pace>[\d.]+) ?(?P<unit>\w+)/\w"
     made = replace(_dialect(pattern, first[0], _read_full, restart=False), redrawn=True)
     return replace(group, roles={"step": "total", "report_s": "[elapsed<"}, dialect=made)
@@ -352,7 +354,7 @@ def _read_closed(group: Group, first: Match[bytes], lead: bytes) -> Group:
 
 def _read_full(match: Match[bytes]) -> Fields | None:
     """Its rate is over all of it when tqdm closes it, and tells the parts of a second."""
-    steps, seconds, pace = int(match["interval"]), words.read_number(match["report_s"]), float(match["pace"])
+    steps, seconds, pace = _count(match["interval"]), words.read_number(match["report_s"]), float(match["pace"])
     exact = steps * pace if match["unit"] == b"s" else steps / (pace or 1.0)
     within = seconds is not None and seconds <= exact < seconds + 1
     if seconds is None or _is_evaluation(match) or not (within or seconds > COARSE_S):
@@ -363,8 +365,14 @@ def _read_full(match: Match[bytes]) -> Fields | None:
 def _read_bar(match: Match[bytes]) -> Fields | None:
     if _is_evaluation(match):
         return None
-    step, elapsed_s = int(match["step"]), words.read_number(match["elapsed_s"])
-    return {**match.groupdict(), "elapsed_s": None, "mean_s": elapsed_s / step} if step and elapsed_s else None
+    step, elapsed_s = _count(match["step"]), words.read_number(match["elapsed_s"])
+    counted = {**match.groupdict(), "step": step, "of": _count(match["of"]), "elapsed_s": None}
+    return {**counted, "mean_s": elapsed_s / step} if step and elapsed_s else None
+
+
+def _count(text: bytes) -> int:
+    """Of 61, 7.00 and 12.3k, as tqdm writes them with unit_scale."""
+    return round(words.read_number(text) or 0.0)
 
 
 def _unit_of(unit: bytes) -> str:
@@ -453,7 +461,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     alone = not {"rate", "pace"}.isdisjoint(chosen) or per_step
     counted = not chosen.keys().isdisjoint({"step", "consumed"})
     epochs = of_epochs and timed in _OF_REPORT and examples is not None
-    by_epoch = of_epochs and not (epochs or alone) and (timed in _OF_REPORT or stamped)
+    by_epoch = of_epochs and not (epochs or alone) and (timed in (*_OF_REPORT, "elapsed") or stamped)
     if by_epoch:
         chosen, clocked = {**chosen, "step": each}, replace(clocked, lacks=Message("logs.shape_epochs"))
     elif not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):
@@ -478,8 +486,9 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
     made = _dialect(_pattern(chosen, header), middle, fields, unit=unit, scope=scope, restart=found.restarts)
     made = _with_clock(made, timed, coarse=coarse)
-    if by_epoch and (steps := length.get("steps")):
-        return replace(clocked, lacks="", dialect=replace(made, each=int(steps)))
+    if by_epoch and (steps := length.get("steps") or roles.count_epoch(columns)):
+        told = {"step": each[0].words, **clocked.roles}
+        return replace(clocked, lacks="", dialect=replace(made, each=int(steps)), roles=told)
     if by_epoch:
         return replace(clocked, by_epoch=made, roles={"epoch": each[0].words, **clocked.roles})
     return replace(clocked, dialect=_with_evaluations(made, middle))

@@ -135,6 +135,16 @@ def choose_each_epoch(columns: Columns) -> Column:
     return next((column for column in named if min(_differences(column)) > 0), [])
 
 
+def count_epoch(columns: Columns) -> float | None:
+    """The steps of an epoch whose last is in each line: Epoch: 001/099 | Batch 0010/0011"""
+    for column, of in pairwise(columns.values()):
+        last, total = set(values_of(column)), set(values_of(of))
+        share = of[0].lead.strip() == b"/" and words.COUNTER.search(column[0].label)
+        if share and len(last) == len(total) == 1 and max(total) - 1 <= max(last) <= max(total) > 1:
+            return max(total)
+    return None
+
+
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
     counters: list[tuple[int, int, bool, Column]] = []
     is_range = False  # Batch [0-20]: the second number counts
@@ -147,7 +157,8 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         was_range, is_range = is_range, slot.tail == b"-" and bool(words.COUNTER.search(slot.label))
         if is_range:
             continue
-        share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
+        colon = slot.tail == b":" and slot.lead.rstrip().endswith(b"[")  # [ 200:391]
+        share = second or colon or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
         named = was_range or bool(words.COUNTER.search(slot.label))
         bare = not slot.label and (
             place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)

@@ -27,8 +27,8 @@ class Start:
     reason: Message
 
 
-def find_starts(places: Places) -> list[int]:
-    """Where (epoch, step) goes back; none of mere epochs, or of printers side by side."""
+def find_starts(places: Places, of: int = 0) -> list[int]:
+    """Where (epoch, step) goes back; none of mere epochs (of *of* steps), or of printers side by side."""
     pairs = list(pairwise(places))
     rising = [after[1] - before[1] for before, after in pairs if before[0] == after[0] and after[1] > before[1]]
     usual = statistics.median(rising) if rising else 1
@@ -48,6 +48,7 @@ def find_starts(places: Places) -> list[int]:
     longest = max(ends_at, default=(0, 0))
     least = longest[1] - max(usual, UNEQUAL * longest[1])
     in_epochs = all(end[0] == longest[0] and end[1] >= least for end in ends_at)
+    in_epochs &= longest[1] >= of * (1 - UNEQUAL)
     if in_epochs and len({epoch for epoch, _ in places}) == 1 and places[-1][1] <= longest[1] + usual:
         return []
     return falls
@@ -56,7 +57,7 @@ def find_starts(places: Places) -> list[int]:
 def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     """The last that fills a window, else the last with a number."""
     scan = Scan(dialect, TooMany()).read(path)
-    falls = find_starts([place(record) or (0, 0) for record in scan.records])
+    falls = find_starts([place(record) or (0, 0) for record in scan.records], _least_total(scan.records))
     if not falls or scan.uncollected:
         return None
     parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
@@ -73,6 +74,10 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     count = len(parts)
     reason = Message("logs.read_start", number=number + 1, count=count, first=lines[0], last=lines[1], others=said)
     return Start(lines=lines, reason=reason)
+
+
+def _least_total(records: Sequence[Record]) -> int:
+    return min((record.of for record in records if record.of), default=0)
 
 
 def _figures(
