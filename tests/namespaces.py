@@ -218,9 +218,7 @@ def _kept_apart() -> str:
 
 
 def _wait_for_ssh(host: Host, folder: Path) -> None:
-    for _ in range(100):
-        line = host.enter("ssh", "-F", str(folder / "config"), host.name, "true")
-        if subprocess.run(line, capture_output=True).returncode == 0:
-            return
-        time.sleep(0.05)
+    line = host.enter("ssh", "-F", str(folder / "config"), host.name, "true")
+    if processes.soon(lambda: subprocess.run(line, capture_output=True).returncode == 0):
+        return
     raise RuntimeError(f"sshd on {host.name} does not answer: {(folder / f'{host.name}.txt').read_text()[-500:]}")

@@ -12,9 +12,9 @@ POLL_S = 0.1
 def soon(happened: Callable[[], object], seconds: float = 60) -> bool:
     """Whether *happened* becomes true within *seconds*."""
     deadline = time.monotonic() + seconds
-    while not happened() and time.monotonic() < deadline:
+    while not (found := happened()) and time.monotonic() < deadline:
         time.sleep(POLL_S)
-    return bool(happened())
+    return bool(found)
 
 
 def lives(pid: int) -> bool:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 
 import psutil
@@ -19,7 +18,7 @@ from tests.processes import family, lives, soon
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
 pytestmark = LINUX
-LONG = 180  # seconds that nothing here waits for
+LONG = 400  # seconds that nothing here waits for
 
 
 def agent(folder, *argv, options=(), **named):
@@ -130,18 +129,19 @@ def test_a_command_that_is_not_there_gives_127_and_one_that_is_no_program_126(tm
 
 
 def test_the_time_limit_gives_124_and_ends_the_tree(tmp_path):
-    began = time.monotonic()
-
     done = shell(tmp_path / "run", "echo $$; sleep 1000 & sleep 1000; wait", ["--quiet", "--timeout", "1"])
 
     assert done.returncode == 124
-    assert time.monotonic() - began < 10
     assert ending(tmp_path / "run").timed_out is True
     assert not lives(int(log(tmp_path / "run")))
 
 
 def test_a_child_with_a_session_of_its_own_and_a_daemon_end_with_the_run(tmp_path):
-    shell(tmp_path / "run", "setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 0")
+    begun = f"{tmp_path}/begun"
+    shell(
+        tmp_path / "run",
+        f"setsid sh -c 'echo $$; > {begun}; exec sleep 1000' & until [ -e {begun} ]; do sleep 0.1; done",
+    )
     shell(tmp_path / "helped", "sleep 0.3 & exit 0")
 
     assert not lives(int(log(tmp_path / "run")))
@@ -191,18 +191,20 @@ def test_a_signal_is_passed_to_the_command(tmp_path, number, does, code, said):
     assert said in log(folder)
 
 
+ASKED_TWICE = "trap 'echo asked' INT; trap '' TERM; echo on; while :; do sleep 1; done"
+
+
 def test_a_second_interrupt_kills_at_once(tmp_path):
     folder = tmp_path / "run"
-    process = started(folder, "sh", "-c", "trap '' INT TERM; echo on; while :; do sleep 1; done", options=["--quiet"])
-    assert soon(lambda: (folder / "log.n.txt").exists() and log(folder) == b"on\n")
-    began = time.monotonic()
+    program = "from evalsuite import cli; from evalsuite.agent import agent; agent.GRACE_S = 1000; exit(cli.main())"
+    line = _line(folder, ("sh", "-c", ASKED_TWICE), ["--quiet"])
+    process = subprocess.Popen([sys.executable, "-c", program, *line[3:]])
 
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    for said in (b"on\n", b"on\nasked\n"):
+        assert soon(lambda said=said: (folder / "log.n.txt").exists() and log(folder) == said)
+        process.send_signal(signal.SIGINT)
 
     assert process.wait(60) == 128 + signal.SIGKILL
-    assert time.monotonic() - began < 4
 
 
 @pytest.mark.parametrize("victim", ["guard", "agent"])
@@ -277,12 +279,10 @@ def test_where_the_command_reaches_the_other_nodes_itself_they_only_sample(tmp_p
 
 def test_the_run_waits_for_the_last_of_several_processes_and_one_that_fails_takes_the_others_with_it(tmp_path):
     shell(tmp_path / "waits", "sleep 0.$RANK; echo done", ["--quiet", "--processes", "3"])
-    began = time.monotonic()
     done = shell(tmp_path / "run", "test $RANK = 1 && exit 5; sleep 1000", ["--quiet", "--processes", "2"])
 
     assert [log(tmp_path / "waits", f"log.n.r{rank}.txt") for rank in range(3)] == [b"done\n"] * 3
     assert done.returncode == 5
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.alone
@@ -312,7 +312,7 @@ def test_the_tree_counts_processes_and_their_memory(tmp_path):
     shell(tmp_path / "run", "sleep 1.4 & sleep 1.4 & sleep 1.4; wait", ["--quiet", "--hz", "5"])
 
     _, *samples = sampled(tmp_path / "run")
-    tree = samples[len(samples) // 2].tree
+    tree = max((sample.tree for sample in samples), key=lambda tree: tree.processes)
     assert tree.processes == 4
     assert tree.memory_bytes > 1e6
 

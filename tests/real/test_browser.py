@@ -100,10 +100,7 @@ def test_filters_hide_columns_rows_and_cases_and_a_link_brings_them_back(tab, ad
 
     assert tab.evaluate("document.querySelector('#shown').textContent") == "1"
     tab.evaluate("document.querySelector('#filter').reset()")
-    assert (
-        tab.evaluate("new Promise(done => setTimeout(() => done(document.querySelector('#shown').textContent), 50))")
-        == "8"
-    )
+    tab.wait("document.querySelector('#shown').textContent === '8'")
 
 
 def test_a_double_click_in_the_filter_leaves_one_framework_and_the_next_brings_all_back(tab, address):

@@ -28,7 +28,7 @@ def evalsuite(*words, limit=None, under=(), **variables):
     """What the command gave and said, having checked that it is no defect of ours."""
     line = [*under, sys.executable, "-m", "evalsuite", *map(str, words)]
     variables = {**os.environ, **variables}
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120, env=variables, preexec_fn=limit)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=400, env=variables, preexec_fn=limit)
     said = done.stderr + done.stdout
     assert done.returncode not in (1, -9) and "Traceback" not in said, said
     return done
@@ -172,7 +172,7 @@ def test_an_evaluation_goes_on_where_nothing_can_be_printed(outputs, tmp_path):
     words = " ".join(
         map(str, [sys.executable, "-m evalsuite run", *TOYNET, *SMALL, "--share", "--runs", tmp_path / "runs"])
     )
-    done = subprocess.run(["bash", "-c", f"set -o pipefail; {words} {outputs}"], capture_output=True, timeout=120)
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {words} {outputs}"], capture_output=True, timeout=400)
 
     assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
     assert len(list(tmp_path.glob("runs/*/r0/outcome.json"))) == 1
@@ -185,6 +185,6 @@ def test_an_evaluation_goes_on_where_nothing_can_be_printed(outputs, tmp_path):
 def test_an_output_that_takes_nothing_stops_no_command(name, outputs, material, tmp_path):
     words = " ".join(map(str, commands(material, tmp_path, ("report", "plan", "sample"))[name]))
     line = f"{sys.executable} -m evalsuite {words} {outputs}; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=120)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=400)
 
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)

@@ -17,7 +17,7 @@ IN_THE_RUN_FOLDER = sources.table("hostile_scripts.toml")["in_the_run_folder"]
 
 def evalsuite(*words, **options):
     return subprocess.run(
-        [sys.executable, "-m", "evalsuite", *map(str, words)], capture_output=True, text=True, timeout=120, **options
+        [sys.executable, "-m", "evalsuite", *map(str, words)], capture_output=True, text=True, timeout=400, **options
     )
 
 

@@ -23,7 +23,7 @@ def offline(tmp_path_factory):
     }
     line = [sys.executable, "-m", "evalsuite", "compare", "--frameworks", "pytorch,mxnet", "--device", "cpu"]
     line += ["--runs", str(folder / "runs"), "--out", str(folder / "report")]
-    done = subprocess.run(line, env={**os.environ, **nothing}, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(line, env={**os.environ, **nothing}, capture_output=True, text=True, timeout=400)
     return done, folder
 
 

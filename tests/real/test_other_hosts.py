@@ -85,7 +85,7 @@ def test_a_host_that_falls_silent_ends_the_run_as_the_infrastructure_s_failure(f
         assert soon(lambda: only("outcome.json", tmp_path), 90)
         outcome = json.loads(only("outcome.json", tmp_path).read_text())
     finally:
-        evaluator.wait(180)
+        evaluator.wait(400)
         for pid in training(tmp_path):
             os.kill(pid, signal.SIGKILL)
 
@@ -99,7 +99,7 @@ def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):
     with HeartbeatMonitor(folder):
         addresses = ("no-such-host.invalid", "127.0.0.1")
         evaluator = replace(heartbeat.read_evaluator(folder.pulse), addresses=addresses)
-        found = heartbeat.measure_offset(evaluator)
+        found = next(filter(None, (heartbeat.measure_offset(evaluator) for _ in range(100))))
 
     assert abs(found.ahead_s) <= found.error_s + 0.001 < 0.3
     assert soon(lambda: heartbeat.measure_offset(evaluator) is None)
@@ -107,7 +107,7 @@ def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):
 
 def test_the_offset_is_recorded_at_the_start_and_the_end(far, tmp_path):
     evaluator = far("--option", "script=train.py", "--steps", "5+20")
-    said, _ = evaluator.communicate(timeout=180)
+    said, _ = evaluator.communicate(timeout=400)
 
     told = json.loads(only("agent.far.json", tmp_path).read_text())
     assert evaluator.returncode == 0, said

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,8 +40,10 @@ def test_a_finished_run_folder_holds_what_was_asked_run_and_seen_at_the_speed_of
 
     facts = json.loads((measured / "report" / "summary.json").read_text())
     value = facts["summaries"][0]["throughput"]["value"]
-    # 8 images in 20 ms are 400 a second; sleep and printing only make it slower.
-    assert 200 < value <= 400
+    logs = [file.read_text() for file in (measured / "runs").glob("*/r*/log.*")]
+    printed = [8 * 20 / sum(float(step.split("(")[0]) for step in log.split("Time")[-20:]) for log in logs]
+    # 8 images in 20 ms are 400 a second; sleep and printing only make it slower, and a late line a little faster
+    assert min(printed) / 1.3 < value < 1.3 * max(printed) < 1.3 * 400.1
 
 
 def test_a_second_compare_starts_nothing_and_it_and_report_alone_write_the_same_bytes(measured, tmp_path, capsys):
@@ -53,8 +56,6 @@ def test_a_second_compare_starts_nothing_and_it_and_report_alone_write_the_same_
 
 
 def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):
-    import shutil
-
     shutil.copytree(measured / "runs", tmp_path / "runs")
 
     cli.main(words(tmp_path, command="run", repeats="3"))
@@ -90,13 +91,13 @@ def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tm
 
 
 def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
-    line = [sys.executable, "-m", "evalsuite", *words(tmp_path, steps="5+60", repeats="3")]
+    line = [sys.executable, "-m", "evalsuite", *words(tmp_path, steps="5+150", repeats="3")]
     process = subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
-    assert soon(lambda: len(list((tmp_path / "runs").glob("*/r0/outcome.json"))) == 1, 90)
-    assert soon(lambda: list((tmp_path / "runs").glob("*/r1/log.*")), 90)
+    assert soon(lambda: len(list((tmp_path / "runs").glob("*/r0/outcome.json"))) == 1, 400)
+    assert soon(lambda: list((tmp_path / "runs").glob("*/r1/log.*")), 400)
 
     os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=90)[1].decode()
+    said = process.communicate(timeout=400)[1].decode()
 
     finished = list((tmp_path / "runs").glob("*/r*/outcome.json"))
     assert process.returncode == cli.INTERRUPTED

@@ -22,7 +22,7 @@ def test_a_split_head_gives_the_losses_gradients_and_weights_of_the_whole_one():
         env={**os.environ, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=400,
     )
 
     assert ended.returncode == 0, ended.stderr[-3000:]

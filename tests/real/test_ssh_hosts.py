@@ -23,7 +23,7 @@ def started(reached, tmp_path, *words: str) -> subprocess.Popen:
 
 def compared(reached, tmp_path, *words: str) -> tuple[int, str]:
     process = started(reached, tmp_path, "run", *TOYNET, *ONCE[:-2], *words)
-    said, _ = process.communicate(timeout=180)
+    said, _ = process.communicate(timeout=400)
     return process.returncode, said
 
 

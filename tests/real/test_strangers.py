@@ -28,8 +28,8 @@ def test_an_adapter_and_the_dialect_it_brings_go_through_compare(measured):
     (summary,) = json.loads((measured / "report" / "summary.json").read_text())["summaries"]
 
     assert summary["case"]["framework"] == "tinynet"
-    # 8 samples in 20 ms are 400 a second; sleep and printing only make it slower.
-    assert 200 < summary["throughput"]["value"] <= 400
+    # 8 samples in 20 ms are 400 a second; a busy machine makes it slower, and a line that comes late a little faster
+    assert 60 < summary["throughput"]["value"] < 500
 
 
 def test_the_run_folder_says_where_its_dialect_comes_from(measured):

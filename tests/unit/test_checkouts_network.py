@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.whole,
     pytest.mark.skipif(not DAEMON or not DAEMON.is_file(), reason="git daemon is not on this machine"),
 ]
-START_S = 10.0
+START_S = 60.0
 
 
 @pytest.fixture

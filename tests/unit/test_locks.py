@@ -75,9 +75,9 @@ def test_who_waits_is_told_once_and_gets_the_lock_when_it_is_free(refusal, tmp_p
     with locks.hold_lock(tmp_path / "lock"):
         other = threading.Thread(target=second)
         other.start()
-        assert told.wait(10)
+        assert told.wait(60)
         assert not got.is_set()
-    other.join(10)
+    other.join(60)
 
     assert got.is_set()
 

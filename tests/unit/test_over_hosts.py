@@ -178,7 +178,7 @@ def test_what_runs_is_asked_to_end_and_has_ended_when_we_have(tmp_path):
     assert process.stdout.readline() == "localhost: up\n"
 
     process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=10)
+    said, _ = process.communicate(timeout=60)
 
     assert said == "localhost: ended in order\n"
     assert process.returncode == 128 + signal.SIGTERM
@@ -191,7 +191,7 @@ def test_what_runs_ends_when_the_fan_out_is_killed(tmp_path):
     process.kill()
     process.wait()
 
-    assert soon(lambda: (tmp_path / "ended").exists(), 5)
+    assert soon(lambda: (tmp_path / "ended").exists())
 
 
 def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path, monkeypatch):

@@ -23,7 +23,7 @@ from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Pitfall, Preflight
 from tests import sources
-from tests.processes import running
+from tests.processes import running, soon
 from tests.toys import CASE
 
 
@@ -126,7 +126,7 @@ def test_a_node_or_launcher_that_hangs_is_given_up_with_all_that_it_started(tmp_
 
     assert reason in look.nodes[0].troubles[0].values["reason"]
     assert not running(f"echo {tmp_path}")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 50
 
 
 @pytest.mark.parametrize(("line", "is_so"), sources.table("preflight.toml")["ssh"])
@@ -200,10 +200,10 @@ def test_a_program_that_keeps_cores_busy_is_seen(monkeypatch):
     monkeypatch.setattr(foreign, "MOST_NAMED", 1000)
 
     with subprocess.Popen(["yes"], stdout=subprocess.DEVNULL) as hog:
-        found = foreign.busy_programs(0.4)
+        found = soon(lambda: "yes" in (foreign.busy_programs(0.4) or ()))
         hog.kill()
 
-    assert found and "yes" in found
+    assert found
 
 
 def test_programs_on_accelerators_are_named_as_far_as_they_are_known(tmp_path):

@@ -12,20 +12,11 @@ from evalsuite import processes
 from tests.processes import soon
 
 
-def nothing() -> None:
-    pass
-
-
 def square(number: int) -> tuple[int, int]:
     return number * number, os.getpid()
 
 
-def slow_square(number: int) -> tuple[int, int]:
-    time.sleep(0.002)
-    return square(number)
-
-
-def shared(work, things, cores: int, meanwhile=nothing):
+def shared(work, things, cores: int, meanwhile=lambda: None):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processes, "cores", lambda: cores)
         return processes.shared(work, things, meanwhile)
@@ -43,8 +34,12 @@ def test_everything_is_made_once_and_in_order(things):
     assert [value for value, _ in made] == [number * number for number in range(things)]
 
 
-def test_results_of_any_size_come_whole_and_the_others_begin_while_the_first_does_something_else():
-    made = list(shared(slow_square, range(40), 2, lambda: time.sleep(0.1)))
+def test_results_of_any_size_come_whole_and_the_others_begin_while_the_first_does_something_else(tmp_path):
+    def work(number: int) -> tuple[int, int]:
+        (tmp_path / f"{number} {os.getpid()}").touch()
+        return square(number)
+
+    made = list(shared(work, range(40), 2, lambda: soon(lambda: len(list(tmp_path.iterdir())) > 10)))
     assert sum(process != os.getpid() for _, process in made) > 10
 
     made = list(shared(lambda number: bytes([number]) * 300_000, range(12), 2))
