@@ -17,6 +17,7 @@ from evalsuite.logs.text.logfile import Chunk
 ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare
 HALF_DAY_S = 43_200
 DAY_S = 86_400
+MOST_VALUES = 1 << 14
 HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
 
 
@@ -295,10 +296,28 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+class _Values(dict[bytes, Any]):
+    """Text → value: the same numbers are printed again and again."""
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        self.convert = convert
+
+    def __missing__(self, text: bytes) -> Any:
+        if len(self) >= MOST_VALUES:
+            self.clear()
+        value = self[text] = self.convert(text)
+        return value
+
+
+_CONVERTERS: tuple[Callable[[Any], Any], ...] = (whole, positive)
+_OF_TEXT = {convert: _Values(convert).__getitem__ for convert in _CONVERTERS}
+
+
 @lru_cache(maxsize=256)
-def _taken(names: tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
+def _taken(names: tuple[str, ...], *, text: bool) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
     known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
-    return tuple((place, _PLACES[field], convert) for place, field, convert in known)
+    of_text = _OF_TEXT if text else {}
+    return tuple((place, _PLACES[field], of_text.get(convert, convert)) for place, field, convert in known)
 
 
 def _values(match: Match[bytes], line: Line) -> list[Any] | None:
@@ -313,7 +332,7 @@ def _values(match: Match[bytes], line: Line) -> list[Any] | None:
             return None
         names, said = tuple(fields), tuple(fields.values())
     values = _NOTHING.copy()
-    for place, field, convert in _taken(names):
+    for place, field, convert in _taken(names, text=line.fields is None):
         if said[place] is not None:
             values[field] = convert(said[place])
     return values
