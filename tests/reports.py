@@ -67,7 +67,7 @@ def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
 def sealed(folder: Path) -> Path:
     """*folder* with a manifest of all that lies in it now."""
     facts = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    files = [path for path in folder.rglob("*.*") if path.name != manifest.NAME]
+    files = [path for path in folder.rglob("*.*") if path.name not in (manifest.NAME, manifest.SIGNATURE)]
     manifest.add(folder, facts["input_sha256"], files, LANGUAGES)
     return folder
 

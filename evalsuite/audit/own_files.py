@@ -14,11 +14,11 @@ from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, 
 from evalsuite.messages import Message, message_of
 from evalsuite.report import forms
 from evalsuite.report.data import manifest, tables
-from evalsuite.report.data.finished import PAGE, SIGNATURE, SUMMARY
+from evalsuite.report.data.finished import PAGE, SUMMARY
 from evalsuite.report.forms import log_bundle
 from evalsuite.report.page import parts
 
-BESIDE = (manifest.NAME, PAGE, SUMMARY, SIGNATURE, parts.FILES, "tables/*.csv")
+BESIDE = (manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, parts.FILES, "tables/*.csv")
 NAMES = (*BESIDE, forms.DRAWN, *forms.FILES.values())
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})  # in an archive
 ARCHIVES, BINARY = frozenset({".zip", ".xlsx"}), frozenset({".pdf", ".parquet"})

@@ -25,7 +25,6 @@ from evalsuite.model import Case, Evaluation, Finding, Skip
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, manifest, since
-from evalsuite.report.data.finished import SIGNATURE, SUMMARY
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.sections.quality import price
@@ -176,11 +175,9 @@ def write_forms(
         page = report.build(book.evaluation, new, languages, book)[0]
         logs = functools.partial(log_copies.of, store)
         written = [page, *forms.write(names, book.evaluation, new, languages, logs)]
-        (out / SIGNATURE).unlink(missing_ok=True)
-        if key:
-            written.append(signing.sign(new / SUMMARY, key))
-            manifest.add(new, identity.build_hash(book.evaluation), written[-1:], languages)
-    return [out / path.relative_to(new) for path in written]
+        (out / manifest.SIGNATURE).unlink(missing_ok=True)
+    signatures = [signing.sign(out / manifest.NAME, key)] if key else []
+    return [*(out / path.relative_to(new) for path in written), *signatures]
 
 
 @_keeping_all()

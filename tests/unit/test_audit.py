@@ -90,10 +90,14 @@ def test_a_signed_report_names_its_signer_and_refuses_another_or_none(honest, tm
     with monkeypatch.context() as without:
         without.setenv("PATH", "")
         assert audit(place, "--signed-by", str(allowed["lab"])) == Exit.USAGE
-    signature = (place.report / "summary.json.sig").read_bytes()
-    corruptions.everything_made_anew(place, Random(1))
-    (place.report / "summary.json.sig").write_bytes(signature)
+    page = (place.report / "report.html").read_text()
+    (place.report / "report.html").write_text(page.replace("</title>", " 1.5x</title>", 1))
     reports.sealed(place.report)
+    assert cli.main(["audit", str(place.report)]) == Exit.DONE  # without raw files
+    assert cli.main(["audit", str(place.report), "--signed-by", str(allowed["lab"])]) == Exit.CRITERION_FAILED
+    signature = (place.report / "manifest.json.sig").read_bytes()
+    corruptions.everything_made_anew(place, Random(1))
+    (place.report / "manifest.json.sig").write_bytes(signature)
     capsys.readouterr()
     assert audit(place, "--signed-by", str(allowed["lab"])) == Exit.CRITERION_FAILED
     assert "1 thing does not hold" in capsys.readouterr().out

@@ -89,7 +89,7 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
     if arguments.seal is not None and not got.startswith(arguments.seal):
         yield Contradicts.of("audit.other_seal", path=summary, got=got, expected=arguments.seal)
     if arguments.signed_by:
-        yield from _of_signature(summary, arguments.signed_by)
+        yield from _of_signature(folder, arguments.signed_by)
     try:
         finished.read(folder)
         yield from own_files.mistakes(folder, files_of(folder))
@@ -99,13 +99,13 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
         yield error
 
 
-def _of_signature(summary: Path, allowed: Path) -> Iterator[EvalsuiteError]:
-    signature = summary.with_name(finished.SIGNATURE)
-    if not files.is_file(signature):
-        yield Gone.of("audit.gone", path=signature)
+def _of_signature(folder: Path, allowed: Path) -> Iterator[EvalsuiteError]:
+    signed, signature = folder / manifest.NAME, folder / manifest.SIGNATURE
+    if gone := [file for file in (signed, signature) if not files.is_file(file)]:
+        yield Gone.of("audit.gone", path=gone[0])
         return
     try:
-        note(say("audit.signed", name=signing.signer(summary, signature, allowed)))
+        note(say("audit.signed", name=signing.signer(signed, signature, allowed)))
     except EvalsuiteError as error:
         yield Contradicts(error.message)
 
@@ -144,8 +144,8 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
     for _ in range(PRINTS if "pdf" in names else 1):
         with files.scratch("audit") as again:
             report.write_forms(book, store, again, languages, names)
-            if files.is_file(signature := folder / finished.SIGNATURE):
-                manifest.add(again, facts["input_sha256"], [Path(shutil.copy(signature, again))], languages)
+            if files.is_file(signature := folder / manifest.SIGNATURE):
+                shutil.copy(signature, again)
             found = list(rebuilt.differences(folder, again))
         if not found:
             break

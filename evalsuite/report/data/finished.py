@@ -46,7 +46,7 @@ LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run → a finding
 SCHEMA_VERSION = 1  # of summary.json; data/schema/summary.schema.json describes it
 NEARLY = 1e-9  # numbers go through text
 Noun = TypeVar("Noun")
-SUMMARY, PAGE, SIGNATURE = "summary.json", "report.html", "summary.json.sig"
+SUMMARY, PAGE = "summary.json", "report.html"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,7 @@
-"""`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits."""
+"""`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits.
+
+A signature is made of it, and so of every file.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +13,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import is_file, read_json, sha256, write_json
 from evalsuite.messages import LANGUAGES, Message
 
-NAME = "manifest.json"
+NAME, SIGNATURE = "manifest.json", "manifest.json.sig"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +61,8 @@ def sealed(out: Path, input_sha256: str, languages: Sequence[str]) -> dict[str, 
 
 def mistakes(manifest: Manifest, folder: Path, files: Iterable[Path]) -> Iterator[tuple[Path, Message]]:
     """Which of *files*, all that lie in *folder*, are not as the manifest says, and which lack."""
-    hashes = {file.relative_to(folder).as_posix(): sha256(file) for file in files if file != folder / NAME}
+    beside = (folder / NAME, folder / SIGNATURE)
+    hashes = {file.relative_to(folder).as_posix(): sha256(file) for file in files if file not in beside}
     for name in sorted({*hashes, *manifest.files}):
         if name not in manifest.files:
             yield folder / name, Message("report.not_listed", name=NAME)
