@@ -12,6 +12,7 @@ from evalsuite import decode, expressions
 from evalsuite.decode import FILLED, NAMES_ONCE, Many, Word, between, instant
 from evalsuite.errors import EvalsuiteError
 from evalsuite.expressions import SIZES, WITH_INTERVAL, OwnCriterion
+from evalsuite.messages import Message
 from evalsuite.results.rules.own_figures import OUTCOMES
 
 Outcome = Literal["PASS", "FAIL", "RECORD", "UNDETERMINED"]
@@ -77,14 +78,19 @@ def read(path: Path) -> Thresholds:
 
 def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certificate:
     """Of the `summary.json` *facts*. Raises EvalsuiteError where a threshold is of another unit."""
-    checks = tuple(check for each in asked.criterion for check in _checks(each, facts))
+    checks = tuple(
+        replace(check, outcome="RECORD") if each.record else check
+        for each in asked.criterion
+        for check in _checks(each, facts)
+    )
     runs = [run for row in facts["summaries"] for run in row["runs"]]
     missing = tuple(sorted(set(asked.nodes) - {host for run in runs for host in run.get("hosts", ())}))
     starts = [start for run in runs if (start := instant(run["started_at"]))]
     if not starts:
         raise EvalsuiteError.of("audit.no_day")
     last = max(starts, key=lambda start: start.replace(tzinfo=start.tzinfo or UTC)).date()
-    outcomes = {check.outcome for check in checks} | ({"UNDETERMINED"} if missing else set())
+    checks += tuple(Check(name=node, holds="nodes", reason="missing") for node in missing)
+    outcomes = {check.outcome for check in checks}
     whole: Sequence[Outcome] = ("FAIL", "UNDETERMINED", "PASS", "RECORD")
     return Certificate(
         outcome=next(each for each in whole if each in outcomes),
@@ -108,15 +114,14 @@ def _concerned(asked: Threshold, facts: Facts) -> Iterator[Facts]:
         if asked.devices and not all(any(part in name for part in asked.devices) for name in on):
             continue
         if named and summary["unit"] and asked.unit != summary["unit"]:
-            raise EvalsuiteError.of("audit.other_unit", name=asked.name, got=asked.unit, unit=summary["unit"])
+            raise EvalsuiteError.of("audit.other_unit", name=asked.name, got=asked.unit or Message("audit.no_unit"), unit=summary["unit"])
         yield summary
 
 
 def _checks(asked: Threshold, facts: Facts) -> Iterator[Check]:
     plain, concerned = Check(name=asked.name, holds=asked.holds), list(_concerned(asked, facts))
     for summary in concerned:
-        check = _judged(replace(plain, case=summary["case"]["id"], n=summary["n"]), summary)
-        yield replace(check, outcome="RECORD") if asked.record and check.measured else check
+        yield _judged(replace(plain, case=summary["case"]["id"], n=summary["n"]), summary)
     if not concerned:
         yield plain
 

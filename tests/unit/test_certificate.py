@@ -58,12 +58,15 @@ def test_few_repeats_and_printed_values_decide_nothing_and_another_unit_is_refus
     assert certified(facts, "items_per_s >= 1").checks[0].reason == "unconfirmed"
     with pytest.raises(certificate.EvalsuiteError, match="sequences/s"):
         certified(facts, "items_per_s >= 1", unit="sequences/s")
+    with pytest.raises(certificate.EvalsuiteError, match="no stated unit, and"):
+        certified(facts, "items_per_s >= 1", unit="")
 
 
 def test_nodes_whose_runs_all_fail_or_that_were_not_measured_are_named(facts):
     found = certified(facts, "items_per_s >= 99.5", nodes=("n1", "n2", "n3"), valid_days=30)
 
     assert (found.failing, found.missing, found.outcome) == (("n1",), ("n3",), "UNDETERMINED")
+    assert (found.checks[-1].name, found.checks[-1].reason) == ("n3", "missing")
     assert found.valid_until > found.measured_at
     assert found.short_hash != replace(found, seal="2").short_hash
 

@@ -22,6 +22,7 @@ def test_what_does_not_follow_is_found_by_rules_and_nothing_else(source, count, 
     assert len(cells) == count
     assert [[cell["figure"], cell["printed"]] for cell in cells if not cell["holds"]] == wrong
     cli.main(["reproduce", source])
+    assert cli.main(["reproduce", source, "no such table"]) == Exit.USAGE
     assert all(text.removesuffix("±0") in capsys.readouterr().out for _, text in wrong[-1:])
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from evalsuite.commands import run as door
 from evalsuite.commands.evidence import audit
 from evalsuite.commands.options import declared
+from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
-from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
+from evalsuite.errors import EvalsuiteError, Exit, NothingMeasured, did_you_mean
 from evalsuite.findings import BusyMachine
 from evalsuite.model import INPUTS, Summary
 from evalsuite.report.data import finished
@@ -30,6 +31,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not (folder / recomputed.RULES).is_file():
         raise EvalsuiteError.of("commands.reproduce", name=arguments.source, names=list(sources))
     rules, rows = recomputed.read(folder)
+    if arguments.case:
+        rows = [row for row in rows if arguments.case.casefold() in row["table"].casefold()]
+        if not rows:
+            raise EvalsuiteError.of("commands.reproduce_table", name=arguments.source, case=arguments.case)
     figures = list(recomputed.recompute(rules, rows))
     wrong = [figure for figure in figures if not figure.holds]
     if arguments.json:
@@ -55,17 +60,18 @@ def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
     if arguments.case not in published:
         near = did_you_mean(arguments.case or "", published)
         raise EvalsuiteError.of(
-            "commands.reproduce_case", path=folder, case=arguments.case, n=len(published), near=near
+            "commands.reproduce_case", path=folder, case=arguments.case or "–", n=len(published), near=near
         )
     summary = published[arguments.case]
     words = rerun_command.words("run", [summary.case], repeats=arguments.repeats or summary.n)
     parser = argparse.ArgumentParser(prog="evalsuite run", allow_abbrev=False)
     declared.add_arguments(parser, "run")
     asked = [*words[words.index("run") + 1 :], "--runs", str(arguments.runs), *arguments.run_options]
-    door.run(parser.parse_args(asked))
-    store = Store(arguments.runs)
-    measured = valid(evaluation.evaluate(store, only=[summary.case]).summaries) if store.finished() else []
-    return _print_beside(summary, measured[0]) if measured else Exit.NOTHING_MEASURED
+    door.run(given := parser.parse_args(asked))
+    here = evaluation.evaluate(Store(arguments.runs), only=[summary.case], places=search_paths(given))
+    if not (measured := valid(here.summaries)):
+        raise NothingMeasured.of("commands.reproduce_nothing", path=arguments.runs, case=arguments.case)
+    return _print_beside(summary, measured[0])
 
 
 def _print_beside(published: Summary, here: Summary) -> int:
