@@ -114,7 +114,9 @@ def _concerned(asked: Threshold, facts: Facts) -> Iterator[Facts]:
         if asked.devices and not all(any(part in name for part in asked.devices) for name in on):
             continue
         if named and summary["unit"] and asked.unit != summary["unit"]:
-            raise EvalsuiteError.of("audit.other_unit", name=asked.name, got=asked.unit or Message("audit.no_unit"), unit=summary["unit"])
+            raise EvalsuiteError.of(
+                "audit.other_unit", name=asked.name, got=asked.unit or Message("audit.no_unit"), unit=summary["unit"]
+            )
         yield summary
 
 

@@ -55,10 +55,8 @@ def _print(certificate: Certificate) -> None:
     columns = ("outcome", "criterion", "case", "measured", "limit", "reason")
     aligned([[say(f"certificate.{name}") for name in columns], *rows])
     line(say("certificate.whole", outcome=certificate.outcome, until=certificate.valid_until))
-    for name in ("failing", "missing"):
-        if nodes := getattr(certificate, name):
-            line(f"{say(f'certificate.{name}')}: {', '.join(nodes)}")
     if certificate.failing:
+        line(f"{say('certificate.failing')}: {', '.join(certificate.failing)}")
         line(f"--exclude={','.join(certificate.failing)}")
 
 

@@ -58,10 +58,8 @@ def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
         return audit.print_wrong(wrong)
     published = {summary.case.id: summary for summary in valid(finished.read(folder).summaries)}
     if arguments.case not in published:
-        near = did_you_mean(arguments.case or "", published)
-        raise EvalsuiteError.of(
-            "commands.reproduce_case", path=folder, case=arguments.case or "–", n=len(published), near=near
-        )
+        asked, near = arguments.case or "–", did_you_mean(arguments.case or "", published)
+        raise EvalsuiteError.of("commands.reproduce_case", path=folder, case=asked, n=len(published), near=near)
     summary = published[arguments.case]
     words = rerun_command.words("run", [summary.case], repeats=arguments.repeats or summary.n)
     parser = argparse.ArgumentParser(prog="evalsuite run", allow_abbrev=False)
