@@ -8,9 +8,9 @@ from pathlib import Path
 
 from evalsuite.dialect import Dialect
 from evalsuite.logs import catalogue, reading
+from evalsuite.logs.formatting import shown
 from evalsuite.logs.reading import Sniffer
 from evalsuite.logs.scan.collectors import HEADER
-from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
 from evalsuite.logs.text.records import Extractor, Record, printer
 from evalsuite.logs.unknown.groups import Group, groups

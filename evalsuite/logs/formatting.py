@@ -1,4 +1,6 @@
-"""How rates are written in a sentence about a log."""
+"""How rates and lines are written in a sentence about a log."""
+
+SHOWN_CHARACTERS = 300
 
 
 def rate(value: float) -> str:
@@ -7,3 +9,9 @@ def rate(value: float) -> str:
         return f"{value:,.2f}"
     power = int(f"{value:.2e}".partition("e")[2])  # of what it is rounded to: 0.9996 is 1.00
     return f"{value:.{2 - power}f}"
+
+
+def shown(text: bytes) -> str:
+    """As a sentence may quote it: no control characters, not too long."""
+    plain = "".join(c if c.isprintable() else " " for c in text.decode("utf-8", "replace")).strip()
+    return plain if len(plain) <= SHOWN_CHARACTERS else plain[: SHOWN_CHARACTERS - 1] + "…"

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 from evalsuite import findings as rules
 from evalsuite.dialect import NO_DIGITS, NO_ITEMS, Dialect
 from evalsuite.logs import catalogue
-from evalsuite.logs.scan import failures
 from evalsuite.logs.scan.collectors import CollectiveLines
-from evalsuite.logs.scan.failures import Failure
-from evalsuite.logs.scan.scan import Quiet
+from evalsuite.logs.scan.scan import Failure, Quiet, find_failure
 from evalsuite.logs.steps.merging import Facts, contradictions
 from evalsuite.logs.steps.numbers import (
     FINAL,
@@ -306,8 +304,7 @@ def _judge(numbers: Numbers) -> Reading:
         total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
         numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
-    endings = [lines for scan in run.scans if (lines := scan.behind.lines())]
-    failure = next((hit for lines in endings if (hit := failures.failure(lines))), None)
+    failure = next((hit for scan in run.scans if (hit := find_failure(scan.behind.lines()))), None)
     at_exit = failure if failure and has_trained(numbers) else None
     died = failure if failure and not at_exit and _tells_training(numbers) else None
     findings = tuple(_findings(numbers, at_exit))
@@ -503,7 +500,7 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
                 return Unreadable(Message("logs.parse_other", other=other))
             quiet.add(Piece(chunk=chunk))
             nothing, skipped = False, skipped + chunk.skipped
-        if failure := failures.failure(quiet.lines()):
+        if failure := find_failure(quiet.lines()):
             return Unreadable(failure.reason, failed=True)
     if nothing:
         return Unreadable(Message("logs.parse_empty"))

@@ -11,7 +11,7 @@ from evalsuite.adapter import Command
 from evalsuite.documents import AllReduceTimes, Gpu, HostEnvironment, Interface, NetworkMeasurement, StorageReading
 from evalsuite.findings import InfinibandIdle, LoaderBusy, LoaderWaits
 from evalsuite.launch.checks import network as launching
-from evalsuite.logs.scan import failures
+from evalsuite.logs.scan.scan import find_failure
 from evalsuite.model import Window
 from evalsuite.plan import collectives, engines
 from evalsuite.report.book import blocks
@@ -218,4 +218,4 @@ def test_idle_gpus_beside_full_cpus_are_named(gpu, cpu, bound):
 def test_an_operator_that_dali_lacks_is_the_reason_of_the_failure():
     said = b"AttributeError: module 'nvidia.dali.ops' has no attribute 'nvJPEGDecoder'"  # NVIDIA/DALI/issues/1674
 
-    assert failures.failure([(1, b"Traceback (most recent call last):"), (2, said)]).kind == "other dali"
+    assert find_failure([(1, b"Traceback (most recent call last):"), (2, said)]).kind == "other dali"

@@ -11,7 +11,7 @@ from typing import Literal
 from evalsuite import paths
 from evalsuite.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
-from evalsuite.logs.scan.failures import shown
+from evalsuite.logs.formatting import shown
 from evalsuite.logs.text.intact import WIDTHS, may_be_cut, unfolded
 from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.logs.text.records import is_whole, matches, number, printer, whole

@@ -1,13 +1,17 @@
 """One pass over a log file, in bounded memory: its records until the window is full, and what is needed of the rest."""
 
+import functools
 import math
+import re
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from evalsuite import paths
 from evalsuite.dialect import Dialect, Line
+from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.collectors import (
     OWN_TIMERS,
     CollectiveLines,
@@ -19,6 +23,7 @@ from evalsuite.logs.scan.collectors import (
 from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece, chunks, within
 from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match
+from evalsuite.messages import Message
 
 QUIET_CHUNKS = 4  # searched for a failure, after the last step and at the end
 LINE_LOOKED_AT = 8192  # bytes, likewise
@@ -117,7 +122,7 @@ class Quiet:
 
     signs: tuple[tuple[Line, ...], tuple[Line, ...]] = ((), ())  # step lines, others
     _first: list[Chunk] = field(default_factory=list)
-    _last: deque[Chunk] = field(default_factory=partial(deque, maxlen=QUIET_CHUNKS))
+    _last: deque[Chunk] = field(default_factory=functools.partial(deque, maxlen=QUIET_CHUNKS))
 
     def add(self, piece: Piece) -> None:
         """Where in a piece the last sign is, is only looked for at the end."""
@@ -210,3 +215,82 @@ class TooMany:
 
     def __call__(self, scan: Scan) -> bool:
         return len(scan.records) > MAX_RECORDS
+
+
+# why a run ended badly: the decisive line after the last sign of training, and what kind of failure it is
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    kind: str
+    text: str
+    line: int
+
+    @property
+    def reason(self) -> str:
+        """The line as printed, less what looks like a secret."""
+        from evalsuite.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
+
+        return Message(
+            "logs.failure_line",
+            kind=Message(f"logs.failure_{self.kind.replace(' ', '_')}"),
+            line=self.line,
+            text=redact(self.text),
+        )
+
+
+_SURVIVED = re.compile(rb"not a failure|[Ww]arning|\bWARN\b|\bINFO\b|retry")
+_TRACEBACK = b"Traceback (most recent call last)"
+# RuntimeError: ImageNet requires GPU support.
+_EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Failed)\b(?=:|\s*$|\\n)")
+
+
+@functools.cache
+def _ranks() -> list[dict[str, "re.Pattern[bytes]"]]:
+    """Compiled at the first use: many logs have no lines after their training."""
+    ranks = paths.read_data("failures.toml")["rank"]
+    return [
+        {kind: re.compile("|".join(parts).encode(), re.MULTILINE) for kind, parts in rank.items()} for rank in ranks
+    ]
+
+
+def find_failure(lines: Iterable[tuple[int, bytes]]) -> Failure | None:
+    """The decisive line of *lines* (number, text); None if none says so."""
+    lines = [(number, text) for number, text in lines if text.strip()]
+    if not lines:
+        return None
+    exceptions, whole = list(_exceptions(lines)), b"\n".join(text for _, text in lines)
+    for rank, patterns in enumerate(_ranks()):
+        present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
+        hits = [hit for kind, pattern in present.items() if (hit := _first(lines, kind, pattern))]
+        if rank == 1:
+            hits += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
+        if hits:
+            return min(hits, key=lambda hit: hit.line)
+    return None
+
+
+def _first(lines: list[tuple[int, bytes]], kind: str, pattern: "re.Pattern[bytes]") -> Failure | None:
+    for number, text in lines:
+        if pattern.search(text) and not _SURVIVED.search(text):
+            return Failure(kind=kind, text=shown(text), line=number)
+    return None
+
+
+def _exceptions(lines: list[tuple[int, bytes]]) -> Iterator[Failure]:
+    column, said = -1, None
+    for number, text in lines:
+        at = text.find(_TRACEBACK)
+        if at >= 0:
+            column, said = at, (number, text)
+        elif column >= 0:
+            match = _EXCEPTION.match(text, column)
+            if match:
+                yield Failure(kind=_kind(match[0]), text=shown(text[column:]), line=number)
+                column, said = -1, None
+    if said is not None:
+        yield Failure(kind="Python exception", text=shown(said[1]), line=said[0])
+
+
+def _kind(name: bytes) -> str:
+    return "interrupted" if name.endswith((b"KeyboardInterrupt", b"SystemExit")) else "Python exception"

@@ -15,9 +15,8 @@ from pathlib import Path
 
 from evalsuite import findings as rules
 from evalsuite.dialect import NO_ITEMS, PIECES, Dialect
-from evalsuite.logs.formatting import rate
-from evalsuite.logs.scan import failures
-from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
+from evalsuite.logs.formatting import rate, shown
+from evalsuite.logs.scan.scan import MAX_RECORDS, Failure, Scan, TooMany, find_failure
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.steps.throughput import disagreement, throughput, unlike_rest
 from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span, widened
@@ -293,7 +292,7 @@ _FIGURE = {
 }
 
 
-def judge_status(numbers: Numbers, failure: failures.Failure | None) -> tuple[Status, str]:
+def judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, str]:
     """With the reason why it is no better; *failure*: what ended the training before it was done."""
     run, steps, measured = numbers.run, numbers.merged.steps, numbers.throughput
     if failure is not None:
@@ -344,7 +343,7 @@ def has_trained(numbers: Numbers) -> bool:
     run = numbers.run
     if _has_ended(run):
         return True
-    in_peace = not any(failures.failure(scan.behind.lines()) for scan in run.scans if scan.records)
+    in_peace = not any(find_failure(scan.behind.lines()) for scan in run.scans if scan.records)
     return run.given.ended_well and numbers.complete and in_peace
 
 
@@ -397,7 +396,7 @@ def _missing(numbers: Numbers) -> str:
     if not lacking:
         return _COARSE
     bare = run.said.get("bare_batch_text")
-    quoted = failures.shown(bare) if isinstance(bare, bytes) and not batch else ""
+    quoted = shown(bare) if isinstance(bare, bytes) and not batch else ""
     options = Message("logs.log_options") if len(lacking) > 1 else lacking[0]
     told = Message("logs.log_batch", option=options)
     return Message("logs.log_batch_quoted", told=told, text=quoted) if quoted else told

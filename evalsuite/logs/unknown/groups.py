@@ -15,9 +15,9 @@ from re import Match, Pattern
 from typing import Any, Literal, NamedTuple
 
 from evalsuite.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
+from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
-from evalsuite.logs.scan.failures import shown
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 from evalsuite.logs.text.records import COMPACT, stamp_s, whole
 from evalsuite.logs.unknown import roles, tables, words

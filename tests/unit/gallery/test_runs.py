@@ -11,7 +11,7 @@ from evalsuite.commands.printing import terminal
 from evalsuite.documents import UsedRecipe
 from evalsuite.errors import Exit
 from evalsuite.findings import FailedAtExit
-from evalsuite.logs.scan import failures
+from evalsuite.logs.scan import scan
 from evalsuite.model import Protocol
 from evalsuite.report.text import words
 from evalsuite.report.text.findings import english, sentence
@@ -376,7 +376,7 @@ class TestWhatIsSaidInBothLanguages:
         )
 
     def test_every_kind_of_failure_has_a_name_in_both_languages(self):
-        kinds = {kind for rank in failures._ranks() for kind in rank} | {"interrupted", "Python exception"}
+        kinds = {kind for rank in scan._ranks() for kind in rank} | {"interrupted", "Python exception"}
 
         for language in ("zh", "en"):
             spoken = words.read((language,))
