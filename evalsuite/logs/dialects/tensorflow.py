@@ -9,6 +9,7 @@ from evalsuite.dialect import Dialect, line, step_before
 _CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
 _EPOCH_BEFORE = re.compile(rb"(\d+)/\1 - \d+s - (\d+)(us|ms|s)$")
+_SECONDS_BEFORE = re.compile(rb"(\d+)/\1 - (\d+)$")
 
 
 def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
@@ -22,11 +23,21 @@ def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
     return {**match.groupdict(), **_of_fit(match), "interval": before[1], unit[before[3]]: before[2]}
 
 
+def _line_of_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
+    """`19/19 - 12s - loss: 0.1950`, of TensorFlow 2.0 to 2.8."""
+    before = _SECONDS_BEFORE.search(match.string, max(0, match.start() - 40), match.start())
+    if before is None or not int(before[2]) or _evaluates(match):
+        return None
+    return {**match.groupdict(), **_of_fit(match), "interval": before[1], "report_s": before[2]}
+
+
 _HEADER = re.compile(rb"Epoch (\d+)/\d+")
 _FULL_BAR = re.compile(rb"(?<!\d)(\d+)/\1 ")
 _BAR = re.compile(rb"(?<!\d)(\d+)/(\d+) [^\r\n/]{0,400}? (\d+)(us|ms|s)/step")
 NEARLY_FULL = 0.9  # share of an epoch's steps that its mean must cover
 _LOOK_BACK_BYTES = 1 << 13
+_FIGURES = ("ms", "us", "seconds")  # of a step
+FINER = 2  # 198s 4ms/step: the seconds of the epoch have more digits, but hold the compilation in its first
 _EPOCH_BYTES = 1 << 17  # of one epoch's bars, each overwriting the last
 
 
@@ -61,7 +72,11 @@ def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
         return None
     said = {**match.groupdict(), **_of_fit(match), "interval": before[2]}
     trained = _before_validation(match, before[2]) if _validated(match) else None
-    return said if trained is None else {**said, **trained, "evaluated": None}
+    if trained is not None:
+        return {**said, "report_s": None, **trained, "evaluated": None}
+    figure = next(int(value) for name in _FIGURES if (value := match[name]))
+    finer = match["report_s"] and int(match["report_s"]) > FINER * figure and said["epoch"] != b"1"
+    return {**said, **dict.fromkeys(_FIGURES if finer else ("report_s",))}
 
 
 def _before_validation(match: "re.Match[bytes]", steps: bytes) -> Mapping[str, bytes | None] | None:
@@ -112,14 +127,14 @@ DIALECTS = (
         title="Keras progress bar",
         per_epoch=True,
         step=line(
-            rb"\[==+\] - [\dms]+ (?:(?P<ms>\d+)ms|(?P<us>\d+)us|(?P<seconds>\d+)s)/step - "
+            rb"\[==+\] - (?:(?P<report_s>\d+)s|[\dms]+) (?:(?P<ms>\d+)ms|(?P<us>\d+)us|(?P<seconds>\d+)s)/step - "
             rb"(?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
             b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - sparse_categorical_accuracy: 0.7398",
             "keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x",
             fields=_bar_before,
         )
         + line(
-            b"\xe2\x94\x81(?:\xe2\x94\x81)* [\\dms]+ (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - (?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
+            b"\xe2\x94\x81(?:\xe2\x94\x81)* (?:(?P<report_s>\\d+)s|[\\dms]+) (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - (?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
             "100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266".encode(),
             "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x",
             fields=_bar_before,
@@ -129,6 +144,17 @@ DIALECTS = (
             b"100/100 - 0s - 308us/step - accuracy: 0.1081 - loss: 2.3110",
             "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2",
             fields=_line_before,
+        )
+        + line(
+            rb"s - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+            b"19/19 - 12s - loss: 0.1950 - accuracy: 0.6812",
+            "keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x with verbose=2",
+            fields=_line_of_epoch,
+        ),
+        facts=line(
+            rb"Train on (?P<epoch_items>\d+) samples",
+            b"Train on 45000 samples, validate on 5000 samples",
+            "keras-team/keras@3a33d53ea4:keras/engine/training_arrays.py, until 2.3: its bars count samples",
         ),
         scores=line(
             rb"/step - loss: (?P<train_loss>[-\d.e+]+)"

@@ -388,6 +388,8 @@ def _items(increment: Increment, said: Record, job: _Job) -> float | None:
         return increment.items * job.items_per_batch
     if said.global_batch is not None:
         return said.global_batch * job.items_per_batch * increment.steps
+    if said.interval is not None and said.interval == job.items_per_epoch:
+        return said.interval  # a bar that counts items
     if job.items_per_step is None or (job.epochs and said.interval is None and said.step is None):
         return None  # a whole epoch
     items = job.items_per_step * increment.steps

@@ -316,6 +316,8 @@ def judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, str
         return "partial", Message("logs.log_total", why=_missing(numbers))
     if run.dialect.averaging == "step" and (alone := _of_one_batch(numbers, measured)):
         return "partial", alone
+    if all(record.evaluated for record in run.records) and measured.method != FINAL:
+        return "partial", Message("logs.log_validated")
     return "ok", ""
 
 

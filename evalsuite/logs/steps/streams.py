@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from evalsuite.dialect import Dialect
 from evalsuite.findings import SeveralRuns
-from evalsuite.logs.text.records import Record, place
+from evalsuite.logs.text.records import Record, find_places, place
 
 Stream = list[Record]
 _NOWHERE = (-1, -1)
@@ -75,10 +75,10 @@ def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> l
 
 def _pieces(records: Sequence[Record], dialect: Dialect) -> list[Stream]:
     """In which the place only grows, where they are long: starts one after the other, not ranks side by side."""
-    places = [place(record) or _NOWHERE for record in records]
-    falls = [number for number, (before, after) in enumerate(itertools.pairwise(places), 1) if after <= before]
-    tagged = any(record.rank is not None for record in records)
-    if dialect.number_repeats or tagged or len(records) < LONG * (len(falls) + 1):
+    pairs = itertools.pairwise(find_places(records))
+    falls = [number for number, (before, after) in enumerate(pairs, 1) if after <= before]
+    untold = any(record.rank is not None for record in records) or not any(map(place, records))
+    if dialect.number_repeats or untold or len(records) < LONG * (len(falls) + 1):
         return []
     return [[*records[begin:end]] for begin, end in itertools.pairwise((0, *falls, len(records)))]
 

@@ -59,6 +59,12 @@ def place(record: Record) -> tuple[int, int] | None:
     return (record.epoch or 0, record.step or 0)
 
 
+def find_places(records: Sequence[Record]) -> list[tuple[int, int]]:
+    """Of each; what says neither stands one step behind the one before it."""
+    behind = itertools.accumulate(map(place, records), lambda last, own: own or (last[0], last[1] + 1), initial=(0, 0))
+    return list(behind)[1:]
+
+
 # numbers
 
 _THOUSANDS = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")

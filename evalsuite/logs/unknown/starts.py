@@ -11,7 +11,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.scan import Scan, TooMany
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, find_doubt, in_steps
-from evalsuite.logs.text.records import Record, place
+from evalsuite.logs.text.records import Record, find_places
 from evalsuite.messages import Message
 
 FAR = 3  # usual intervals
@@ -57,7 +57,7 @@ def find_starts(places: Places, of: int = 0) -> list[int]:
 def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     """The last that fills a window, else the last with a number."""
     scan = Scan(dialect, TooMany()).read(path)
-    falls = find_starts([place(record) or (0, 0) for record in scan.records], _least_total(scan.records))
+    falls = find_starts(find_places(scan.records), _least_total(scan.records))
     if not falls or scan.uncollected:
         return None
     parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
