@@ -4,6 +4,8 @@ import re
 
 from evalsuite.dialect import Dialect, Fields, line
 
+_LOADED = re.compile(rb".*\nLoaded: ([\d.]+) seconds", re.DOTALL)
+_LOADING_BYTES = 1 << 12  # of its complaints
 _BATCH = re.compile(rb"(\d+): ([\d.]+|-?nan), (?:[\d.]+|-?nan)$")
 
 
@@ -11,7 +13,10 @@ def _of_batch(match: "re.Match[bytes]") -> Fields | None:
     before = _BATCH.search(match.string, max(0, match.start() - 80), match.start())
     if before is None:
         return None
-    rate = int(match[2]) / int(before[1]) / float(match["report_s"])
+    text = match.string[max(0, before.start() - _LOADING_BYTES) : before.start()]
+    loaded = _LOADED.match(text, max(0, text.rfind(b" avg loss")))
+    seconds = float(match["report_s"]) + float(loaded[1] if loaded else 0.0)
+    rate = int(match[2]) / int(before[1]) / seconds
     return {"step": before[1], "loss": before[2], "rate": rate}
 
 
@@ -35,7 +40,7 @@ DIALECTS = (
             b" calculation mAP (mean average precision)...",
             "AlexeyAB/darknet@10ff51967d:src/detector.c, validate_detector_map()",
         ),
-        notes="The seconds are those of the batch without its loading, which is printed beside (Loaded: …). pjreddie's Darknet, "
+        notes="The seconds are those of the batch without the wait for its data, which is printed before (Loaded: …) and added. pjreddie's Darknet, "
         "whose line says avg for avg loss, counts the processor's time in some versions and is not read.",
     ),
 )

@@ -202,7 +202,7 @@ def counts_samples(step: Column, columns: Columns) -> bool:
 
 
 def _is_nested(slot: Slot) -> bool:
-    return slot.lead.replace(b" ", b"") in NESTED
+    return slot.lead.replace(b" ", b"") in NESTED or re.fullmatch(rb"_[a-z]+_", slot.lead) is not None  # 8_train_135
 
 
 def _is_filled(column: Column, of: Column) -> bool:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evalsuite import paths
@@ -24,6 +24,7 @@ DURATION = rb"(?:\d+ days?, )?\d+(?::\d{1,2}(?!\d))+(?:\.\d+)?|%b\d+ ?m(?:in[a-z
 LASTING = DURATION + rb"|" + _SECONDS  # of which "39s" is one where "1m 8s" is
 _TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:%b|%b|nan|inf|NaN)" % (DURATION, NUMBER))
 LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
+_BOTH = re.compile(r"(\w*epoch\w*)(?: and |\W+)(\w*(?:iter|step|batch)\w*)")  # Epoch and iter 28 1151
 WORD = re.compile(rb"[A-Za-z][A-Za-z_/]*")
 _WORDS = paths.read_data("log_words.toml")
 ITEMS, SHORT, UNIT_S = (_WORDS[name] for name in ("items", "short", "unit_s"))
@@ -123,6 +124,9 @@ def slots(text: bytes) -> list[Slot]:
         named = carried
         unit, carried = _divide(tail, named, last=place == len(tokens))
         line = masked.count(b"\n", 0, token.start())
+        second = _BOTH.fullmatch(parts[-1].label) if parts and not named and not lead.strip(b" ,") else None
+        if second:
+            parts[-1], named = replace(parts[-1], label=second[1]), second[2]
         parts.append(Slot(label=named, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start(), line=line))
     return parts
 
