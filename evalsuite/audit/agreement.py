@@ -38,7 +38,7 @@ ROWS: Mapping[str, Mapping[str, str]] = {  # table → column → path in a summ
 }
 CELL = re.compile(r"\| *\**([\d,.]+)[^\d|(]*(?:\(([\d.,]+)–([\d.,]+))?")  # | 26.50⚠ (26.38–26.95) |
 TEXT = re.compile(r't="s"><v>(\d+)<')  # a cell's, by its number
-TEX = re.compile(r"& ([\d.,]+) ")  # 1×2 & 26.50 & -- \\
+TEX = re.compile(r"& ([\d.,]+)[ $]")  # 1×2 & 26.50$^{\circ}$ & -- \\
 NUMBER = re.compile(r"[\d.eE+-]+")
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 

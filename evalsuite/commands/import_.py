@@ -80,7 +80,8 @@ def _read_mapping(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict
     wrong = next(("".join(pair) for pair in pairs if not pair[0] or not pair[2]), None)
     if wrong is not None:
         raise EvalsuiteError.of("commands.map_wrong", wrong=wrong)
-    return user_facts.mapping(Path(files[0])) if files else ({}, []), [(name, column) for name, _, column in pairs]
+    columns = [(user_facts.field_name(name), column) for name, _, column in pairs]
+    return user_facts.mapping(Path(files[0])) if files else ({}, []), columns
 
 
 def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
@@ -114,9 +115,7 @@ def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
 
 def _print(results: Sequence[Imported], as_json: bool) -> None:
     if as_json:
-        rows = [
-            {**asdict(replace(each, findings=())), "findings": list(map(document, each.findings))} for each in results
-        ]
+        rows = [asdict(replace(each, findings=())) | {"findings": [*map(document, each.findings)]} for each in results]
         print_json(redaction.redact_value(rows))
         return
     for alike in _group_alike(results):

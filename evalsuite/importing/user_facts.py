@@ -107,13 +107,19 @@ def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]
     """*defaults* give way; of contradicting (who, what) the first wins if *amend*, else ValueError with both."""
     merged: dict[str, tuple[str, str]] = {}
     for who, facts in said:
-        for name, value in facts.items():
+        for word, value in facts.items():
+            name = field_name(word)
             first, known = merged.setdefault(name, (who, value))
             if not amend and not _same(known, value):
                 raise ValueError(
                     Message("importing.contradict", name=name, first=first, known=known, who=who, value=value)
                 )
-    return {**defaults, **{name: value for name, (_, value) in merged.items()}}
+    others = {field_name(name): value for name, value in defaults.items()}
+    return {**others, **{name: value for name, (_, value) in merged.items()}}
+
+
+def field_name(name: str) -> str:
+    return vocabulary.OTHER_NAMES.get(name, name)
 
 
 def _same(a: str, b: str) -> bool:

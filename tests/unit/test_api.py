@@ -56,7 +56,7 @@ def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
     assert written.steps == written.samples == ()
     frame = pytest.importorskip("pandas").read_parquet(out / "tables" / "runs.parquet")
     assert [*frame["items_per_s"]] == [run.items_per_s for run in made.runs]
-    assert f"& {made.cases[0].items_per_s:.2f} " in (out / "report.en.tex").read_text()
+    assert f"& {made.cases[0].items_per_s:.2f}$^{{\\circ" in (out / "report.en.tex").read_text()
     assert len((out / "tables" / "steps.csv").read_text().splitlines()) == 1 + 3 * 100
     columns, (first, second) = tables.with_options(["options"], [{"options": "a=1;b=x"}, {"options": ""}])
     assert (columns, first["option_b"], second["option_a"]) == (("options", "option_a", "option_b"), "x", None)

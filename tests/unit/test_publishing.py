@@ -195,7 +195,7 @@ FORGED = [
     ("report.html", in_text(">{0}</a>")),
     ("report.zh.html", in_text(">{0}</a>")),
     ("report.en.md", in_text("| {0}")),
-    ("report.en.tex", in_text("& {0} ")),
+    ("report.en.tex", in_text("& {0}$")),
     ("tables/runs.parquet", lambda path, one: shutil.copy(path.with_name("summaries.parquet"), path)),
     ("tables/summaries.csv", in_text(",{1},")),
     ("tables/runs.csv", lambda path, one: path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")),

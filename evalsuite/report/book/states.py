@@ -22,12 +22,8 @@ GLYPHS: Mapping[str, str] = {
     "missing": "n/r",
 }
 MARKS: Mapping[str, str] = {
-    "partial": "◐",
-    "flagged": "⚠",
-    "cited": "†",
-    "digitised": "‡",
-    "printed": "§",
-    "simulated": "≈",
+    **{"partial": "◐", "flagged": "⚠", "cited": "†"},
+    **{"digitised": "‡", "printed": "§", "simulated": "≈"},
 }
 # PyTorch "CUDA out of memory", Paddle "Out of memory error", TensorFlow "OOM when allocating tensor" and
 # "ResourceExhaustedError", C++ "std::bad_alloc"

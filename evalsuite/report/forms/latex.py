@@ -3,13 +3,16 @@
 from pathlib import Path
 
 from evalsuite.files import write_atomically
-from evalsuite.report.book import heading
+from evalsuite.model import Summary
+from evalsuite.report.book import heading, states
 from evalsuite.report.book.blocks import Block, models
+from evalsuite.report.book.book import Book
 from evalsuite.report.forms.material import Material
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import Words
 
 BY_NAME = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+MARKS = dict(zip(states.MARKS, (r"\circ", r"\triangle", r"\dagger", r"\ddagger", r"\S", r"\approx"), strict=True))
 SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | BY_NAME)
 
 
@@ -27,10 +30,19 @@ def _table(block: Block, known: Words, language: str) -> str:
 
     scales = {f"{nodes}×{devices}": (nodes, devices) for nodes, devices in block.scales}
     rows = [[block.measured(column, *scale) for scale in scales.values()] for column in block.columns]
-    texts = [[escaped(numbers.throughput(row.items_per_s.value).text) if row else "--" for row in row] for row in rows]
+    texts = [[_value(summary, block.book) if summary else "--" for summary in row] for row in rows]
     frame = pandas.DataFrame(texts, [escaped(column.label) for column in block.columns], list(scales))
     about = f"{names.model(block.model)}, {heading.heading(block, known).plain(language)}, {names.visible(block.unit)}"
-    return str(frame.to_latex(caption=escaped(about), label=f"tab:{block.id}", column_format="l" + "r" * len(scales)))
+    n = sorted({summary.n for summary in block.valid})
+    marks = dict.fromkeys(mark for summary in block.valid for mark in block.book.marks(summary))
+    notes = [f"${MARKS[mark]}$ {escaped(known(f'status.{mark}').plain(language))}" for mark in marks]
+    caption = "; ".join([escaped(about), f"n = {'--'.join(map(str, dict.fromkeys((n[0], n[-1]))))}", *notes])
+    return str(frame.to_latex(caption=caption, label=f"tab:{block.id}", column_format="l" + "r" * len(scales)))
+
+
+def _value(summary: Summary, book: Book) -> str:
+    marks = "".join(MARKS[mark] for mark in book.marks(summary))
+    return escaped(numbers.throughput(summary.items_per_s.value).text) + (f"$^{{{marks}}}$" if marks else "")
 
 
 def escaped(text: str) -> str:

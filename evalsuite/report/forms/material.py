@@ -20,10 +20,5 @@ class Material:
 
 
 def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str], logs: Logs | None = None) -> Material:
-    return Material(
-        book=Book(evaluation=identity.ordered(evaluation)),
-        build_hash=identity.build_hash(evaluation),
-        out=Path(out),
-        languages=tuple(languages),
-        logs=logs,
-    )
+    book, build_hash = Book(evaluation=identity.ordered(evaluation)), identity.build_hash(evaluation)
+    return Material(book=book, build_hash=build_hash, out=Path(out), languages=tuple(languages), logs=logs)

@@ -150,11 +150,10 @@ class TestWhatIsSaid:
         assert {folder.logs()[0].path.read_text() for folder in folders} == set(THREE.values())
 
     def test_a_mapping_file_says_it_for_some_logs(self, bring):
-        some = '[[runs]]\npath = "*/1n1g/*.log"\ngpus = 1\nxla = true\n'
+        every = '[defaults]\nmodel = "resnet50"\nbatch_per_device = 64\n'
+        some = '[[runs]]\npath = "*/1n1g/*.log"\ndevices_per_node = 1\nxla = true\n'
 
-        code, _, _ = bring(
-            "logs --map map.toml", {**THREE, "map.toml": f'[defaults]\nmodel = "resnet50"\nbatch = 64\n{some}'}
-        )
+        code, _, _ = bring("logs --map map.toml", {**THREE, "map.toml": every + some})
 
         cases = {folder.run().case for folder in bring.store.finished()}
         assert code == SOME_FAILED  # the third log has no [[runs]]
