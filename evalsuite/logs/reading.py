@@ -265,7 +265,8 @@ def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
     yield run
     if counted:
         yield in_steps(run)
-    yield replace(run, dialect=replace(run.dialect, scope="auto"))
+    if run.dialect.scope != "per_device":
+        yield replace(run, dialect=replace(run.dialect, scope="auto"))
 
 
 # from numbers to a reading

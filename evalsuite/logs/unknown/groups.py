@@ -54,9 +54,12 @@ _FORMS = {
     _LOGGED: rb"Progress on:[^\r\n]*? (?P<step>[\d.]+[kMG]?)it/(?P<of>%b)[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)",
     _IGNITE: rb"\[(?P<step>\d+)/(?P<of>%b)\] +\d+%%\|[^\r\n]*?\[(?P<elapsed_s>[\d:]+)<",
 }
+_KINDS = rb"(?:images|samples|examples)"
 _EXAMPLES = re.compile(
     rb"(?i)(?:running training\b[^\n]*\n[^\n]*?num examples|"
-    rb"train(?:ing)?[ _](?:data[ _]?)?(?:set[ _])?(?:length|size|examples?|samples)) ?[=:] ?([\d,]+)"
+    rb"train(?:ing)?[ _](?:data[ _]?)?(?:set[ _])?(?:length|size|%b)) ?[=:] ?(\d[\d,]*)"
+    rb"|(?<![\w.])(\d[\d,]*) (?:%b for train|train(?:ing)? %b|train(?=[,;|] ?\d[\d,]* (?:val|test|dev)))"
+    rb"|training on (\d[\d,]*) %b" % (_KINDS.replace(b"s", b"s?"), *3 * (_KINDS,))
 )
 _BATCHES = re.compile(
     rb"(?i)(?:(?:steps?|batches|iter(?:ation)?s)[_ ]per[_ ]epoch|(?:num(?:ber)?[_ ](?:of[_ ])?)?train(?:ing)?[_ ]"
@@ -79,8 +82,12 @@ _BAR_UNITS = (
     b"ba/s",
 )
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
-_LOSS = re.compile(rb"(?i)(?<!test[ _])(?<!eval[ _])(?<!val[ _])(?<!valid[ _])(?<!validation[ _])loss|unning training")
+_LOSS = re.compile(
+    rb"(?i)(?<!test[ _])(?<!eval[ _])(?<!val[ _])(?<!valid[ _])(?<!validation[ _])loss|unning training"
+    rb"|\b(?:[gd]_(?:real|fake|gan|l1)|err_?[gd])\b"
+)
 _SCORE = re.compile(rb"(?i)(?:val|valid|test|eval|dev)[_/]")
+_TO_COME = re.compile(rb"(?i)eta|<|remain|end|finish|until|estim")
 _OVER = re.compile(rb"(?i)done|finish|complete|\bend")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
 _LENGTHS = {"examples": _EXAMPLES, "steps": _BATCHES}  # of an epoch
@@ -143,12 +150,16 @@ def groups(path: Path) -> list[Group]:
         title = title if bar else text
         names = (number, text) if tables.is_header(text) else names
     ends = sampled[-1][0] if sampled else 0
-    trains = any(_LOSS.search(text) for _, text in sampled)
+    trains = any(_LOSS.search(words.translate(text)) for _, text in sampled)
     weighed = sorted(by_words.items(), key=lambda pair: -len(pair[1]))
     rarer = (pair for pair in weighed[MOST_GROUPS:] if words.TRAINING.search(b" ".join(pair[0])))
     often = [*weighed[:MOST_GROUPS], *itertools.islice(rarer, MOST_GROUPS)]
-    head = b"\n".join(text for _, text in sampled[:HEAD_LINES])
-    length = {name: words.read_number(told[1]) for name, form in _LENGTHS.items() if (told := form.search(head))}
+    head = words.translate(b"\n".join(text for _, text in sampled[:HEAD_LINES]))
+    length = {
+        name: words.read_number(told[told.lastindex or 1])
+        for name, form in _LENGTHS.items()
+        if (told := form.search(head))
+    }
     grouped = [_group(key, lines, trains, length) for key, lines in often]
     if not any(group.dialect for group in grouped):
         grouped += _joined(grouped, [lines for _, lines in often], trains)
@@ -244,8 +255,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
     texts = [text for _, text in _ends(lines)]
     is_bar, header = key[:1] == (b"%|",), key[1] if key[:1] == (_TABLE,) else b""
     spoken = [name for name in tables.split(header) if not words.EVALUATION.search(name)] if header else key
-    said = b" ".join(key[1:-1] if is_bar else spoken)
-    others = b" ".join(word for word in spoken if not _SCORE.match(word))  # loss, val_loss
+    said = words.translate(b" ".join(key[1:-1] if is_bar else spoken))
+    others = words.translate(b" ".join(word for word in spoken if not _SCORE.match(word)))  # loss, val_loss
     said = others if not is_bar and _LOSS.search(others) else said
     training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts))
     if len(lines) < roles.FEWEST:
@@ -255,9 +266,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
         return replace(plain, lacks=_OTHER_WORK)
     group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, length, header)
     plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
-    of_epochs = (trains or _tells_epochs(texts)) and (
-        plain_bar or words.EPOCH.search(said.decode("ascii", "replace").lower())
-    )
+    of_epochs = (trains or _tells_epochs(texts)) and (plain_bar or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
     timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
     again = group.dialect is not None and group.dialect.steps_restart == "epoch"
     if not training and not of_epochs and (is_bar or not (timed or again)):
@@ -401,7 +410,7 @@ class _Clock(NamedTuple):
 def _find_clock(texts: Sequence[bytes], columns: roles.Columns, header: bytes) -> _Clock:
     heads = [text[: _head_end(text.partition(b"\n")[0])] for text in texts]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
-    unix = {} if stamps else roles.choose_unix(columns)
+    unix, timed = {} if stamps else roles.choose_unix(columns), columns
     if unix:
         ((name, at),) = unix.items()
         stamps = [value / (1000 if name == "unix_ms" else 1) for value in roles.values_of(at)]
@@ -416,6 +425,7 @@ def _find_clock(texts: Sequence[bytes], columns: roles.Columns, header: bytes) -
         heads = [date.text for date in dates]
     elif chosen and not unix and not header and first < (len(heads[0]) if stamps else len(texts[0])):
         unix, stamps = _stamps_behind(texts, first)
+        columns = columns if stamps else timed
         heads = [slot.text for slot in unix.get("stamp", [])]
     return _Clock(stamps, next(iter(heads), b""), columns, chosen, restarts, unix)
 
@@ -524,7 +534,11 @@ def _stamps_behind(texts: Sequence[bytes], first: int) -> tuple[roles.Chosen, li
     """iter: 5000, loss: 0.1249 | 2021-12-01 12:00:16.343"""
     dates = [date for text in texts if (date := words.DATE.search(text.partition(b"\n")[0], first))]
     stamps = [stamp_s(date[0]) or 0.0 for date in dates]
-    if len(dates) < len(texts) or stamps != sorted(stamps) or any(_is_other_time(d.string, d.start()) for d in dates):
+    if (
+        len(dates) < len(texts)
+        or stamps != sorted(stamps)
+        or any(_TO_COME.search(d.string[: d.start()][-14:]) for d in dates)
+    ):
         return {}, []
     return {"stamp": [Slot(label="", unit="", text=d[0], lead=b"", tail=b"", start=d.start()) for d in dates]}, stamps
 

@@ -16,6 +16,7 @@ MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by n
 FEWEST_MEANS = 6  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
+MOSTLY = 0.8
 REGULAR = 0.5  # of the counter's steps are the usual one
 
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
@@ -130,7 +131,10 @@ def choose_epochs(columns: Columns) -> Chosen:
 
 
 def choose_each_epoch(columns: Columns) -> Column:
-    """Of lines that are an epoch each; [] of others."""
+    """Of lines that are an epoch each; [] of others, and of (epoch: 1, iters: 60, time: 0.3, data: 0.01)."""
+    fixed = (c for c in columns.values() if words.COUNTER.search(c[0].label) and _is_whole(c))
+    if count_epoch(columns) is None and any(len(set(values_of(column))) == 1 for column in fixed):
+        return []
     named = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c))
     return next((column for column in named if min(_differences(column)) > 0), [])
 
@@ -195,7 +199,12 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
 
 
 def counts_samples(step: Column, columns: Columns) -> bool:
-    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two"""
+    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two
+
+    (epoch: 1, iters: 60, time: 14.259): junyanz/pytorch-CycleGAN-and-pix2pix@0ae4f0500e, train.py, counts images
+    """
+    if (step[0].lead[-8:], step[0].tail) == (b" iters: ", b", time: "):
+        return True
     usual = Counter(_differences(step)).most_common(1)[0][0]
     in_percent = any((c[0].lead, c[0].tail[:2]) == (b" (", b"%)") for c in columns.values())
     return step[0].lead.endswith(b"[") and in_percent and usual >= LEAST_SAMPLES and usual % BATCH == 0
@@ -269,8 +278,20 @@ def usual_interval(chosen: Chosen) -> float:
 
 
 def _covers(column: Column, interval: float) -> bool:
-    """Time(1000 iters)"""
-    return bool(words.COUNTER.search(column[0].unit)) and set(values_of(column)) == {interval}
+    """Time(1000 iters) · time for 50 iter: 389.98"""
+    word = words.WORD.match(words.translate(column[0].tail).lstrip())
+    return bool(word and words.COUNTER.search(words.label(word[0]))) and set(values_of(column)) == {interval}
+
+
+def _tells_cover(slot: Slot, covers: Sequence[Slot]) -> bool:
+    """4.9 s/10 iters · 10 iters took 4.9 s · Time(1000 iters): 4.9"""
+    before = slot.tail.rstrip().endswith(b"/")
+    after = not slot.label or words.COUNTER.search(slot.label.partition(" ")[0])
+    ends = [
+        slot.end + len(slot.tail) == other.start if before else other.end + len(other.tail) == slot.start
+        for other in covers
+    ]
+    return bool(before or after) and any(ends)
 
 
 def _is_pace(slot: Slot) -> bool:
@@ -291,6 +312,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         return name
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     interval = usual_interval(chosen)
+    covers = [c[0] for c in columns.values() if interval > 1 and _covers(c, interval)]
+    plain.sort(key=lambda column: not _tells_cover(column[0], covers))
     unclear = ""
     for column in plain:
         slot = column[0]
@@ -301,14 +324,19 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             and (slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead)))
         )
         is_loss = slot.label == "cost" and slot.unit not in words.UNIT_S
-        if is_loss or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
+        covering = _tells_cover(slot, covers)
+        each = words.PER_EPOCH.search(slot.words) and words.EPOCH.search(chosen.get("step", column)[0].label)
+        named = words.TIME.search(slot.label) or alone or covering or each
+        if is_loss or not named or len(values) < len(column):
             continue
         counter = chosen.get("step")
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):
             chosen["elapsed_s"] = column
             return "elapsed whole" if interval and all(value % 1 == 0 for value in values) else "elapsed"
         name = ""
-        if slot.clock or (interval and any(_covers(c, interval) for c in columns.values())):
+        if slot.clock and sum(step > 0 for step in _differences(column)) > MOSTLY * len(column):
+            continue  # a time of day, over midnight
+        if slot.clock or covering or each:
             # 0:04:19 is no time of one step
             name = "report_s"
         elif counter and "rate" not in chosen and _is_mean(column, counter):

@@ -20,13 +20,20 @@ _MASKED = re.compile(
 DATE = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _HOURS, _SECONDS = rb"(?:\d+ ?h[a-z]*,? *)?", rb"\d+(?:\.\d+)? ?s(?:ec[a-z]*)?(?: +\d+ ?ms)?\b"
-DURATION = rb"(?:\d+ days?, )?\d+(?::\d{1,2}(?!\d))+(?:\.\d+)?|%b\d+ ?m(?:in[a-z]*)?,? *%b" % (_HOURS, _SECONDS)
+_MINUTES = "(?:[\\d.]+ ?(?:小时|時間) ?)?\\d+ ?分(?:钟)? ?[\\d.]+ ?秒".encode()
+_WORDED = rb"%b\d+ ?m(?:in[a-z]*)?,? *%b|%b" % (_HOURS, _SECONDS, _MINUTES)
+DURATION = rb"(?:\d+ days?, )?\d+(?::\d{1,2}(?!\d))+(?:\.\d+)?|" + _WORDED
 LASTING = DURATION + rb"|" + _SECONDS  # of which "39s" is one where "1m 8s" is
 _TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:%b|%b|nan|inf|NaN)" % (DURATION, NUMBER))
 LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
 _BOTH = re.compile(r"(\w*epoch\w*)(?: and |\W+)(\w*(?:iter|step|batch)\w*)")  # Epoch and iter 28 1151
-WORD = re.compile(rb"[A-Za-z][A-Za-z_/]*")
+_LETTER = rb"[A-Za-z]|[\xc3\xd0\xd1][\x80-\xbf]|[\xe3-\xed][\x80-\xbf]{2}"
+WORD = re.compile(rb"(?:%b)(?:[_/]|%b)*" % (_LETTER, _LETTER))
 _WORDS = paths.read_data("log_words.toml")
+_ENGLISH = {spelt: english for english, foreign in _WORDS["foreign"].items() for spelt in foreign}
+_NTH = "第".encode()
+_SPELT = [rf"(?<!\w){word}(?!\w)" if word < "\u1000" else re.escape(word) for word in _ENGLISH]
+_FOREIGN = re.compile("(?i)" + "|".join(sorted(_SPELT, key=len, reverse=True)))
 ITEMS, SHORT, UNIT_S = (_WORDS[name] for name in ("items", "short", "unit_s"))
 EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
@@ -46,6 +53,7 @@ def items_of(rate: re.Match[str]) -> str:
     return str(SHORT[rate["short"]] if rate["short"] else next(long))
 
 
+PER_EPOCH = re.compile(r"(?:/|per )epoch$")
 PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
 PACE = re.compile(r"(?:^|[^a-z])(?:ms|us|s|secs?|seconds?) ?/ ?(?P<kilo>k?)(?P<items>[a-z]+)$")
 SUFFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
@@ -69,7 +77,7 @@ class Slot:
 
     @property
     def clock(self) -> bool:
-        return bool(re.search(rb"[:ms]", self.text))
+        return bool(re.search(rb"[:ms\xe7]", self.text))
 
     @property
     def words(self) -> str:
@@ -97,7 +105,7 @@ def read_number(text: bytes) -> float | None:
     """Of 1,024, 22.8K, 1:02:03 and 1h 2m 3s 40ms."""
     if days := re.match(rb"(\d+) days?, ", text):
         return 86_400 * int(days[1]) + (read_number(text[days.end() :]) or 0.0)
-    if text[-1:] == b"s":
+    if text[-1:] == b"s" or text.endswith("秒".encode()):
         parts = [float(part) for part in re.findall(rb"[\d.]+", text)]
         ms = parts.pop() if text.endswith(b"ms") else 0.0
         return functools.reduce(lambda whole, part: 60 * whole + part, parts) + ms / 1e3
@@ -106,6 +114,14 @@ def read_number(text: bytes) -> float | None:
     except ValueError:
         return None
     return functools.reduce(lambda whole, part: 60 * whole + part, parts) * SUFFIX.get(text[-1:].lower().decode(), 1.0)
+
+
+def translate(text: bytes) -> bytes:
+    """Into English: 步骤 5，用时 → step 5,time"""
+    if text.isascii():
+        return text
+    plain = _FOREIGN.sub(lambda match: f"\1{_ENGLISH[match[0].lower()]}\1", text.decode("utf-8", "replace"))
+    return re.sub("\1+", " ", re.sub("\1+(?![\\w\1])|(?<![\\w\1])\1+", "", plain)).encode()
 
 
 def mask(text: bytes) -> bytes:
@@ -119,10 +135,12 @@ def slots(text: bytes) -> list[Slot]:
     ends, begins = [0, *(token.end() for token in tokens)], [*(token.start() for token in tokens), len(masked)]
     between = [masked[end:begin] for end, begin in zip(ends, begins, strict=True)]
     parts: list[Slot] = []
-    carried = label(between[0])
+    carried = label(translate(between[0]))
     for place, (token, lead, tail) in enumerate(zip(tokens, between, between[1:], strict=False), 1):
         named = carried
-        unit, carried = _divide(tail, named, last=place == len(tokens))
+        unit, carried = _divide(translate(tail), named, last=place == len(tokens))
+        if lead.endswith((_NTH, _NTH + b" ")):  # 第 3/10 轮
+            named = unit or _divide(translate(between[min(place + 1, len(tokens))]), "", last=False)[0]
         line = masked.count(b"\n", 0, token.start())
         second = _BOTH.fullmatch(parts[-1].label) if parts and not named and not lead.strip(b" ,") else None
         if second:
@@ -153,7 +171,7 @@ def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
 
 
 def label(text: bytes) -> str:
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("ascii", "replace")).lower()
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("utf-8", "replace")).lower()
     words = re.split(r"[,;|\t\n\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
-    plain = re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)")[-40:]
+    plain = re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)\ufffd")[-40:]
     return re.sub(r"^(?:(?:info|debug|warning|root)[ -]*)+(?= |$|\b)", "", plain)  # of loggers
