@@ -111,12 +111,8 @@ def rate_of(fields: Fields) -> float | None:
     return 1000 * thousands if thousands is not None else positive(fields.get("rate"))
 
 
-# who prints: the prefixes of launchers
+# who prints: the prefixes of launchers (examples: logfile), and PyTorch's own rank tag
 
-# [1,3]<stdout>:…                 Open MPI --tag-output, horovodrun in MPI mode
-# [3]<stdout>:…                   horovodrun with Gloo
-# 3: …                            srun --label
-# [rank3]:… [default3]:… [trainer3|3]:   torchrun --tee, PyTorch's own rank tag
 _PRINTER = re.compile(
     rb"\[\d+,(?P<mpi>\d+)\]<std(?:out|err)>:?|\[(?P<gloo>\d+)\]<std(?:out|err)>:?"
     rb"|\[(?:rank|default|trainer|worker)[ _:]?(?P<torch>\d+)(?:\|\d+)?\]:?|^\s*(?P<srun>\d+): "
@@ -158,11 +154,7 @@ _COMES = re.compile(TO_COME)
 _LEAP_YEAR = 2020  # any leap year serves where none is printed: only differences are used
 
 
-# 2026-11-21T04:29:23.123456789Z …                       kubectl logs --timestamps, docker logs -t
-# [pod/train-0/main] 2026-11-21T04:29:23.123456789Z …     kubectl logs --prefix --timestamps
-# trainer-1  | 2026-11-21T04:29:23.123456789Z …           docker compose logs -t
-# Nov 21 04:29:23.123456 node7 python[4711]: …           journalctl -o short-precise
-# 2026-11-21T04:29:23.123456+00:00 node7 python[4711]: … journalctl -o short-iso-precise
+# a relay's prefix (examples: logfile), also that of kubectl logs --timestamps and docker logs -t
 RELAY = re.compile(
     rb"\s*(?:\d+: )?(?:\[pod/[^\]]*\] |[\w.-]+ +\| )?"
     rb"(?:\d{4}-\d\d-\d\dT[\d:]{8}(?:\.\d+)?Z "
