@@ -118,11 +118,11 @@ def _interleaved(cases: Mapping[Case, "_Rehearsal"], order: Spec) -> Iterator[Re
     store = next(iter(cases.values())).store
     ended, runs = store.ended(), tuple(planning.in_blocks(tuple(cases), order))
     for run in filter(ended, runs):
-        yield cases[run.case].judged(run, store.folder(run).outcome())
+        yield cases[run.case].judge_run(run, store.folder(run).outcome())
     left = [run for run in runs if not ended(run)]
     planned = Planned(profile=order.name, repeats=order.repeats, cases=tuple(cases), skips=())
     for launched in _launched(list(cases.values()), planned, left) if left else ():
-        rehearsed = cases[launched.run.case].judged(launched.run, launched.outcome)
+        rehearsed = cases[launched.run.case].judge_run(launched.run, launched.outcome)
         note(_in_words(rehearsed))
         yield rehearsed
 
@@ -206,7 +206,7 @@ class _Rehearsal:
         planned = Planned(profile="rehearsal", repeats=1, cases=(case,), skips=())
         if not (ended := next(_launched([self], planned, [run]), None)):
             raise EvalsuiteError.of("commands.rehearse_held", path=self.store.folder(run).path)
-        rehearsed = self.judged(run, ended.outcome)
+        rehearsed = self.judge_run(run, ended.outcome)
         if rehearsed.evidence is None or not rehearsed.is_whole:
             return rehearsed
         return replace(rehearsed, evidence=self._keep(case, rehearsed.evidence, self.store.folder(run)))
@@ -225,7 +225,7 @@ class _Rehearsal:
     def name(self) -> str:
         return f"{self.adapter.name}/{self.recipe.name}"
 
-    def judged(self, run: Run, outcome: Outcome) -> Rehearsed:
+    def judge_run(self, run: Run, outcome: Outcome) -> Rehearsed:
         case, folder = run.case, self.store.folder(run)
         recipe, places = self.recipe, search_paths(self.arguments)
         dialects = catalogue.known(places)
