@@ -63,7 +63,8 @@ def keep(
                 line(str(arguments.html))
         if arguments.metrics:
             files.write_named(arguments.metrics, checks.fill("metrics.txt.j2", states=current))
-        if serving and not turn:
+        if serving and not turn:  # who asks earlier waits for the first page
+            threading.Thread(target=serving.serve_forever, daemon=True).start()
             line(say("status.served", url=f"http://{LOCALHOST}:{serving.server_port}/", port=serving.server_port))
         elif not serving and all(state.runs and state.done == len(state.runs) for state in current.values()):
             return
@@ -117,8 +118,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 def _serve(port: int) -> http.server.ThreadingHTTPServer:
     try:
-        server = http.server.ThreadingHTTPServer((LOCALHOST, port), _Handler)
+        return http.server.ThreadingHTTPServer((LOCALHOST, port), _Handler)
     except (OSError, OverflowError) as error:
         raise EvalsuiteError.of("commands.live_port", port=port, error=error) from error
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
