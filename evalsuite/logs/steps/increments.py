@@ -95,12 +95,18 @@ def _after(since: Record, record: Record) -> float | None:
 
 
 def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
-    """Records at least *seconds* apart, by their means since the epoch began. A pause passes on to the next."""
+    """Records at least *seconds* apart, by their means since the epoch began, and the ends of shorter epochs."""
+    epochs = [[*records] for _, records in itertools.groupby(stream, operator.attrgetter("epoch"))]
+    return [record for records in epochs for record in _joined_of_epoch(records, seconds, ends=len(epochs) > 1)]
+
+
+def _joined_of_epoch(records: Sequence[Record], seconds: float, *, ends: bool) -> list[Record]:
+    """A pause passes on to the next."""
     kept: list[Record] = []
     passed: list[Record] = []
     paused = False
-    for record in stream:
-        before = kept[-1] if kept and kept[-1].epoch == record.epoch else None
+    for record in records:
+        before = kept[-1] if kept else None
         began, ended = before and _since_epoch_s(before), _since_epoch_s(record)
         paused = paused or record.gap
         if began is None or ended is None or ended - began >= seconds:
@@ -110,6 +116,9 @@ def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
             passed = []
         elif before is not None:
             passed.append(record)
+    if ends and passed and len(kept) == 1:
+        last = next(record for record in passed if _since_epoch_s(record) == _since_epoch_s(passed[-1]))
+        kept.append(last._replace(gap=paused))
     return kept
 
 
@@ -150,7 +159,7 @@ def _difference(after: float | None, before: float | None) -> float | None:
 
 def _increment(record: Record, before: Increment | None, base: int, usual: int, dialect: Dialect) -> Increment:
     new_epoch = before is not None and record.epoch != before.record.epoch
-    restart = new_epoch and dialect.steps_restart == "epoch"
+    restart = new_epoch and dialect.steps_restart != "never"
     index, steps = _numbers(record, before, base, usual, restart, dialect.each)
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"

@@ -19,6 +19,7 @@ from evalsuite.logs.text.records import Record, place, positive, whole
 from evalsuite.model import Finding, Step
 
 FEWEST_OF_JOB = 3  # reports
+LEAST_OF_EPOCH, MOST_OF_EPOCHS, FEWEST_EPOCHS = 0.8, 0.9, 2  # of the longest; without those that were cut short
 FEWEST_PIECES = 256  # of a device in a step of a toy model; fewer are sequences of unknown length
 Said = Mapping[str, bytes | float]
 """Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
@@ -159,6 +160,7 @@ def merge_records(
     spoke = [number for number, records in enumerate(files) if records]
     if not spoke:
         return Merged(steps=(), scope=scope or dialect.scope, in_epochs=dialect.per_epoch)
+    files = [number_epochs(records) for records in files] if dialect.steps_restart == "unnumbered" else files
     files = [_without_redraws(records) for records in files] if dialect.redrawn else files
     runs = [_one_stream(files[place]) or find_run(files[place], dialect, facts.devices) for place in spoke]
     streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
@@ -239,6 +241,18 @@ def _mean_step_s(stream: Sequence[Increment]) -> float | None:
         return statistics.median(printed) if printed else None
     (first, began), (last, ended) = stamps[0], stamps[-1]
     return (ended - began) / (last - first) if last > first else None
+
+
+def number_epochs(records: Sequence[Record]) -> Sequence[Record]:
+    """Where the step begins anew after as many as before; not of printers that take turns."""
+    steps = [record.step or 0 for record in records]
+    falls = [pair for pair in itertools.pairwise(records) if (pair[1].step or 0) < (pair[0].step or 0)]
+    longest = LEAST_OF_EPOCH * max(steps, default=0)
+    ends = [a.step == a.of or (2 * b.step <= a.step >= longest) for a, b in falls if a.step and b.step]
+    if len(falls) < FEWEST_EPOCHS or sum(ends) < MOST_OF_EPOCHS * len(falls):
+        return records
+    epochs = itertools.accumulate((after < before for before, after in itertools.pairwise(steps)), initial=1)
+    return [record._replace(epoch=epoch) for record, epoch in zip(records, epochs, strict=True)]
 
 
 def _without_redraws(records: Sequence[Record]) -> list[Record]:

@@ -255,7 +255,9 @@ def _batch_doubt(numbers: Numbers) -> Finding | None:
         return None
     rated = numbers.rated
     total = numbers.final if numbers.run.dialect.scope == "global" else None
-    printed = _mean_rate(_within(numbers.merged.steps, measured.window)) if rated else total
+    reports = tuple(_within(numbers.merged.steps, measured.window))
+    span = Span(before=None, reports=reports, complete=True)
+    printed = Timing(span=span, method=RATES).value if rated else total
     if printed is None:
         return None
     factor = printed / measured.items_per_s
@@ -263,10 +265,6 @@ def _batch_doubt(numbers: Numbers) -> Finding | None:
     if 1 / limit < factor < limit or (devices and is_nearly(max(factor, 1 / factor), devices)):
         return None
     return rules.BatchDoubted(clock_items_per_s=measured.items_per_s, printed_items_per_s=printed, factor=factor)
-
-
-def _mean_rate(reports: Sequence[Step]) -> float | None:
-    return Timing(span=Span(before=None, reports=tuple(reports), complete=True), method=RATES).value
 
 
 def _within(steps: Sequence[Step], window: Window) -> list[Step]:

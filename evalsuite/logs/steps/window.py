@@ -132,14 +132,9 @@ def widened(chosen: Span, steps: Sequence[Step], tick_s: float | None) -> tuple[
 
 
 def _take(steps: Sequence[Step], wanted: int, coarse: bool) -> tuple[Step, ...]:
-    taken: list[Step] = []
-    total = 0
-    for step in steps:
-        if total >= wanted and (not coarse or len(taken) >= COARSE_REPORTS):
-            break
-        taken.append(step)
-        total += step.steps
-    return tuple(taken)
+    totals = itertools.accumulate(step.steps for step in steps)
+    count = next((count for count, total in enumerate(totals, 1) if total >= wanted), len(steps))
+    return tuple(steps[: max(count, COARSE_REPORTS) if coarse else count])
 
 
 def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:

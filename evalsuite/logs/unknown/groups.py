@@ -31,11 +31,11 @@ MOST_COUNTERS, MOST_APART, MOSTLY = 3, 9, 0.8  # of groups whose clock is sought
 MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 LONGEST_TITLE = 3  # words
 ALIKE = 0.8  # of as many lines
-COARSE_S = 50  # of which a second is a fiftieth
+COARSE_S, WHOLE = 50, 1e-6  # of which a second is a fiftieth; of rounding
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 _BAR = re.compile(
-    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%\|[^|\r\n]*\| *(?P<n>[\d.]+[kMG]?)/(?P<of>[\d.]+[kMG]?) ?\["
+    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%(?:\|[^|\r\n]*\| *| )(?P<n>[\d.]+[kMG]?)/(?P<of>[\d.]+[kMG]?) ?\["
     rb"(?P<elapsed>[\d:]+)<[\d:?]+"
     rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
 )
@@ -50,10 +50,11 @@ _IGNITE = re.compile(
     rb"[^\r\n]*?\[(?P<elapsed>[\d:]+)<(?P<rate>)(?P<unit>)"
 )
 _FORMS = {
-    _BAR: rb"\d%%\|[^|\r\n]*\| *(?P<step>[\d.]+[kMG]?)/(?P<of>%b) ?\[(?P<elapsed_s>[\d:]+)<",
+    _BAR: rb"\d%%(?:\|[^|\r\n]*\| *| )(?P<step>[\d.]+[kMG]?)/(?P<of>%b) ?\[(?P<elapsed_s>[\d:]+)<",
     _LOGGED: rb"Progress on:[^\r\n]*? (?P<step>[\d.]+[kMG]?)it/(?P<of>%b)[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)",
     _IGNITE: rb"\[(?P<step>\d+)/(?P<of>%b)\] +\d+%%\|[^\r\n]*?\[(?P<elapsed_s>[\d:]+)<",
 }
+_RATE = re.compile(rb"[\d:?]+, *([\d.]+) ?(\w+)/\w")
 _KINDS = rb"(?:images|samples|examples)"
 _EXAMPLES = re.compile(
     rb"(?i)(?:running training\b[^\n]*\n[^\n]*?num examples|"
@@ -286,7 +287,7 @@ def _restarts(dialect: Dialect, lines: Lines) -> bool:
 
 
 def _bar(text: bytes) -> Match[bytes] | None:
-    if b"%|" in text:
+    if b"%|" in text or b"% " in text:
         return _BAR.search(text) or _IGNITE.search(text)
     return _LOGGED.search(text) if b"Progress on:" in text else None
 
@@ -320,8 +321,11 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     if len(places) < roles.FEWEST:
         full = first.re is _BAR and all(bar["n"] == bar["of"] for bar in bars)
         times = [words.read_number(bar["elapsed"]) or 0.0 for bar in bars]
-        closed = full and len(bars) >= roles.FEWEST and not roles.scatters(times)
-        return _read_closed(group, first, begin) if closed else replace(group, lacks=_NO_COUNTER)
+        if not full or len(bars) < roles.FEWEST or roles.scatters(times):
+            return replace(group, lacks=_NO_COUNTER)
+        made = _dialect(begin + _FORMS[_BAR] % re.escape(first["of"]), first[0], _read_full, restart=False)
+        told = {"step": "total", "report_s": "[elapsed<"}
+        return replace(group, roles=told, dialect=replace(made, redrawn=True))
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is not _LOGGED else b""
     pattern = begin + lead + _FORMS[first.re] % re.escape(first["of"])
     unit = items.pop() if of_items else "samples/s"
@@ -348,40 +352,35 @@ def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:
 def _is_evaluation(match: Match[bytes]) -> bool:
     text, start = match.string, match.start()
     begin = text.rfind(b"\n", 0, start) + 1
-    *_, title = re.split(rb"[\r\n]", text[max(0, begin - LINE_BYTES) : begin].rstrip())
+    before = text[max(0, begin - LINE_BYTES) : begin].rstrip()
+    title = before[max(before.rfind(b"\n"), before.rfind(b"\r")) + 1 :]
     bar = text[max(text.rfind(b"\r", begin, start) + 1, begin) : start] + match[0].partition(b"|")[0]
     return bool(_evaluation_of(bar, title))
 
 
-def _read_closed(group: Group, first: Match[bytes], lead: bytes) -> Group:
-    """Of each epoch the full bar alone: 100%|██████████| 125/125 [00:06<00:00, 19.97it/s]"""
-    bar = lead + rb"100%%\|[^|\r\n]*\| *(?P<interval>%b)/%b \[" % ((re.escape(first["of"]),) * 2)
-    pattern = bar + rb"(?P<report_s>[\d:]+)<[\d:]+, *(?P<pace>[\d.]+) ?(?P<unit>\w+)/\w"
-    made = replace(_dialect(pattern, first[0], _read_full, restart=False), redrawn=True)
-    return replace(group, roles={"step": "total", "report_s": "[elapsed<"}, dialect=made)
-
-
 def _read_full(match: Match[bytes]) -> Fields | None:
-    """Its rate is over all of it when tqdm closes it, and tells the parts of a second."""
-    steps, seconds, pace = _count(match["interval"]), words.read_number(match["report_s"]), float(match["pace"])
-    exact = steps * pace if match["unit"] == b"s" else steps / (pace or 1.0)
-    within = seconds is not None and seconds <= exact < seconds + 1
-    if seconds is None or _is_evaluation(match) or not (within or seconds > COARSE_S):
+    """Of each epoch the full bar alone, with parts of a second: 100%|██████████| 125/125 [00:06<00:00, 19.97it/s]"""
+    if match["step"] != match["of"] or not (fields := _read_bar(match)):
         return None
-    return {"interval": steps, "report_s": exact if within else seconds}
+    seconds = float(fields["step"] or 0) * float(fields["mean_s"] or 0)
+    fine = abs(seconds - round(seconds)) > WHOLE or seconds > COARSE_S
+    return {"interval": fields["step"], "report_s": seconds} if fine else None
 
 
 def _read_bar(match: Match[bytes]) -> Fields | None:
     if _is_evaluation(match):
         return None
-    step, elapsed_s = _count(match["step"]), words.read_number(match["elapsed_s"])
-    counted = {**match.groupdict(), "step": step, "of": _count(match["of"]), "elapsed_s": None}
+    step, of, elapsed_s = _count(match["step"]), _count(match["of"]), words.read_number(match["elapsed_s"])
+    if step == of and elapsed_s and (rate := _RATE.match(match.string, match.end())):
+        exact = of * float(rate[1]) ** (1 if rate[2] == b"s" else -1)
+        elapsed_s = exact if elapsed_s <= exact < elapsed_s + 1 else elapsed_s
+    counted = {**match.groupdict(), "step": step, "of": of, "elapsed_s": None}
     return {**counted, "mean_s": elapsed_s / step} if step and elapsed_s else None
 
 
 def _count(text: bytes) -> int:
     """Of 61, 7.00 and 12.3k, as tqdm writes them with unit_scale."""
-    return round(words.read_number(text) or 0.0)
+    return int(text) if text.isdigit() else round(words.read_number(text) or 0.0)
 
 
 def _unit_of(unit: bytes) -> str:
@@ -621,6 +620,7 @@ def _dialect(
     pattern: bytes, sample: bytes, fields: object, *, unit: str = "samples/s", scope: Scope = "unstated", restart: bool
 ) -> Dialect:
     step = Line(pattern=pattern, sample=sample, source="this log", fields=fields, sure=True)  # type: ignore[arg-type]
-    restarts: Literal["epoch", "never"] = "epoch" if restart else "never"
+    alone: Literal["never", "unnumbered"] = "never" if b"(?P<epoch>" in pattern else "unnumbered"
+    restarts: Literal["epoch", "never", "unnumbered"] = "epoch" if restart else alone
     told = {"name": "no_dialect", "title": "a log in no known dialect", "framework": None, "averaging": "interval"}
     return Dialect(**told, unit=unit, step=(step,), scope=scope, steps_restart=restarts)  # type: ignore[arg-type]

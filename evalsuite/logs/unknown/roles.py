@@ -1,5 +1,7 @@
 """The numbers of like lines as columns, and what each is: a counter, a rate, a time."""
 
+import itertools
+import math
 import re
 import statistics
 from collections import Counter, defaultdict
@@ -13,7 +15,7 @@ from evalsuite.logs.unknown.words import Slot, slots
 FEWEST = 3  # lines that make a group
 FEWEST_OF_START = (60, 5)  # at best, at least
 MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
-FEWEST_MEANS = 6  # from a slow first step on
+FEWEST_MEANS, MOST_MEANS = 6, 8  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
 MOSTLY = 0.8
@@ -85,11 +87,18 @@ def _rises_in_epochs(column: Column, counter: Column) -> bool:
 def _is_mean(column: Column, counter: Column) -> bool:
     """Of the epoch so far: a slow first step is in all that follow, less as they are more (5.02 of 1, 0.66 of 11)."""
     epochs = [epoch for epoch in _epochs(column, counter) if epoch[0][1] > 2 * epoch[-1][1]]
-    excess = [[(value - e[-1][1]) * (count + 1) for count, value in e[:FEWEST_MEANS]] for e in epochs]
-    lasting = [part > first / 2 for first, *rest in excess for part in rest]
-    sums = [[value * (count + 1) for count, value in epoch] for epoch in epochs]
-    grow = all(after > 0.9 * before for values in sums for before, after in pairwise(values))  # but for rounding
-    return grow and len(lasting) >= FEWEST_MEANS - 1 and sum(lasting) > 0.8 * len(lasting)
+    at_count: dict[float, list[float]] = defaultdict(list)
+    for count, value in itertools.chain(*epochs):
+        at_count[count + 1].append(value)
+    often = sorted((n, statistics.median(told)) for n, told in at_count.items() if len(told) > len(epochs) / 2)
+    if len(often) < FEWEST_MEANS:
+        return False
+    (first, slowest), *between, (last, least) = often[:MOST_MEANS]
+    slow = (slowest - least) / (1 / first - 1 / last)
+    pace = least - slow / last
+    apart, alone = (math.fsum(abs(value - pace - part / n) for n, value in between) for part in (slow, 0.0))
+    grow = all(after > 0.9 * before for before, after in pairwise(n * value for n, value in often))  # but for rounding
+    return grow and pace > 0 and apart < alone / 2
 
 
 def places_of(columns: Columns) -> list[tuple[int, int]]:

@@ -17,6 +17,7 @@ from evalsuite.messages import Message
 FAR = 3  # usual intervals
 UNEQUAL = 0.1
 FEWEST, MOST = 3, 100
+LEAST = 0.01  # of the longest: what is shorter was a trial
 
 Places = Sequence[tuple[int, int]]
 
@@ -57,13 +58,16 @@ def find_starts(places: Places, of: int = 0) -> list[int]:
 def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     """The last that fills a window, else the last with a number."""
     scan = Scan(dialect, TooMany()).read(path)
-    falls = find_starts(find_places(scan.records), _least_total(scan.records))
+    of = min((record.of for record in scan.records if record.of), default=0)
+    falls = find_starts(find_places(scan.records), of)
     if not falls or scan.uncollected:
         return None
     parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
     left_out = max(0, len(parts) - MOST)
     figures = list(_figures(parts[left_out:], scan, dialect, given))
-    best = max(range(len(figures)), key=lambda each: (figures[each][1], figures[each][0] is not None, each))
+    counted = [sum(max(0, (b.step or 0) - (a.step or 0)) for a, b in pairwise(part)) for part in parts]
+    long = [steps >= LEAST * max(counted) for steps in counted[left_out:]]
+    best = max(range(len(figures)), key=lambda at: (long[at] and figures[at][1], figures[at][0] is not None, at))
     if figures[best][0] is None:
         return None
     others, number = [value for each, (value, _) in enumerate(figures) if each != best and value], left_out + best
@@ -74,10 +78,6 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     count = len(parts)
     reason = Message("logs.read_start", number=number + 1, count=count, first=lines[0], last=lines[1], others=said)
     return Start(lines=lines, reason=reason)
-
-
-def _least_total(records: Sequence[Record]) -> int:
-    return min((record.of for record in records if record.of), default=0)
 
 
 def _figures(

@@ -1,5 +1,6 @@
 """A log without a dialect is measured over all of it: its first steps may be unlike the others."""
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from evalsuite.model import Step
 
 SMALL_BYTES = 1 << 23  # of larger logs samples are taken
 PAUSE_STEPS = 10
+HOLE = 20  # times the steps of a report
 FEWEST_REPORTS = 10
 MOST_PAUSES = 0.25  # of the steps
 
@@ -22,7 +24,8 @@ def over_all(numbers: Numbers) -> Numbers:
         return numbers
     records = [[*scan.records, *scan.rest.records] for scan in run.scans]
     merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=earlier.scope)
-    steps = _without_pauses(merged.steps, measured.method, at_end=run.dialect.redrawn)
+    each = all(record.step_s is not None for record in run.records)
+    steps = _without_pauses(merged.steps, measured.method, of_step=each, at_end=run.dialect.redrawn)
     warmup = run.given.protocol.warmup_steps
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
     whole, complete = throughput(
@@ -36,18 +39,21 @@ def over_all(numbers: Numbers) -> Numbers:
     return replace(numbers, throughput=whole) if same and complete and whole else numbers
 
 
-def _without_pauses(steps: Sequence[Step], method: str, *, at_end: bool) -> list[Step]:
+def _without_pauses(steps: Sequence[Step], method: str, *, of_step: bool, at_end: bool) -> list[Step]:
     """A report late by as much as it covers, and by `PAUSE_STEPS`, follows something else.
 
-    *at_end*: only reports with which the log ends so, as a bar does that nobody moves on. Between others it loads data.
+    *of_step*: what is printed is the time of a step, which covers nothing else. *at_end*: only reports with which the
+    log ends so, as a bar does that nobody moves on. Between others it loads data.
     """
     told = Timing(span=Span(before=None, reports=tuple(steps), complete=True), method=method)
-    timed = {step.index: each for (step, _), each in zip(told.seconds, told.step_s, strict=True) if each}
-    if method not in CLOCKS:
+    hole = math.inf if at_end else HOLE * statistics.median(step.steps for step in steps)  # lines are missing there
+    pairs = zip(told.seconds, told.step_s, strict=True)
+    timed = {step.index: each for (step, _), each in pairs if each and step.steps <= hole}
+    if method not in CLOCKS and not at_end:
         inside = {step.index: timed[step.index] for step in steps if step.index in timed and not step.after_pause}
         timed = inside if len(inside) >= FEWEST_REPORTS else timed
     usual = statistics.median(timed.values()) if timed else 0.0
-    longest = {step.index: 1 + max(1, PAUSE_STEPS / step.steps) for step in steps}
+    longest = {step.index: 1 + max(1, PAUSE_STEPS / (1 if of_step else step.steps)) for step in steps}
     kept = {index for index, each in timed.items() if each <= usual * longest[index]}
     last = max(kept, default=0)
     kept = {index for index in timed if index <= last} if at_end else kept
