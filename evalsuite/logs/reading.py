@@ -187,7 +187,8 @@ def _read_one_start(
     if own.throughput is None:
         return whole
     again = [finding for finding in whole.findings if isinstance(finding, _AGAIN) and finding not in own.findings]
-    return replace(own, status="doubtful", reason=join(start.reason, own.reason), findings=(*again, *own.findings))
+    reason = join(start.reason, own.reason, start.died)
+    return replace(own, status="doubtful", reason=reason, findings=(*again, *own.findings))
 
 
 def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evalsuite.dialect import Dialect
 from evalsuite.logs.formatting import rate
-from evalsuite.logs.scan.scan import Scan, TooMany
+from evalsuite.logs.scan.scan import Scan, TooMany, find_failure
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, find_doubt, in_steps
 from evalsuite.logs.text.records import Record, find_places
 from evalsuite.messages import Message
@@ -26,6 +26,7 @@ Places = Sequence[tuple[int, int]]
 class Start:
     lines: tuple[int, int]  # with what is printed before its reports
     reason: Message
+    died: str | None  # how the file ends, where that is badly
 
 
 def find_starts(places: Places, of: int = 0) -> list[int]:
@@ -77,7 +78,8 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     said = (apart or Message("logs.read_other", most=most)) if others else ""
     count = len(parts)
     reason = Message("logs.read_start", number=number + 1, count=count, first=lines[0], last=lines[1], others=said)
-    return Start(lines=lines, reason=reason)
+    failure = None if scan.ended else find_failure(scan.behind.lines())
+    return Start(lines=lines, reason=reason, died=failure.reason if failure else None)
 
 
 def _figures(
