@@ -229,8 +229,8 @@ def _with_a_rival(evaluation):
 def test_a_name_of_a_setting_leaves_out_what_all_settings_of_the_model_share():
     book = Book(evaluation=synthetic.quick())
 
-    assert {text(setting) for setting in answers.settings(book, SPOKEN).values()} == {"FP32 · bsz 8"}
-    varied = answers.settings(Book(evaluation=_with_a_rival(synthetic.variants())), SPOKEN).values()
+    assert {text(setting) for setting in answers.settings(book.answers, SPOKEN).values()} == {"FP32 · bsz 8"}
+    varied = answers.settings(Book(evaluation=_with_a_rival(synthetic.variants())).answers, SPOKEN).values()
     assert len({text(run) for run in varied}) == len(varied) > 4
     assert "FP32 · bsz 32 · optimiser: gradient all-reduce" in map(text, varied)
     assert "FP32 · bsz 32 · 优化器：梯度 AllReduce" in [text(run, "zh") for run in varied]

@@ -22,13 +22,13 @@ from evalsuite.report.figures.data import (
 from evalsuite.report.figures.shapes import Box, bars, cores, row_chart, whiskers
 from evalsuite.report.figures.sheet import SMALL, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, swatch
+from evalsuite.report.text import numbers
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _ROW = 30  # a row of a horizontal chart
 _LONGEST = 205  # pixels: of what is at the end of a line
 _SLOPE = 260  # pixels between two points that a line joins
 _BETWEEN = 14  # pixels between two panels
-_FAR = 128  # times as many devices as the smallest scale: beyond it axes from 0 leave no room for the small ones
 _END = 60  # pixels: a series that ends further from its label is named next to its last mark
 Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
 
@@ -120,7 +120,7 @@ def counts_of(series: Sequence[ScaleSeries]) -> list[int]:
 
 def reaches_far(series: Sequence[ScaleSeries]) -> bool:
     counts = counts_of(series)
-    return bool(counts) and counts[-1] > _FAR * counts[0]
+    return bool(counts) and counts[-1] > numbers.FAR * counts[0]
 
 
 def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:

@@ -14,7 +14,7 @@ from evalsuite.report.book import blocks, heading, states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.result_tables import BatchPolicy, Grid, Group, SeriesRow, policies
-from evalsuite.report.text import names
+from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Words
 
 LONGEST_NAME = 31  # characters of a sheet's name; Excel's limit
@@ -22,7 +22,6 @@ FORBIDDEN = re.compile(r"[\[\]:*?/\\']")  # in a sheet's name
 DECIMALS = re.compile(r"^[^.]*\.?(\d*)")  # of a printed number
 LINES = {"type": "scatter", "subtype": "straight_with_markers"}
 DRAWING_LINES, DRAWING_WIDTH = 16, 500  # what a chart covers, in pixels
-FAR = 128  # times as many devices as the smallest scale: then both axes are logarithmic
 SCALE_COLUMNS = 3  # nodes, devices of each, devices of the job
 WIDTHS = {"scale": 10, "value": 16}
 Colour = tuple[str, bool]  # of a framework, and whether it is another hand's build
@@ -150,7 +149,7 @@ class Writer:
         first, last, start = head + 3, head + 2 + len(policy.scales), SCALE_COLUMNS
         at = (sheet.name, first, SCALE_COLUMNS - 1, last, SCALE_COLUMNS - 1)
         devices = [nodes * per_node for nodes, per_node in policy.scales]
-        form: dict[str, object] = {"log_base": 2} if max(devices) > FAR * min(devices) else {"min": 0}
+        form: dict[str, object] = {"log_base": 2} if max(devices) > numbers.FAR * min(devices) else {"min": 0}
         for place, (title, rows) in enumerate(zip((policy.unit or "", "x"), grids, strict=False)):
             cells = (
                 ((sheet.name, head + 1, col), at, (sheet.name, first, col, last, col))

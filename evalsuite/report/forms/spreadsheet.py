@@ -15,7 +15,7 @@ from evalsuite.report.data import tables
 from evalsuite.report.forms import result_sheets
 from evalsuite.report.forms.material import Material
 from evalsuite.report.sections.common import captioned_figure
-from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
+from evalsuite.report.sections.verdict import answers, cards, matrix, notices, verdict
 from evalsuite.report.sections.verdict.matrix import Standings, WinnerMatrix
 from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import Rendered, Words
@@ -23,7 +23,7 @@ from evalsuite.report.text.words import Rendered, Words
 Colours = Mapping[str, result_sheets.Colour]  # by framework
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
-VERDICT = ("criterion", "outcome", "within_noise", "threshold", "measured", "low", "high", "n", "case_id", "reason")
+VERDICT = ("criterion", "in_words", "outcome", "within_noise", "threshold", "measured", "low", "high", "n", "case_id")
 LONGEST_CELL = 32_767  # characters; Excel's limit
 LONGEST_NAME = 31  # of a sheet
 WIDEST = 48  # characters of a column
@@ -62,7 +62,8 @@ def workbook(material: Material) -> bytes:
         for sheet in result_sheets.sheets(book):
             results.write(sheet)
         rows = tables.rows(book, SHEETS)
-        raw = [("verdicts", VERDICT, _verdicts(book)), *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
+        judged = ("verdicts", (*VERDICT, "reason"), _verdicts(book, sentences))
+        raw = [judged, *((name, tables.COLUMNS[name], rows[name]) for name in SHEETS)]
         for name, columns, table in raw:
             if table:  # an empty sheet has no information
                 _table(file.add_worksheet(_name(labels, name)), columns, table, head)
@@ -190,14 +191,16 @@ def _lines(book: Book, material: Material, labels: Words) -> Iterable[Rendered]:
         yield labels("spreadsheet.colours", threshold=numbers.limit(asked))
 
 
-def _verdicts(book: Book) -> list[dict[str, Any]]:
+def _verdicts(book: Book, sentences: Words) -> list[dict[str, Any]]:
     plain = ("criterion", "outcome", "within_noise", "threshold", "n", "reason")
     return [
         {name: getattr(verdict, name) for name in plain}
+        | {"in_words": _every(card.reason or sentences(f"verdict.{verdict.outcome}"))}
         | {"measured": getattr(verdict.measured, "value", None)}
         | {name: getattr(verdict.measured, name, None) for name in ("low", "high")}
         | {"case_id": verdict.case.id if verdict.case else None}
-        for verdict in book.evaluation.verdicts
+        for card in cards.cards(book, sentences)
+        for verdict in (card.verdict,)
     ]
 
 

@@ -16,8 +16,8 @@ def option(name: str, value: str, words: Words) -> Text:
 
 
 def title(name: str, words: Words) -> Rendered:
-    key = f"options.{name}"
-    return words(key) if key in words else words.same(name)
+    known = (key for key in (f"options.{name}", f"values.fact.{name}") if key in words)
+    return next(map(words, known), None) or words.same(name)
 
 
 def value_of(name: str, value: str, words: Words) -> Rendered:

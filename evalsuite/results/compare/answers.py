@@ -192,7 +192,7 @@ class Answer:
     @property
     def compared(self) -> tuple[Summary, ...]:
         pair = self.lead_pair if self.said != "untold" else None
-        first = tuple(entry.summary for entry in (self.leaders if pair else self.ranked))
+        first = tuple(entry.summary for entry in (self.leaders if pair or self.level else self.ranked))
         return (*first, pair.second) if pair else first
 
     @property

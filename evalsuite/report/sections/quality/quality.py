@@ -92,7 +92,7 @@ def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
 
 def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:
     """Of each model whose headline rests on a disturbed run: what is found with such runs, and without them."""
-    labels = answers.settings(book, words)
+    labels = answers.settings(book.answers, words)
     return [
         {
             "model": names.model(pair.every.setting.model),

@@ -1,13 +1,14 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from evalsuite.findings import MostlyOutside
-from evalsuite.model import Case, Summary
+from evalsuite.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
+from evalsuite.report.figures import ticks
 from evalsuite.report.sections.common import leads
 from evalsuite.report.text import candidates, findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -36,6 +37,8 @@ MOST_BESIDE = 2  # reasons in a headline
 LEAST_CHANCE = 0.01  # that is worth a sentence
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
+TICKS = 3  # and 0
+ALIKE = 4  # times
 MOST_ELSEWHERE = 3
 SEVERAL = {"zh": "；", "en": "; "}
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
@@ -83,7 +86,7 @@ class AnsweredQuestion:
     caution: Rendered | None  # how often the rule errs, of an order that it tells
     idle: Text | None
     unit: str
-    high: str  # the end of the strip, which begins at 0
+    ticks: tuple[tuple[str, str], ...]  # of the strip, which begins at 0: where, what
     places: tuple[RankedPlace, ...]
     reasons: tuple[Text, ...]
     head: Text
@@ -93,15 +96,26 @@ class AnsweredQuestion:
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     known = {answer.setting for answer in book.answers if answer.ranked}
     first = {id(answer) for model in book.models if (answer := headline(_of_model(book.answers, model)))}
-    labels = settings(book, words)
+    labels, ends = settings(book.answers, words), _ends(book.answers)
     return tuple(
         replace(
-            _question(answer, labels[answer.setting], id(answer) in first, words),
+            _question(answer, labels[answer.setting], id(answer) in first, ends[anchor(answer)], words),
             unproven=_without_receipt(answer, book, words),
         )
         for answer in book.answers
         if answer.setting in known
     )
+
+
+def _ends(answers: Iterable[Answer]) -> dict[str, float]:
+    """Where the strip of each answer ends: scales of a setting that are no more than *ALIKE* apart have one axis."""
+    ends: dict[str, float] = {}
+    for asked in by_key((answer.setting, answer) for answer in answers).values():
+        runs = ([value for entry in answer.ranked for value in values(entry.summary)] for answer in asked)
+        highs = [max(of, default=1.0) for of in runs]
+        alike = max(highs) <= ALIKE * min(highs)
+        ends |= {anchor(answer): max(highs) if alike else high for answer, high in zip(asked, highs, strict=True)}
+    return ends
 
 
 def _without_receipt(answer: Answer, book: Book, words: Words) -> Text | None:
@@ -120,10 +134,11 @@ def _of_model(answers: Iterable[Answer], model: str) -> list[Answer]:
     return [answer for answer in answers if answer.setting.model == model]
 
 
-def settings(book: Answered, words: Words) -> dict[Conditions, Rendered]:
+def settings(every: Collection[Answer], words: Words) -> dict[Conditions, Rendered]:
+    """The setting of each, by what tells those of a model apart."""
     texts: dict[Conditions, Rendered] = {}
-    for model in book.models:
-        answers = _of_model(book.answers, model)
+    for model in {answer.setting.model for answer in every}:
+        answers = _of_model(every, model)
         own = list(dict.fromkeys(answer.setting for answer in answers))
         of = next((framework for answer in answers for framework in answer.of_variants), None)
         common = set.intersection(*(set(each.options) for each in own)) if own else set()
@@ -171,9 +186,9 @@ def workers(answer: Answer, words: Words) -> Text:
     )
 
 
-def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
-    runs = [value for entry in answer.ranked for value in values(entry.summary)]
-    high = max(runs, default=1.0)
+def _question(answer: Answer, setting: Rendered, chosen: bool, high: float, words: Words) -> AnsweredQuestion:
+    marks = ticks.linear(0, high, TICKS)
+    end = marks[-1] if marks[-1] >= high else marks[-1] + marks[1]
     unit = answer.ranked[0].summary.unit if answer.ranked else ""
     return AnsweredQuestion(
         id=anchor(answer),
@@ -187,19 +202,19 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         caution=_caution(answer, words),
         idle=words("answers.idle") if answer.idle else None,
         unit=names.visible(unit),
-        high=numbers.rounded(high).text if runs else "",
-        places=tuple(_place(answer, entry, high, words) for entry in answer.ranked),
+        ticks=tuple((f"{_at(mark, end) / 2}%", ticks.number(mark)) for mark in dict.fromkeys((*marks, end))),
+        places=tuple(_place(answer, entry, end, words) for entry in answer.ranked),
         reasons=tuple(_reasons(answer, words)),
         head=words("answers.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
     )
 
 
-def _place(answer: Answer, entry: Ranked, high: float, words: Words) -> RankedPlace:
+def _at(value: float, end: float) -> float:
+    return round(EDGE + (DOTS_WIDTH - 2 * EDGE) * value / end, 1)
+
+
+def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> RankedPlace:
     summary = entry.summary
-
-    def at(value: float) -> str:
-        return f"{EDGE + (DOTS_WIDTH - 2 * EDGE) * value / high:.3g}"
-
     interval = numbers.interval(summary.items_per_s, numbers.rounded)
     own, loaders = _loader(summary), {_loader(each.summary) for each in answer.ranked}
     return RankedPlace(
@@ -211,8 +226,8 @@ def _place(answer: Answer, entry: Ranked, high: float, words: Words) -> RankedPl
         value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
         interval=interval.text if interval else "",
         n=summary.n,
-        dots="".join(f"M{at(value)} 8h0" for value in values(summary)),
-        median=f"M{at(summary.items_per_s.value)} 2v12",
+        dots="".join(f"M{_at(value, end)} 8h0" for value in values(summary)),
+        median=f"M{_at(summary.items_per_s.value, end)} 2v12",
     )
 
 
@@ -386,22 +401,17 @@ def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
 def _caution(answer: Answer, words: Words) -> Rendered | None:
     if answer.false_exclusion is None:
         return None
-    own = anchor(answer)
-
-    def share(value: float) -> Number:
-        return numbers.chance(value).about(own)
-
-    n = numbers.count(len(answer.ranked) - len(answer.few)).about(own)
-    sentences = [words("answers.false_exclusion", share=share(answer.false_exclusion), n=n)]
+    n = numbers.count(len(answer.ranked) - len(answer.few))
+    sentences = [words("answers.false_exclusion", share=numbers.chance(answer.false_exclusion), n=n)]
     if answer.own_level is not None and answer.own_level >= LEAST_CHANCE:
-        sentences.append(words("answers.own_level", share=share(answer.own_level)))
+        sentences.append(words("answers.own_level", share=numbers.chance(answer.own_level)))
     if answer.missed:
-        missed = [
-            words("answers.missed_lead", lead=numbers.limit(lead).about(own), share=share(of))
+        missed = (
+            words("answers.missed_lead", lead=numbers.limit(lead), share=numbers.chance(of))
             for lead, of in answer.missed
-        ]
+        )
         sentences.append(words("answers.missed", leads=words.listed(missed)))
-    return words.sentences(sentences)
+    return words.sentences(sentences).about(anchor(answer))
 
 
 def roughly(seconds: float, words: Words) -> Text:

@@ -108,22 +108,21 @@ def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> W
     if not compared:
         return None
     shown = [answer for answers in compared.values() for answer in answers.values()]
-    scales = sorted({(answer.devices, answer.nodes, answers.scale(answer)) for answer in shown})
-    shown_scales = [name for _, _, name in scales]
+    scales = [name for *_, name in sorted({(each.devices, each.nodes, answers.scale(each)) for each in shown})]
     rows = [
         WinnerRow(
             model=names.model(key.model),
             span=1,
             setting=options.unbroken(labels[key], words),
-            cells=tuple(_winner(answers.get(scale), words) for scale in shown_scales),
+            cells=tuple(_winner(answers.get(scale), words) for scale in scales),
         )
         for key, answers in compared.items()
     ]
     needed = _needed_by_all(rows, words)
     return WinnerMatrix(
-        scales=tuple(shown_scales),
+        scales=tuple(scales),
         title=words(_title(shown)),
-        long_names=any(answer.scope.among == "variants" for answer in shown),
+        long_names=any(answer.level or answer.scope.among == "variants" for answer in shown),
         rows=_spanned(rows),
         left_out=len(by_setting) - len(compared),
         needed=needed,
@@ -230,7 +229,7 @@ def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
     first = max(
         columns, key=lambda scale: (sum(len(answer.ranked) for answer in columns[scale]), columns[scale][0].devices)
     )
-    labels = answers.settings(book, words)
+    labels = answers.settings([answer for group in columns.values() for answer in group], words)
     cells = {
         scale: {of: [_standing(book, answer, of, words) for answer in answers] for of in book.frameworks}
         for scale, answers in columns.items()

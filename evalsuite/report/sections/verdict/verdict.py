@@ -41,18 +41,14 @@ def section(subject: Subject) -> Section:
 
 
 def facts(subject: Subject) -> Mapping[str, Any]:
-    book, words = subject.book, subject.words
-    questions = answers.questions(book, words)
-    shown = _in_place(questions)
+    book, words, told = subject.book, subject.words, _in_markdown(subject)
+    questions, every = told["questions"], told["found"]
+    shown, first = _in_place(questions), choose_open(every)
     criteria = cards.cards(book, words)
-    judged = [card for card in criteria if acceptance.applies(card.verdict)]
-    every = model_findings(book, words)
-    first = choose_open(every)
     return {
+        **told,
         "found": first,
         "folded": [finding for finding in every if finding not in first],  # below a line that names their models
-        "notices": notices.notices(book, words),
-        "questions": questions,
         "curves": curves.draw(
             book,
             questions,
@@ -61,18 +57,14 @@ def facts(subject: Subject) -> Mapping[str, Any]:
             {case.id: block.id for block in subject.blocks for case in block.cases},
         ),
         "shown": shown,  # drawn in place; without them the reader asks
-        "standings": matrix.standings(book, words),
-        "matrix": None if shown else matrix.matrix(book, questions, words),
-        "accepted": acceptance.matrix(judged),
-        "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in judged],
-        "not_here": acceptance.not_here(criteria, words),
+        "matrix": None if shown else told["matrix"],
+        "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in told["cards"]],
         "without": [
             words.same(card.verdict.criterion).about(card.id) for card in criteria if acceptance.is_left_out(card)
         ],
         "without_card": [card.id for card in criteria if not acceptance.applies(card.verdict)],
-        "headlines": _in_short(subject),
-        "coverage": tally.coverage(book, words),
-        "suspicions": suspicions.facts(book, words),
+        "headlines": told["headlines"][:-1],
+        "coverage": told["headlines"][-1],
     }
 
 
@@ -85,7 +77,7 @@ def _in_short(subject: Subject) -> Sequence[Rendered | Text]:
 
 def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
     """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
-    labels = answers.settings(book, words)
+    labels = answers.settings(book.answers, words)
     return tuple(
         ModelFinding(
             ref=answers.anchor(answer),
@@ -115,15 +107,17 @@ def _in_place(questions: Sequence[AnsweredQuestion]) -> tuple[AnsweredQuestion, 
     return tuple(sorted(questions, key=lambda question: not question.chosen))
 
 
-def _in_markdown(subject: Subject) -> Mapping[str, object]:
+def _in_markdown(subject: Subject) -> dict[str, Any]:
     book, words = subject.book, subject.words
+    questions = answers.questions(book, words)
     criteria = cards.cards(book, words)
     judged = [card for card in criteria if acceptance.applies(card.verdict)]
     return {
         "found": model_findings(book, words),
         "notices": notices.notices(book, words),
         "standings": matrix.standings(book, words),
-        "matrix": matrix.matrix(book, answers.questions(book, words), words),
+        "questions": questions,
+        "matrix": matrix.matrix(book, questions, words),
         "accepted": acceptance.matrix(judged),
         "cards": judged,
         "not_here": acceptance.not_here(criteria, words),
