@@ -236,12 +236,11 @@ def _titles(cases: Sequence[Case], language: str) -> tuple[str, dict[Case, str]]
     parts = {case: case_parts(case, language) for case in cases}
     every = list(parts.values())
     shared = [part for part in every[0][1:] if all(part in words for words in every)] if len(every) > 1 else []
-    return " · ".join(shared), {
-        case: " · ".join(part for part in own if part not in shared) for case, own in parts.items()
-    }
+    return " · ".join(shared), {of: " · ".join(part for part in own if part not in shared) for of, own in parts.items()}
 
 
 def case_parts(case: Case, language: str) -> list[str]:
+    steps = {"warmup": case.protocol.warmup_steps, "measured": case.protocol.measured_steps}
     return [
         names.framework(case.framework),
         names.visible(case.recipe),
@@ -250,7 +249,7 @@ def case_parts(case: Case, language: str) -> list[str]:
         *(["XLA"] if case.xla else []),
         names.bsz(case.series_batch, strong=case.strong_batch is not None),
         *(options.option(name, value, words.read()).plain(language) for name, value in case.options),
-        f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
+        words.read()("models.steps", **steps).plain(language),
     ]
 
 

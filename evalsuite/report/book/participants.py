@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from evalsuite.documents import UsedRecipe
-from evalsuite.model import Case, Measurement
+from evalsuite.model import Case
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names
-from evalsuite.results.measure import facts
 
 OF_V15 = ", with the bottlenecks of v1.5"  # in recorded sources; the page says it in the reader's language
 
@@ -61,7 +60,7 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
         framework=framework,
         recipe=recipe,
         kind=used.kind,
-        versions=tuple(sorted({version for run in runs if (version := run.framework_version or _stated(run))})),
+        versions=tuple(sorted({version for run in runs if (version := run.framework_version)})),
         source=source_of(used),
         commit=used.commit or "",
         image=used.image or "",
@@ -70,11 +69,6 @@ def _participant(book: Book, framework: str, recipe: str, cases: list[Case]) -> 
         model=ours[0].model,
         measured=any(run.origin == "measured" for run in runs),
     )
-
-
-def _stated(run: Measurement) -> str:
-    said = facts.believed(run.facts).get("framework_version")
-    return said.value if said else ""
 
 
 def _features(used: UsedRecipe, cases: list[Case]) -> tuple[str, ...] | None:

@@ -192,6 +192,11 @@ def believed(facts: Iterable[Fact]) -> dict[str, Fact]:
     return by_key
 
 
+def stated_version(facts: Iterable[Fact]) -> str | None:
+    said = believed(facts).get("framework_version")
+    return said.value if said else None
+
+
 def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
     """What counts for all *runs* of a case; several where they differ, none where one run does not state it."""
     each = [of_measurement(run) for run in runs]

@@ -128,7 +128,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         host=next(iter(environments), None),
         hosts=tuple(sorted(environments)),
         environment=machines.of_run(environments, command),
-        framework_version=command.framework_version,
+        framework_version=command.framework_version or facts.stated_version(stated),
         log=f"{folder.place}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
