@@ -8,6 +8,7 @@ from evalsuite.documents import HostEnvironment
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.results.measure import facts
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
@@ -52,7 +53,9 @@ def machines(book: Book) -> Machines:
 def one_line(book: Book, words: Words) -> Listed | None:
     hosts = [host for _, host in sorted(book.evaluation.environments.items())]
     if not hosts:
-        return None
+        said = filter(None, (facts.believed(run.facts).get("device_model") for run in book.measurements))
+        devices = [words("background.stated_device", name=name) for name in sorted({fact.value for fact in said})]
+        return words.listed(devices) if devices else None
     parts = list(_short(hosts[0], words))
     if len(hosts) > 1:
         parts.append(words("background.more_machines", n=numbers.count(len(hosts) - 1)))
