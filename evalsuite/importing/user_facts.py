@@ -198,7 +198,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
     return Case(
         framework=safe_name(framework),
-        recipe=_recipe(facts.get("recipe") or known.dialect or "cited", model),
+        recipe=_recipe(facts.get("recipe") or known.dialect or ("cited" if who else "imported"), model),
         model=safe_name(model),
         nodes=nodes,
         devices_per_node=total // nodes,
