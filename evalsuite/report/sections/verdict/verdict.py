@@ -45,17 +45,12 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     questions, every = told["questions"], told["found"]
     shown, first = _in_place(questions), choose_open(every)
     criteria = cards.cards(book, words)
+    block_of = {case.id: block.id for block in subject.blocks for case in block.cases}
     return {
         **told,
         "found": first,
         "folded": [finding for finding in every if finding not in first],  # below a line that names their models
-        "curves": curves.draw(
-            book,
-            questions,
-            subject.look,
-            words,
-            {case.id: block.id for block in subject.blocks for case in block.cases},
-        ),
+        "curves": curves.draw(book, questions, subject.look, words, block_of),
         "shown": shown,  # drawn in place; without them the reader asks
         "matrix": None if shown else told["matrix"],
         "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in told["cards"]],
