@@ -130,7 +130,7 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
             print(_printable(f"{result.source}: {run}: {i18n.status(result.status)}{reason}"))
             for finding in result.findings:
                 print(_printable(f"  {finding.code}: {i18n.finding(finding)}"))
-    made = sum(result.is_new for result in results)
+    made = sum(bool(result.run) and result.status not in ("already there", "cited") for result in results)
     cited = sum(result.status == "cited" for result in results)
     left = len(results) - made - cited
     told = {"made": made, "left": left, **({"cited": cited} if cited else {})}

@@ -38,10 +38,6 @@ class Imported:
     reason: str = ""
     findings: tuple[Finding, ...] = ()
 
-    @property
-    def is_new(self) -> bool:
-        return self.run is not None and self.status not in ("already there", "cited")
-
 
 @dataclass(frozen=True, kw_only=True)
 class SaidOfLogs:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import replacing, zip_entry
+from evalsuite.files import replacing, sha256, zip_entry
 from evalsuite.report.forms import bundle
 from evalsuite.report.forms.material import Material
 from evalsuite.results.publish.log_copies import LogCopy
@@ -29,7 +29,7 @@ def write(material: Material) -> list[Path]:
 
 
 def _copy(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
-    facts = {"run_id": copy.run_id, "log": copy.name, "sha256": copy.raw_sha256, "bytes": copy.file.stat().st_size}
+    facts = {"run_id": copy.run_id, "log": copy.name, "sha256": sha256(copy.file), "bytes": copy.file.stat().st_size}
     hashed, size = hashlib.sha256(), 0
     try:
         with archive.open(zip_entry(copy.name), "w", force_zip64=True) as into:

@@ -221,10 +221,6 @@ class Answer:
     def in_steps(self) -> bool:
         return all(self.steps)
 
-    @property
-    def all_alike(self) -> bool:
-        return not any(pair.behind for pair in self.decisions.values())
-
 
 @dataclass(kw_only=True)
 class _Question:

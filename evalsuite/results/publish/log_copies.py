@@ -10,7 +10,6 @@ from pathlib import Path
 
 from evalsuite import redaction
 from evalsuite.errors import EvalsuiteError
-from evalsuite.files import sha256
 from evalsuite.logs.text import logfile
 from evalsuite.model import Measurement
 from evalsuite.runs.store import Store
@@ -24,11 +23,6 @@ class LogCopy:
     run_id: str
     name: str  # below the folder of runs: CASE/r0/log.HOST.txt
     file: Path
-
-    @property
-    def raw_sha256(self) -> str:
-        """Of the log as it lies in the run folder: the one that its outcome and the report name."""
-        return sha256(self.file)
 
     def pieces(self) -> Iterator[bytes]:
         """The copy, in order. Raises EvalsuiteError where the log can be read no further."""

@@ -281,7 +281,9 @@ def _key(answer: Answer) -> str:
         return answer.wording
     if answer.fewest < 2:
         return "untold_single" if all(entry.summary.n < 2 for entry in answer.ranked) else "untold_some_single"
-    return "untold_apart" if answer.in_steps else "untold_alike" if answer.all_alike else "untold_overlap"
+    if answer.in_steps:
+        return "untold_apart"
+    return "untold_overlap" if any(pair.behind for pair in answer.decisions.values()) else "untold_alike"
 
 
 def _order(answer: Answer, words: Words) -> Rendered:
