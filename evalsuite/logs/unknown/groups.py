@@ -90,7 +90,8 @@ _LOSS = re.compile(
 _SCORE = re.compile(rb"(?i)(?:val|valid|test|eval|dev)[_/]")
 _TO_COME = re.compile(rb"(?i)eta|<|remain|end|finish|until|estim")
 _OVER = re.compile(rb"(?i)done|finish|complete|\bend")
-_OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s")  # a bar of another kind, bytes
+_OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s|[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]")  # other bars, bytes, complaints
+_SAVED = re.compile(rb"(?i)(?<![a-z])sav(?:ed|ing)(?![a-z])")
 _LENGTHS = {"examples": _EXAMPLES, "steps": _BATCHES}  # of an epoch
 _TABLE = b"\n"
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
@@ -193,7 +194,8 @@ def _apart(group: Group, others: Sequence[Group]) -> Group:
 
 def _beside(group: Group, others: Sequence[Group]) -> Group:
     """A counter with its clock in a line of its own, as often as a line of losses."""
-    often = any(other.lacks == _NO_COUNTER and ALIKE < other.count / group.count < 1 / ALIKE for other in others)
+    losses = (each for each in others if each.lacks == _NO_COUNTER and _LOSS.search(each.text.encode()))
+    often = any(ALIKE < each.count / group.count < 1 / ALIKE for each in losses)
     return replace(group, dialect=group.unsaid, lacks="") if group.unsaid and often else group
 
 
@@ -263,13 +265,14 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
     if len(lines) < roles.FEWEST:
         return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
-    if tested or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
+    saves = _SAVED.search(said) and not _LOSS.search(said)
+    if tested or saves or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=_OTHER_WORK)
     group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, length, header)
     plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     of_epochs = (trains or _tells_epochs(texts)) and (plain_bar or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
     timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
-    again = group.dialect is not None and group.dialect.steps_restart == "epoch"
+    again = "epoch" in group.roles and group.dialect is not None and group.dialect.steps_restart == "epoch"
     if not training and not of_epochs and (is_bar or not (timed or again)):
         unsaid = group.dialect if trains and "step" in group.roles and not is_bar else None
         return replace(group, dialect=None, by_epoch=None, unsaid=unsaid, lacks=_NO_TRAINING)
