@@ -632,6 +632,7 @@ class Evaluation:
     price: "TrainingPrice | None" = None
     against: "tuple[ReferenceComparison, ...]" = ()
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal
+    beside_runs: tuple[Mapping[str, str], ...] = ()  # of each folder: its files that are no run's → SHA-256
     since: "Since | None" = None
 
 

@@ -103,6 +103,10 @@ def a_byte_of_a_raw_file(place: Place, random: Random) -> None:
     change_byte(random.choice(files), random)
 
 
+def a_byte_beside_the_runs(place: Place, random: Random) -> None:
+    change_byte(random.choice([place.runs / "plan.json", *(place.runs / "campaigns").iterdir()]), random)
+
+
 def a_log_and_its_hash(place: Place, random: Random) -> None:
     run = random.choice(runs_of(place))
     change_digit(run / "log.n0.txt", random)
@@ -221,7 +225,7 @@ def everything_made_anew(place: Place, random: Random) -> None:
 FOUND: tuple[Callable[[Place, Random], None], ...] = (
     *(a_byte_of_a_raw_file, a_log_and_its_hash, a_changed_environment, a_deleted_run, a_doubled_run, exchanged_runs),
     *(a_line_of_the_journal, a_chain_made_anew, a_byte_of_the_report, a_digit_of_the_report_and_its_hash),
-    *(a_file_put_beside_and_its_hash, a_line_behind_the_last_and_its_hash),
+    *(a_file_put_beside_and_its_hash, a_line_behind_the_last_and_its_hash, a_byte_beside_the_runs),
     *(a_number_of_the_summary_and_its_hash, an_archive_and_its_hash, a_file_of_the_report_taken_away),
 )
 NEEDS_SEAL = (everything_made_anew,)  # nothing within the folders contradicts it

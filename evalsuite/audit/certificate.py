@@ -78,11 +78,7 @@ def read(path: Path) -> Thresholds:
 
 def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certificate:
     """Of the `summary.json` *facts*. Raises EvalsuiteError where a threshold is of another unit."""
-    checks = tuple(
-        replace(check, outcome="RECORD") if each.record else check
-        for each in asked.criterion
-        for check in _checks(each, facts)
-    )
+    checks = tuple(check for each in asked.criterion for check in _checks(each, facts))
     runs = [run for row in facts["summaries"] for run in row["runs"]]
     missing = tuple(sorted(set(asked.nodes) - {host for run in runs for host in run.get("hosts", ())}))
     starts = [start for run in runs if (start := instant(run["started_at"]))]
@@ -120,12 +116,10 @@ def _concerned(asked: Threshold, facts: Facts) -> Iterator[Facts]:
         yield summary
 
 
-def _checks(asked: Threshold, facts: Facts) -> Iterator[Check]:
-    plain, concerned = Check(name=asked.name, holds=asked.holds), list(_concerned(asked, facts))
-    for summary in concerned:
-        yield _judged(replace(plain, case=summary["case"]["id"], n=summary["n"]), summary)
-    if not concerned:
-        yield plain
+def _checks(asked: Threshold, facts: Facts) -> list[Check]:
+    plain, concerned = Check(name=asked.name, holds=asked.holds), _concerned(asked, facts)
+    judged = [_judged(replace(plain, case=each["case"]["id"], n=each["n"]), each) for each in concerned] or [plain]
+    return [replace(check, outcome="RECORD") for check in judged] if asked.record else judged
 
 
 def _judged(check: Check, facts: Facts) -> Check:

@@ -74,6 +74,8 @@ def _of_file(file: Path, summary: Mapping[str, Any], seal: str, look: Look) -> I
             yield EvalsuiteError.of("site.not_ours", path=file, error=Message("site.name", name=ascii(name)))
         if wrong := look(file, name, text):
             yield wrong
+        if name.endswith(".csv") and is_file(beside := file.parent / name) and read_bytes(beside) != content:
+            yield Contradicts.of("audit.not_alike", path=file, name=name)
         if file.suffix == ".xlsx" or name == log_bundle.MANIFEST:
             texts[name] = text
         hashes[name] = hashlib.sha256(content).hexdigest() if file.name == log_bundle.NAME else ""

@@ -1,6 +1,7 @@
 """The raw files of a report: every hash of them in report, run folders and journal, and what the journal noted."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__
@@ -24,6 +25,8 @@ def mistakes(facts: Mapping[str, Any], store: Store) -> Iterator[EvalsuiteError]
     for folder in store.finished():
         if folder.path not in known and folder.path.parent.name in names:
             yield Contradicts.of("audit.added_run", path=folder.path)
+    for root, there, held in zip(store.roots, store.hash_beside(), facts.get("beside_runs", ()), strict=False):
+        yield from _unlike(root, {name for name, _ in there.items() ^ held.items()})
     yield from _of_journal(facts.get("journal_sha256", ()), store.journal)
 
 
@@ -44,8 +47,11 @@ def _of_run(folder: RunFolder, wanted: Mapping[str, str] | None) -> Iterator[Eva
             agents |= {} if outcome.trimmed else agent.sha256 or {}  # by us, for the house's own recordings
     except EvalsuiteError as error:
         yield Contradicts(error.message)
-    for name in sorted({*others, *folder.changed(outcome), *folder.others(agents)}):
-        path = folder.path / name
+    yield from _unlike(folder.path, {*others, *folder.changed(outcome), *folder.others(agents)})
+
+
+def _unlike(folder: Path, names: set[str]) -> Iterator[EvalsuiteError]:
+    for path in (folder / name for name in sorted(names)):
         yield Contradicts.of("audit.changed", path=path) if path.exists() else Gone.of("audit.gone", path=path)
 
 

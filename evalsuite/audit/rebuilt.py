@@ -35,11 +35,9 @@ def _hash(file: Path | None) -> str:
 def _difference(given: Path, again: Path) -> EvalsuiteError:
     if given.suffix in BINARY:
         browsers = {tuple(BROWSER.findall(read_bytes(file, most=MOST_BYTES))) for file in (given, again)}
-        return (
-            Gone.of("audit.other_browser", path=given)
-            if len(browsers) > 1
-            else Contradicts.of("audit.changed", path=given)
-        )
+        if len(browsers) > 1:
+            return Gone.of("audit.other_browser", path=given)
+        return Contradicts.of("audit.changed", path=given)
     try:
         ours, theirs = _texts(given), _texts(again)
     except EvalsuiteError as error:

@@ -93,7 +93,7 @@ def evaluate(
         trials=_trials(store, asked),
         journal_sha256=recorded.sha256,
     )
-    return disclosed(whole)
+    return replace(disclosed(whole), beside_runs=store.hash_beside())
 
 
 def _judged(

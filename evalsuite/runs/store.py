@@ -27,7 +27,7 @@ from evalsuite.messages import Message, from_json
 from evalsuite.model import Case, Run
 from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
-from evalsuite.runs.journal import Journal, JournalLine
+from evalsuite.runs.journal import CAMPAIGNS, Journal, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.recordings import BY_AGENT
 
@@ -40,6 +40,7 @@ OUTCOME = "outcome.json"
 SCRATCH = "scratch"
 PULSE = ".evalsuite-pulse"
 PLAN = "plan.json"
+BESIDE = (PLAN, f"{CAMPAIGNS}/*.json", "equivalence/*.json", "network/*/network.json")  # what is read beside the runs
 LONGEST_NAME = 180  # bytes; file systems take 255, and archives and sites put more before it
 SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
 ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
@@ -267,6 +268,11 @@ class Store:
 
     def folder(self, run: Run) -> RunFolder:
         return RunFolder(self.root / folder_name(run.case) / f"r{run.repeat}")
+
+    def hash_beside(self) -> tuple[dict[str, str], ...]:
+        """Of each root: path → hash of what is read beside the run folders."""
+        found = ((root, sorted(file for each in BESIDE for file in root.glob(each))) for root in self.roots)
+        return tuple({file.relative_to(root).as_posix(): sha256(file) for file in files} for root, files in found)
 
     def ended(self) -> Callable[[Run], bool]:
         """A function that says whether a run is finished. One listing answers for cases without a folder."""

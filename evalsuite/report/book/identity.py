@@ -39,7 +39,7 @@ def _parts(evaluation: Evaluation) -> Iterator[str]:
             yield from (_line(run_id, line) for run_id, line in sorted(value.items()))
         elif isinstance(value, Mapping):
             yield json.dumps(value, sort_keys=True, default=repr)
-        elif value or field.name not in ("journal_sha256", "against", "since"):
+        elif value or field.name not in ("journal_sha256", "beside_runs", "against", "since"):
             yield f"{field.name}={value!r}"
 
 
