@@ -86,10 +86,9 @@ def certify(facts: Facts, asked: Thresholds, *, seal: str, sha256: str) -> Certi
         raise EvalsuiteError.of("audit.no_day")
     last = max(starts, key=lambda start: start.replace(tzinfo=start.tzinfo or UTC)).date()
     checks += tuple(Check(name=node, holds="nodes", reason="missing") for node in missing)
-    outcomes = {check.outcome for check in checks}
     whole: Sequence[Outcome] = ("FAIL", "UNDETERMINED", "PASS", "RECORD")
     return Certificate(
-        outcome=next(each for each in whole if each in outcomes),
+        outcome=min((check.outcome for check in checks), key=whole.index),
         checks=checks,
         failing=tuple(sorted(_failing(facts, asked.criterion))),
         missing=missing,

@@ -1,7 +1,4 @@
-"""`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits.
-
-A signature is made of it, and so of every file.
-"""
+"""`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +10,7 @@ from evalsuite.errors import EvalsuiteError
 from evalsuite.files import is_file, read_json, sha256, write_json
 from evalsuite.messages import LANGUAGES, Message
 
-NAME, SIGNATURE = "manifest.json", "manifest.json.sig"
+NAME, SIGNATURE = "manifest.json", "manifest.json.sig"  # of all hashes
 
 
 @dataclass(frozen=True, kw_only=True)
