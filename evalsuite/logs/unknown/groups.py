@@ -473,7 +473,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     alone = not {"rate", "pace"}.isdisjoint(chosen) or per_step
     counted = not chosen.keys().isdisjoint({"step", "consumed"})
     epochs = of_epochs and timed in _OF_REPORT and examples is not None
-    by_epoch = of_epochs and not (epochs or alone) and (timed in (*_OF_REPORT, "elapsed") or stamped)
+    by_epoch = of_epochs and not (epochs or alone) and (timed in (*_OF_REPORT, "elapsed", "elapsed whole") or stamped)
     if by_epoch:
         chosen, clocked = {**chosen, "step": each}, replace(clocked, lacks=Message("logs.shape_epochs"))
     elif not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):

@@ -332,7 +332,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             and "rate" not in chosen
             and (slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead)))
         )
-        is_loss = slot.label == "cost" and slot.unit not in words.UNIT_S
+        is_loss = re.match("(?:ep(?:isode)?|mean|avg|train)?[ _]?cost$", slot.label) and slot.unit not in words.UNIT_S
         covering = _tells_cover(slot, covers)
         each = words.PER_EPOCH.search(slot.words) and words.EPOCH.search(chosen.get("step", column)[0].label)
         named = words.TIME.search(slot.label) or alone or covering or each
@@ -341,7 +341,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         counter = chosen.get("step")
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):
             chosen["elapsed_s"] = column
-            return "elapsed whole" if interval and all(value % 1 == 0 for value in values) else "elapsed"
+            whole = all(math.isclose(value, round(value), abs_tol=1e-6) for value in values)  # 515.1 min, too
+            return "elapsed whole" if interval and whole else "elapsed"
         name = ""
         if slot.clock and sum(step > 0 for step in _differences(column)) > MOSTLY * len(column):
             continue  # a time of day, over midnight
