@@ -4,7 +4,7 @@ import re
 
 from evalsuite.dialect import Dialect, Fields, line
 
-_LOADED = re.compile(rb".*\nLoaded: ([\d.]+) seconds", re.DOTALL)
+_LOADED = re.compile(rb".*\bLoaded: ([\d.]+) seconds", re.DOTALL)  # behind a rank, too
 _LOADING_BYTES = 1 << 12  # of its complaints
 _BATCH = re.compile(rb"(\d+): ([\d.]+|-?nan), (?:[\d.]+|-?nan)$")
 
