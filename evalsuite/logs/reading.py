@@ -44,6 +44,7 @@ from evalsuite.model import RATES, Breakdown, Case, Certainty, Finding, Protocol
 from evalsuite.runs.recordings import AGENT_LOG
 
 if TYPE_CHECKING:
+    from evalsuite.logs.unknown.groups import Group
     from evalsuite.runs.store import Log
 
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
@@ -167,6 +168,9 @@ def _read(
         if error.final:
             return reading
     final = reading.throughput
+    if name is None and reading.steps and final is None and reading.status == "partial" and not given.case:
+        by_bars = _read_by_shape(paths, arrivals, given, reading, bars=True)
+        return reading if by_bars.throughput is None else by_bars
     if name is not None or reading.steps or (final and given.case):
         return reading
     if final is None:
@@ -206,18 +210,25 @@ def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | No
 
 
 def _read_by_shape(
-    paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading, *, bars: bool = True
+    paths: Sequence[Path],
+    arrivals: Sequence[Arrival | None],
+    given: Given,
+    silent: Reading,
+    *,
+    bars: bool | None = None,
 ) -> Reading:
-    """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log."""
+    """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log.
+
+    *bars*: by these alone, or by no bar, since an evaluation may draw one.
+    """
     from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
     from evalsuite.logs.unknown.starts import choose_start
     from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
     from evalsuite.redaction import redact
 
     grouped = groups(paths[0]) if paths else []
-    grouped = [
-        group for group in grouped if bars or not (group.dialect and group.dialect.redrawn)
-    ]  # an evaluation may draw one
+    if bars is not None:
+        grouped = [group for group in grouped if bool(group.dialect and group.dialect.redrawn) == bars]
     shape = next(iter(grouped), None)
     if shape and shape.by_epoch and given.steps_per_report:
         counted = {"step": shape.roles["epoch"], **shape.roles}
@@ -252,14 +263,20 @@ def _read_by_shape(
         by_steps = variant.dialect.unit in NO_ITEMS and "rate" not in shape.roles  # then no batch would help
         asked = asked if asked.steps and not by_steps else result
     result = replace(result if result.throughput else asked, dialect=None, shape=shape.shape)
-    whole = Message("logs.read_by_shape", line=shape.line, text=shape.text, roles=shape.outline)
-    taken = join(whole, start.reason) if start else whole
+    taken = join(_taken_for(shape, silent), start.reason if start else None)
     if result.throughput is None or result.throughput.items_per_s is None:
         return replace(result, status="doubtful", reason=join(taken, result.reason))
     if given.shape == shape.shape and start is None:
         return result
     died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
     return replace(result, status="doubtful", reason=join(taken, Message("logs.shape_accept", shape=shape.shape), died))
+
+
+def _taken_for(shape: "Group", silent: Reading) -> Message:
+    told = {"line": shape.line, "text": shape.text, "roles": shape.outline}
+    if silent.dialect and silent.steps:
+        return Message("logs.read_beside", dialect=silent.dialect, **told)
+    return Message("logs.read_by_shape", **told)
 
 
 def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
@@ -277,7 +294,7 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     reading, run = _judge(numbers), numbers.run
     settled = run.given.case or reading.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
     if settled or numbers.final or (numbers.throughput and not _is_denied_batch(numbers, numbers.throughput)):
-        return reading
+        return _judge_whole(reading, numbers, paths) or reading
     counts = any(record.step is not None or record.interval or record.step_s for record in run.records)
     if not run.dialect.every and not counts:
         return reading  # nothing counts the steps of a report
@@ -291,6 +308,23 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     if numbers.throughput and counted.throughput.method not in CLOCKS:
         return reading
     return replace(counted, status="doubtful", reason=join(reading.reason, Message("logs.read_in_steps")))
+
+
+def _judge_whole(reading: Reading, numbers: Numbers, paths: Sequence[Path]) -> Reading | None:
+    """Of a log for which its window does not speak, and which is small: over all that it printed after its warm-up."""
+    from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
+
+    run, measured = numbers.run, reading.throughput
+    refused = measured is None or measured.items_per_s is None or run.dialect.averaging == "cumulative"
+    asked = run.given.case or run.given.protocol != Protocol()  # for a window
+    if asked or refused or not _rest_of(measured) or len(paths) > 1 or paths[0].stat().st_size > SMALL_BYTES:
+        return None
+    run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
+    whole = _judge(over_all(compute_numbers(run)))
+    if not measured or not whole.throughput or whole.throughput.method != measured.method:
+        return None
+    told = replace(whole.throughput, findings=(*whole.throughput.findings, *measured.findings))
+    return replace(whole, throughput=told, status="doubtful", reason=join(reading.reason, Message("logs.read_whole")))
 
 
 def _is_denied_batch(numbers: Numbers, measured: Throughput) -> bool:
@@ -357,9 +391,13 @@ def _judge(numbers: Numbers) -> Reading:
 def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
     if any(isinstance(finding, _AGAIN) for finding in findings):
         return Message("logs.several_starts")
-    rest = (finding for finding in measured.findings if isinstance(finding, rules.RestDiffers)) if measured else ()
-    apart = next((finding for finding in rest if abs(finding.difference) > rules.RestDiffers.doubtful), None)
+    apart = _rest_of(measured)
     return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
+
+
+def _rest_of(measured: Throughput | None) -> rules.RestDiffers | None:
+    rest = (finding for finding in measured.findings if isinstance(finding, rules.RestDiffers)) if measured else ()
+    return next((finding for finding in rest if abs(finding.difference) > rules.RestDiffers.doubtful), None)
 
 
 def _tells_training(numbers: Numbers) -> bool:
