@@ -174,7 +174,7 @@ def _read(
     if name is not None or reading.steps or (final and given.case):
         return reading
     if final is None:
-        return _read_by_shape(paths, arrivals, given, reading)
+        return _read_by_shape(paths, arrivals, given, reading, bars=None)
     steps = _read_by_shape(paths, arrivals, given, replace(reading, throughput=None), bars=False)
     return _deny_total(final, float(reading.printed.get("global_batch", 0)), steps) or reading
 
@@ -210,12 +210,7 @@ def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | No
 
 
 def _read_by_shape(
-    paths: Sequence[Path],
-    arrivals: Sequence[Arrival | None],
-    given: Given,
-    silent: Reading,
-    *,
-    bars: bool | None = None,
+    paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading, *, bars: bool | None
 ) -> Reading:
     """By the heaviest group of lines that has a counter and a time; *silent*: what else is said of the log.
 

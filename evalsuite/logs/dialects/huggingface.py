@@ -194,15 +194,13 @@ _EVALUATED = line(
 )
 
 _dialect = functools.partial(Dialect, framework="pytorch", scope="global", averaging="cumulative")
+_by_clock = functools.partial(_dialect, clock_s=1.0, zero_based=False, evaluation_inside=True)
 
 DIALECTS = (
-    _dialect(
+    _by_clock(
         name="hf_trainer",
         title="Hugging Face Trainer",
         unit="samples/s",
-        clock_s=1.0,
-        zero_based=False,
-        evaluation_inside=True,
         step=line(
             _LOSS_AND_BAR,
             "{'loss': 2.0251, 'learning_rate': 0.0002, 'epoch': 0.02}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
@@ -218,13 +216,10 @@ DIALECTS = (
         "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
         "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
     ),
-    _dialect(
+    _by_clock(
         name="hf_trainer_tokens",
         title="Hugging Face Trainer, tokens",
         unit="tokens/s",
-        clock_s=1.0,
-        zero_based=False,
-        evaluation_inside=True,
         step=line(
             _LOSS_AND_BAR,
             "{'loss': 2.0251, 'grad_norm': 0.5, 'learning_rate': 0.0002, 'epoch': 0.02, 'num_input_tokens_seen': 655360}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
@@ -235,13 +230,10 @@ DIALECTS = (
         yields_to=("trl", "ms_swift"),
         notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
     ),
-    _dialect(
+    _by_clock(
         name="trl",
         title="TRL",
         unit="tokens/s",
-        clock_s=1.0,
-        zero_based=False,
-        evaluation_inside=True,
         step=line(
             _LOSS_AND_BAR,
             b"{'loss': 1.5618, 'grad_norm': 1.2, 'learning_rate': 9.98e-05, 'num_tokens': 52000.0, 'mean_token_accuracy': 0.65, 'epoch': 0.01}\n\r  5%|          | 10/200 [00:16<05:04,  1.60s/it]",
@@ -253,13 +245,10 @@ DIALECTS = (
         notes="Tokens of all processes without padding; where the trainer generates (GRPO), prompts and completions, "
         "and the time of generating is inside.",
     ),
-    _dialect(
+    _by_clock(
         name="axolotl",
         title="Axolotl, tokens",
         unit="tokens/s",
-        clock_s=1.0,
-        zero_based=False,
-        evaluation_inside=True,
         step=line(
             _LOSS_AND_BAR,
             b"{'loss': '1.562', 'grad_norm': '1.203', 'learning_rate': '0.0002', 'ppl': '4.768', 'memory/max_active (GiB)': '18.2', "
@@ -339,13 +328,10 @@ DIALECTS = (
         notes="num_input_tokens_seen of all processes, padding included unless the Trainer is told otherwise; the "
         "printed throughput is a mean since the start.",
     ),
-    _dialect(
+    _by_clock(
         name="llamafactory",
         title="LLaMA-Factory trainer_log.jsonl",
         unit="samples/s",
-        clock_s=1.0,
-        zero_based=False,
-        evaluation_inside=True,
         step=line(
             rb'"current_steps": (?P<step>\d+), "total_steps": (?P<of>\d+), "loss": (?P<loss>%b|NaN)[^{}\r\n]*?'
             rb'"elapsed_time": "([^"]+)"' % _NUMBER,

@@ -228,6 +228,16 @@ _OTHER_SCRIPTS = ("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hug
 _COUNTED = ("mlperf_mllog", "mlperf_nemo", "mlperf_gpt")
 _dialect = functools.partial(Dialect, scope="global", averaging="interval")
 
+_without_throughput = functools.partial(_dialect, framework=None, unit="samples/s", per_epoch=True, end=_RUN_STOP)
+_of_epochs = functools.partial(
+    _without_throughput,
+    epochs_are_steps=True,
+    trust_stamps=False,
+    scores=_TOP1,
+    facts=_TRAIN_SAMPLES,
+    second=_EpochCheck,
+)
+
 DIALECTS = (
     _dialect(
         name="mlperf_mllog",
@@ -298,61 +308,35 @@ DIALECTS = (
         ),
         notes="step counts tokens: 4194304 more in each step. The time of a step leaves out what lies between two of them.",
     ),
-    _dialect(
+    _without_throughput(
         name="mlperf_samples",
         title="MLPerf :::MLLOG without a throughput, blocks counted in samples",
-        framework=None,
-        unit="samples/s",
-        per_epoch=True,
         trust_stamps=False,
         step=_SAMPLE_BLOCKS,
-        end=_RUN_STOP,
         second=MllogCheck,
         yields_to=(*_COUNTED, *_OTHER_SCRIPTS),
         notes="Samples since the block before, evaluation inside.",
     ),
-    _dialect(
+    _without_throughput(
         name="mlperf_evaluations",
         title="MLPerf :::MLLOG without a throughput, evaluations counted in samples or steps",
-        framework=None,
-        unit="samples/s",
-        per_epoch=True,
         step=(_EVALUATIONS,),
-        end=_RUN_STOP,
         named_facts={"all": "global_batch"},
         second=_CountCheck,
         yields_to=(*_COUNTED, "mlperf_samples", *_OTHER_SCRIPTS),
         notes="Samples since the evaluation before, evaluation inside. Steps are counted by the global batch.",
     ),
-    _dialect(
+    _of_epochs(
         name="mlperf_blocks",
         title="MLPerf :::MLLOG without a throughput, blocks between evaluations",
-        framework=None,
-        unit="samples/s",
-        per_epoch=True,
-        epochs_are_steps=True,
-        trust_stamps=False,
         step=_BLOCKS,
-        end=_RUN_STOP,
-        scores=_TOP1,
-        facts=_TRAIN_SAMPLES,
-        second=_EpochCheck,
         yields_to=(*_COUNTED, "mlperf_samples", "mlperf_evaluations", "mlperf_epochs", *_OTHER_SCRIPTS),
         notes="Training samples x epochs of a block / its time; evaluation is inside where no line says when it begins.",
     ),
-    _dialect(
+    _of_epochs(
         name="mlperf_epochs",
         title="MLPerf :::MLLOG without a throughput, epochs",
-        framework=None,
-        unit="samples/s",
-        per_epoch=True,
-        epochs_are_steps=True,
-        trust_stamps=False,
         step=_EPOCHS,
-        end=_RUN_STOP,
-        scores=_TOP1,
-        facts=_TRAIN_SAMPLES,
-        second=_EpochCheck,
         yields_to=(*_COUNTED, "mlperf_samples", "mlperf_evaluations", *_OTHER_SCRIPTS),
         notes="Training samples of an epoch, or of its part between two evaluations, / its time.",
     ),
