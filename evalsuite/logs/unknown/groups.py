@@ -69,7 +69,6 @@ _BATCHES = re.compile(
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
-_BAR_UNITS = (None, *b"s/epoch epoch/s it/s s/it batch/s s/batch step/s s/step steps/s ba/s".split())
 _COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
 _LOSS = re.compile(
     rb"(?i)(?<!test[ _])(?<!eval[ _])(?<!val[ _])(?<!valid[ _])(?<!validation[ _])loss|unning training"
