@@ -310,16 +310,19 @@ def _judge_whole(reading: Reading, numbers: Numbers, paths: Sequence[Path]) -> R
     from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 
     run, measured = numbers.run, reading.throughput
-    refused = measured is None or measured.items_per_s is None or run.dialect.averaging == "cumulative"
+    refused = measured is None or measured.items_per_s is None or measured.method in (RATES, FINAL)
     asked = run.given.case or run.given.protocol != Protocol()  # for a window
+    asked |= any(isinstance(finding, _AGAIN) for finding in reading.findings)  # then one start is chosen
+    refused |= run.dialect.averaging == "cumulative"
     if asked or refused or not _rest_of(measured) or len(paths) > 1 or paths[0].stat().st_size > SMALL_BYTES:
         return None
     run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
-    whole = _judge(over_all(compute_numbers(run)))
-    if not measured or not whole.throughput or whole.throughput.method != measured.method:
+    window = compute_numbers(run)
+    if (whole := over_all(window)) is window or not measured or not whole.throughput:
         return None
+    judged = _judge(whole)
     told = replace(whole.throughput, findings=(*whole.throughput.findings, *measured.findings))
-    return replace(whole, throughput=told, status="doubtful", reason=join(reading.reason, Message("logs.read_whole")))
+    return replace(judged, throughput=told, status="doubtful", reason=join(reading.reason, Message("logs.read_whole")))
 
 
 def _is_denied_batch(numbers: Numbers, measured: Throughput) -> bool:
@@ -386,6 +389,8 @@ def _judge(numbers: Numbers) -> Reading:
 def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
     if any(isinstance(finding, _AGAIN) for finding in findings):
         return Message("logs.several_starts")
+    if measured and any(isinstance(finding, rules.SteepDrift) for finding in measured.findings):
+        return Message("logs.read_drift")
     apart = _rest_of(measured)
     return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
 

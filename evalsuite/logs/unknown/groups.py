@@ -172,7 +172,7 @@ def _apart(group: Group, others: Sequence[Group]) -> Group:
     if (
         not alike
         or any(other.text.startswith(lead[0]) for other in alike)
-        or re.match(rb"\W*" + begin.strip(), pattern)
+        or re.match(rb"\W*" + re.sub(rb"\W", b"", begin), pattern)
     ):
         return group
     only = replace(group.dialect.step[0], pattern=re.escape(begin) + rb"[^\r\n]*?" + pattern)
