@@ -172,7 +172,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
             continue
         colon = slot.tail == b":" and slot.lead.rstrip().endswith(b"[")  # [ 200:391]
         share = second or colon or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
-        named = was_range or bool(words.COUNTER.search(slot.label))
+        named = was_range or bool(words.COUNTER.search(slot.label)) or slot.label == "train"  # train 050 1.113e+00
         bare = not slot.label and (
             place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)
         )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)

@@ -153,7 +153,7 @@ def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
     between = re.sub(
         rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between
     )  # Time (mins): 3.2
-    between = re.sub(rb"(?<=[A-Za-z])( *[:=] *)[\[(]\s*$", rb"\1", between)  # Epoch: [109]
+    between = re.sub(rb"(?<=[A-Za-z]) *([:=]) *[\[(]?\s*$", rb"\1 ", between)  # Epoch: [109] · iteration:   100
     parts = re.split(rb"[,;|\t\n\0\]\[(){}]+|  +", between, maxsplit=1)
     head = parts[0]
     if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)
@@ -174,4 +174,4 @@ def label(text: bytes) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("utf-8", "replace")).lower()
     words = re.split(r"[,;|\t\n\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
     plain = re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)\ufffd")[-40:]
-    return re.sub(r"^(?:(?:info|debug|warning|root)[ -]*)+(?= |$|\b)", "", plain)  # of loggers
+    return re.sub(r"^(?:(?:info|debug|warning|root|[ap]m)[ -]*)+(?= |$|\b)", "", plain)  # of loggers
