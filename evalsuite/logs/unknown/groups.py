@@ -77,6 +77,8 @@ _LOSS = re.compile(
 _SCORE = re.compile(rb"(?i)(?:val|valid|test|eval|dev)[_/]")
 _TO_COME = re.compile(rb"(?i)eta|<|remain|end|finish|until|estim")
 _OVER = re.compile(rb"(?i)done|finish|complete|\bend")
+_BEGINS = re.compile(rb"(?i)\W*training\b(?:[^:=.%]*(?:\.\.\.|\bepoch\b)[\W\d]*|\W*)")
+_EPOCH_BEGINS = re.compile(rb"(?i)(?=\D*\d)(?=.*epoch)(?!.*\d\.)(?:epochs?|train(?:ing)?|start\w*|begin\w*|of|[\W\d_])+")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s|[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]")  # other bars, bytes, complaints
 _SAVED = re.compile(rb"(?i)(?<![a-z])sav(?:ed|ing)(?![a-z])")
 _LENGTHS = {"examples": _EXAMPLES, "steps": _BATCHES}  # of an epoch
@@ -126,13 +128,14 @@ def groups(path: Path) -> list[Group]:
     """The heaviest first; those that can be read before all others. Raises Unreadable."""
     sampled = list(_sample(path))
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
-    title = header = b""
+    title = header = opens = b""
     names = (0, b"")
     for number, text in sampled:
         bar = _bar(text)
+        opens = (opens or bar["of"]) if bar else b""
         if re.search(rb"\d", text):
             spoken = words.WORD.findall(bar["desc"] if bar else words.mask(text))
-            key = (b"%|", *spoken, *_evaluation_of(bar["desc"], title), bar["of"]) if bar else tuple(spoken)
+            key = (b"%|", *spoken, *_told_above(bar, title, opens), bar["of"]) if bar else tuple(spoken)
             header = names[1] if 0 < number - names[0] < tables.APART and tables.is_row(text, names[1]) else header
             in_table = header and not bar and tables.is_row(text, header)
             by_words[(_TABLE, header) if in_table else key].append((number, text))
@@ -263,6 +266,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
     if not training and not of_epochs and (is_bar or not (timed or again)):
         unsaid = group.dialect if trains and "step" in group.roles and not is_bar else None
         return replace(group, dialect=None, by_epoch=None, unsaid=unsaid, lacks=_NO_TRAINING)
+    if is_bar and not training:
+        group = replace(group, count=1 + sum(b" 0/" in text for _, text in lines))
     return replace(group, restarts=group.dialect is not None and _restarts(group.dialect, lines))
 
 
@@ -337,6 +342,17 @@ def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:
     other = re.search(rb"\d", title) or re.search(rb"[A-Za-z]", bar) or not words.EVALUATION.search(title)
     spoken = [] if other or _OVER.search(title) else words.WORD.findall(title)
     return spoken if len(spoken) <= LONGEST_TITLE else []
+
+
+def _told_above(bar: Match[bytes], title: bytes, opens: bytes) -> list[bytes]:
+    """Of a bar without a name: Epoch 5, and behind the bar that *opens* it another; training the last 15 blocks ..."""
+    if not re.search(rb"[A-Za-z]", bar["desc"]):
+        said = words.translate(title)
+        if bar["of"] != opens and _EPOCH_BEGINS.fullmatch(said):
+            return [b"validation"]
+        if _BEGINS.fullmatch(said) and not _OVER.search(said) and not words.NOT_TRAINING.search(said):
+            return [b"training"]
+    return _evaluation_of(bar["desc"], title)
 
 
 def _is_evaluation(match: Match[bytes]) -> bool:

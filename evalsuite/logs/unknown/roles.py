@@ -312,14 +312,15 @@ def _is_pace(slot: Slot) -> bool:
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
-    per_step = [c for c in plain if (words.PER_STEP.search(c[0].words) or _is_pace(c[0])) and not c[0].clock]
+    metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
+    steps = [c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]) or (metered and c[0].label == "batch")]
+    per_step = [column for column in steps if not column[0].clock]
     per_step.sort(key=lambda column: bool(re.search("avg|average|mean", column[0].words)))
     if per_step and not re.search("avg|average|mean", per_step[0][0].words):
         counter = chosen.get("step")
         name = "mean_s" if counter and "rate" not in chosen and _is_mean(per_step[0], counter) else "seconds"
         chosen[name] = per_step[0]
         return name
-    metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     interval = usual_interval(chosen)
     covers = [c[0] for c in columns.values() if interval > 1 and _covers(c, interval)]
     plain.sort(key=lambda column: not _tells_cover(column[0], covers))
