@@ -38,6 +38,7 @@ ITEMS, SHORT, UNIT_S = (_WORDS[name] for name in ("items", "short", "unit_s"))
 EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
+LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
 COUNTER, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
 _EACH, _SECOND = _WORDS["device"].values()
 RATE = re.compile(
