@@ -248,7 +248,7 @@ def number_epochs(records: Sequence[Record]) -> Sequence[Record]:
     steps = [record.step or 0 for record in records]
     falls = [pair for pair in itertools.pairwise(records) if (pair[1].step or 0) < (pair[0].step or 0)]
     longest = LEAST_OF_EPOCH * max(steps, default=0)
-    ends = [a.step == a.of or (2 * b.step <= a.step >= longest) for a, b in falls if a.step and b.step]
+    ends = [a.step == a.of or (2 * b.step <= a.step >= longest) for a, b in falls if a.step and b.step is not None]
     if len(falls) < FEWEST_EPOCHS or sum(ends) < MOST_OF_EPOCHS * len(falls):
         return records
     epochs = itertools.accumulate((after < before for before, after in itertools.pairwise(steps)), initial=1)

@@ -28,7 +28,6 @@ from evalsuite.messages import Message, join
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300
 MOST_COUNTERS, MOST_APART, MOSTLY = 3, 9, 0.8  # of groups whose clock is sought in other lines, how far, and how often
-MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 LONGEST_TITLE = 3  # words
 ALIKE = 0.8  # of as many lines
 COARSE_S, WHOLE = 50, 1e-6  # of which a second is a fiftieth; of rounding
@@ -55,30 +54,11 @@ _FORMS = {
     _IGNITE: rb"\[(?P<step>\d+)/(?P<of>%b)\] +\d+%%\|[^\r\n]*?\[(?P<elapsed_s>[\d:]+)<",
 }
 _RATE = re.compile(rb"[\d:?]+, *([\d.]+) ?(\w+)/\w")
-_KINDS = rb"(?:images|samples|examples)"
-_EXAMPLES = re.compile(
-    rb"(?i)(?:running training\b[^\n]*\n[^\n]*?num examples|"
-    rb"train(?:ing)?[ _](?:data[ _]?)?(?:set[ _])?(?:length|size|%b)) ?[=:] ?(\d[\d,]*)"
-    rb"|(?<![\w.])(\d[\d,]*) (?:%b for train|train(?:ing)? %b|train(?=[,;|] ?\d[\d,]* (?:val|test|dev)))"
-    rb"|training on (\d[\d,]*) %b" % (_KINDS.replace(b"s", b"s?"), *3 * (_KINDS,))
-)
-_BATCHES = re.compile(
-    rb"(?i)(?:(?:steps?|batches|iter(?:ation)?s)[_ ]per[_ ]epoch|(?:num(?:ber)?[_ ](?:of[_ ])?)?train(?:ing)?[_ ]"
-    rb"(?:batches|steps)|len\((?:self\.)?train_?(?:data)?_?loader\)) ?[=:] ?(\d[\d,]*)(?![.\d])"
-)
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
-_COUNTED = re.compile(rb"(?i)iter|step|epoch|batch|progress|update|^\s*\d+/\d+\s")
-_LOSS = re.compile(
-    rb"(?i)(?<!test[ _])(?<!eval[ _])(?<!val[ _])(?<!valid[ _])(?<!validation[ _])loss|unning training"
-    rb"|\b(?:[gd]_(?:real|fake|gan|l1)|err_?[gd])\b"
-)
-_SCORE = re.compile(rb"(?i)(?:val|valid|test|eval|dev)[_/]")
-_TO_COME = re.compile(rb"(?i)eta|<|remain|end|finish|until|estim")
-_OVER = re.compile(rb"(?i)done|finish|complete|\bend")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s|[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]")  # other bars, bytes, complaints
-_SAVED = re.compile(rb"(?i)(?<![a-z])sav(?:ed|ing)(?![a-z])")
+_EXAMPLES, _BATCHES, _LOSS, _BEGINS, _EPOCH_BEGINS, _COUNTED, _SCORE, _TO_COME, _OVER, _SAVED = words.LOG
 _LENGTHS = {"examples": _EXAMPLES, "steps": _BATCHES}  # of an epoch
 _TABLE = b"\n"
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
@@ -126,13 +106,14 @@ def groups(path: Path) -> list[Group]:
     """The heaviest first; those that can be read before all others. Raises Unreadable."""
     sampled = list(_sample(path))
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
-    title = header = b""
+    title = header = opens = b""
     names = (0, b"")
     for number, text in sampled:
         bar = _bar(text)
+        opens = (opens or bar["of"]) if bar else b""
         if re.search(rb"\d", text):
             spoken = words.WORD.findall(bar["desc"] if bar else words.mask(text))
-            key = (b"%|", *spoken, *_evaluation_of(bar["desc"], title), bar["of"]) if bar else tuple(spoken)
+            key = (b"%|", *spoken, *_told_above(bar, title, opens), bar["of"]) if bar else tuple(spoken)
             header = names[1] if 0 < number - names[0] < tables.APART and tables.is_row(text, names[1]) else header
             in_table = header and not bar and tables.is_row(text, header)
             by_words[(_TABLE, header) if in_table else key].append((number, text))
@@ -160,7 +141,11 @@ def groups(path: Path) -> list[Group]:
     bars = {group.bar for group in grouped if group.dialect}
     within = {bar for bar in bars if any(bar[0] < more and 2 * bar[1] < longer for more, longer in bars if bar[1])}
     grouped.sort(key=lambda group: -group.count * (1 + ("rate" in group.roles)))
-    return sorted(grouped, key=lambda group: (group.remote, group.bar in within, group.last < LATE * ends))
+
+    def behind(group: Group) -> bool:  # a bar, or (epoch: 51, iters: 700, time: 0.079) of one batch: others have all
+        return group.bar in within or group.roles.keys() >= {"consumed", "seconds"}
+
+    return sorted(grouped, key=lambda group: (group.remote, behind(group), group.last < LATE * ends))
 
 
 def _apart(group: Group, others: Sequence[Group]) -> Group:
@@ -171,7 +156,7 @@ def _apart(group: Group, others: Sequence[Group]) -> Group:
     alike = [other for other in others if other is not group and re.search(pattern, other.text.encode())]
     if (
         not alike
-        or any(other.text.startswith(lead[0]) for other in alike)
+        or all(other.text.startswith(lead[0]) for other in alike)
         or re.match(rb"\W*" + re.sub(rb"\W", b"", begin), pattern)
     ):
         return group
@@ -263,6 +248,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
     if not training and not of_epochs and (is_bar or not (timed or again)):
         unsaid = group.dialect if trains and "step" in group.roles and not is_bar else None
         return replace(group, dialect=None, by_epoch=None, unsaid=unsaid, lacks=_NO_TRAINING)
+    if is_bar and not training:
+        group = replace(group, count=1 + sum(b" 0/" in text for _, text in lines))
     return replace(group, restarts=group.dialect is not None and _restarts(group.dialect, lines))
 
 
@@ -297,7 +284,7 @@ def _tells_epochs(texts: Sequence[bytes]) -> bool:
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     bars = [bar for text in texts if (bar := _bar(text))]
     first = bars[0]
-    fast = [bar for bar in bars if _count(bar["n"]) > MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
+    fast = [bar for bar in bars if _count(bar["n"]) > roles.MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
     items = {_unit_of(bar["unit"]) for bar in bars if bar["unit"]} - {*NO_ITEMS}
     of_items = len(items) == 1 and "" not in items and _tells_scores(texts)
     if (len(fast) > len(bars) / 2 or items) and not of_items:
@@ -337,6 +324,17 @@ def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:
     other = re.search(rb"\d", title) or re.search(rb"[A-Za-z]", bar) or not words.EVALUATION.search(title)
     spoken = [] if other or _OVER.search(title) else words.WORD.findall(title)
     return spoken if len(spoken) <= LONGEST_TITLE else []
+
+
+def _told_above(bar: Match[bytes], title: bytes, opens: bytes) -> list[bytes]:
+    """Of a bar without a name: Epoch 5, and behind the bar that *opens* it another; training the last 15 blocks ..."""
+    if not re.search(rb"[A-Za-z]", bar["desc"]):
+        said = words.translate(title)
+        if bar["of"] != opens and _EPOCH_BEGINS.fullmatch(said):
+            return [b"validation"]
+        if _BEGINS.fullmatch(said) and not _OVER.search(said) and not words.NOT_TRAINING.search(said):
+            return [b"training"]
+    return _evaluation_of(bar["desc"], title)
 
 
 def _is_evaluation(match: Match[bytes]) -> bool:

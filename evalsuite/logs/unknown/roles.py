@@ -14,6 +14,7 @@ from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
 FEWEST_OF_START = (60, 5)  # at best, at least
+MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
 FEWEST_MEANS, MOST_MEANS = 6, 8  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
@@ -172,7 +173,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
             continue
         colon = slot.tail == b":" and slot.lead.rstrip().endswith(b"[")  # [ 200:391]
         share = second or colon or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
-        named = was_range or bool(words.COUNTER.search(slot.label))
+        named = was_range or bool(words.COUNTER.search(slot.label)) or slot.label == "train"  # train 050 1.113e+00
         bare = not slot.label and (
             place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)
         )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)
@@ -309,17 +310,25 @@ def _is_pace(slot: Slot) -> bool:
     return is_time and bool(words.SPEED.search(slot.label) or words.RATE.search(slot.label))
 
 
+def _is_absurd(column: Column, interval: float) -> bool:
+    """Wall_Time 0.035 of hours: no unit is said, and in seconds no steps are so fast."""
+    said = column[0].clock or not words.UNIT_S.keys().isdisjoint(re.findall("[a-z]+", column[0].words))
+    return not said and 0 < MOST_A_SECOND * statistics.median(_differences(column)) < interval
+
+
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
+    counter = chosen.get("step")
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
-    per_step = [c for c in plain if (words.PER_STEP.search(c[0].words) or _is_pace(c[0])) and not c[0].clock]
+    metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
+    names = ("batch",) if metered else ()
+    steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]) or c[0].label in names)
+    per_step = [column for column in steps if not column[0].clock]
     per_step.sort(key=lambda column: bool(re.search("avg|average|mean", column[0].words)))
     if per_step and not re.search("avg|average|mean", per_step[0][0].words):
-        counter = chosen.get("step")
         name = "mean_s" if counter and "rate" not in chosen and _is_mean(per_step[0], counter) else "seconds"
         chosen[name] = per_step[0]
         return name
-    metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     interval = usual_interval(chosen)
     covers = [c[0] for c in columns.values() if interval > 1 and _covers(c, interval)]
     plain.sort(key=lambda column: not _tells_cover(column[0], covers))
@@ -327,19 +336,18 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     for column in plain:
         slot = column[0]
         values = [value * slot.unit_s for value in values_of(column)]
-        alone = (
-            not slot.label
-            and "rate" not in chosen
-            and (slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead)))
-        )
+        passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
+        alone = not slot.label and "rate" not in chosen and passed
         is_loss = re.match("(?:ep(?:isode)?|mean|avg|train)?[ _]?cost$", slot.label) and slot.unit not in words.UNIT_S
         covering = _tells_cover(slot, covers)
         each = words.PER_EPOCH.search(slot.words) and words.EPOCH.search(chosen.get("step", column)[0].label)
         named = words.TIME.search(slot.label) or alone or covering or each
         if is_loss or not named or len(values) < len(column):
             continue
-        counter = chosen.get("step")
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):
+            if _is_absurd(column, interval):
+                unclear = "unclear"
+                continue
             chosen["elapsed_s"] = column
             whole = all(math.isclose(value, round(value), abs_tol=1e-6) for value in values)  # 515.1 min, too
             return "elapsed whole" if interval and whole else "elapsed"
@@ -354,9 +362,9 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
             name = "seconds"
         elif stamps:
-            passed = sorted(after - before for before, after in pairwise(stamps))[len(stamps) // 2 - 1]
+            since = sorted(after - before for before, after in pairwise(stamps))[len(stamps) // 2 - 1]
             middle = sorted(values)[len(values) // 2]
-            apart = {"report_s": abs(middle - passed), "seconds": abs(middle * (interval or 1.0) - passed)}
+            apart = {"report_s": abs(middle - since), "seconds": abs(middle * (interval or 1.0) - since)}
             name = min(apart, key=lambda name: apart[name])
         elif interval == 1 or (interval and slot.unit_s < 1):  # a report of many steps is not printed in milliseconds
             name = "seconds"

@@ -38,6 +38,7 @@ ITEMS, SHORT, UNIT_S = (_WORDS[name] for name in ("items", "short", "unit_s"))
 EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
+LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
 COUNTER, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
 _EACH, _SECOND = _WORDS["device"].values()
 RATE = re.compile(
@@ -153,7 +154,7 @@ def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
     between = re.sub(
         rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between
     )  # Time (mins): 3.2
-    between = re.sub(rb"(?<=[A-Za-z])( *[:=] *)[\[(]\s*$", rb"\1", between)  # Epoch: [109]
+    between = re.sub(rb"(?<=[A-Za-z]) *([:=]) *[\[(]?\s*$", rb"\1 ", between)  # Epoch: [109] · iteration:   100
     parts = re.split(rb"[,;|\t\n\0\]\[(){}]+|  +", between, maxsplit=1)
     head = parts[0]
     if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)
@@ -174,4 +175,4 @@ def label(text: bytes) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.decode("utf-8", "replace")).lower()
     words = re.split(r"[,;|\t\n\0\]\[{}]+|  +(?=\S)", words.strip(" :=([{<>|-*~#'\"\t\0"))[-1]
     plain = re.sub(r"['\":=<>*#\s]+", " ", words).strip(" .-([{)\ufffd")[-40:]
-    return re.sub(r"^(?:(?:info|debug|warning|root)[ -]*)+(?= |$|\b)", "", plain)  # of loggers
+    return re.sub(r"^(?:(?:info|debug|warning|root|[ap]m)[ -]*)+(?= |$|\b)", "", plain)  # of loggers
