@@ -37,8 +37,10 @@ from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
-from evalsuite.logs.text.logfile import CHUNK_BYTES, Piece, Unreadable, chunks, kind
+from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
+from evalsuite.logs.unknown.starts import choose_start
+from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 from evalsuite.messages import Message, join, message_of
 from evalsuite.model import RATES, Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 from evalsuite.runs.recordings import AGENT_LOG
@@ -183,16 +185,14 @@ def _read_one_start(
     whole: Reading, paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
 ) -> Reading:
     """Of several in one file that which `choose_start` chooses, with the batch and devices printed before it."""
-    from evalsuite.logs.unknown.starts import choose_start
-
     if (start := choose_start(paths[0], dialect, given)) is None:
         return whole
     own = _judge_or_count_steps(measure_logs(paths, arrivals, dialect, replace(given, lines=start.lines)), paths)
     if own.throughput is None:
         return whole
-    again = [finding for finding in whole.findings if isinstance(finding, _AGAIN) and finding not in own.findings]
+    findings = [finding for finding in own.findings if not isinstance(finding, _AGAIN | rules.Restarted)]
     reason = join(start.reason, own.reason, start.died)
-    return replace(own, status="doubtful", reason=reason, findings=(*again, *own.findings))
+    return replace(own, status="doubtful", reason=reason, findings=(rules.Restarted(attempts=start.count), *findings))
 
 
 def _deny_total(final: Throughput, batch: float, steps: Reading) -> Reading | None:
@@ -217,8 +217,6 @@ def _read_by_shape(
     *bars*: by these alone, or by no bar, since an evaluation may draw one.
     """
     from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
-    from evalsuite.logs.unknown.starts import choose_start
-    from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
     from evalsuite.redaction import redact
 
     grouped = groups(paths[0]) if paths else []
@@ -238,8 +236,7 @@ def _read_by_shape(
         known = silent.reason if silent.dialect else None
         return replace(silent, status="unrecognised" if died else silent.status, reason=join(known, nearly, died))
     size = paths[0].stat().st_size
-    alone = shape.restarts and len(paths) == 1 and size < 4 * SMALL_BYTES
-    start = choose_start(paths[0], shape.dialect, given) if alone else None
+    start = choose_start(paths[0], shape.dialect, given) if len(paths) == 1 and size < 4 * SMALL_BYTES else None
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
@@ -293,9 +290,7 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     counts = any(record.step is not None or record.interval or record.step_s for record in run.records)
     if not run.dialect.every and not counts:
         return reading  # nothing counts the steps of a report
-    from evalsuite.logs.unknown.whole import over_all
-
-    if run.uncollected and paths[0].stat().st_size < CHUNK_BYTES:
+    if run.uncollected and paths[0].stat().st_size < SMALL_BYTES:
         run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
     counted = _judge(over_all(compute_numbers(in_steps(run))))
     if counted.throughput is None or counted.throughput.items_per_s is None:
@@ -307,8 +302,6 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
 
 def _judge_whole(reading: Reading, numbers: Numbers, paths: Sequence[Path]) -> Reading | None:
     """Of a log for which its window does not speak, and which is small: over all that it printed after its warm-up."""
-    from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
-
     run, measured = numbers.run, reading.throughput
     refused = measured is None or measured.items_per_s is None or measured.method in (RATES, FINAL)
     asked = run.given.case or run.given.protocol != Protocol()  # for a window

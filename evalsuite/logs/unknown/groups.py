@@ -19,7 +19,7 @@ from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
-from evalsuite.logs.text.records import COMPACT, stamp_s, whole
+from evalsuite.logs.text.records import COMPACT, stamp_s
 from evalsuite.logs.unknown import roles, tables, words
 from evalsuite.logs.unknown.starts import find_starts
 from evalsuite.logs.unknown.words import Slot
@@ -84,7 +84,6 @@ class Group:
     unsaid: Dialect | None = None  # by which it is read, if lines beside it speak of training
     by_epoch: Dialect | None = None  # where each line is an epoch, and one must say how many steps that has
     lacks: str = ""
-    restarts: bool = False  # its counter goes back
     bar: tuple[float, float] = (0.0, 0.0)  # its total and the longest time that it shows
 
     @property
@@ -250,14 +249,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
         return replace(group, dialect=None, by_epoch=None, unsaid=unsaid, lacks=_NO_TRAINING)
     if is_bar and not training:
         group = replace(group, count=1 + sum(b" 0/" in text for _, text in lines))
-    return replace(group, restarts=group.dialect is not None and _restarts(group.dialect, lines))
-
-
-def _restarts(dialect: Dialect, lines: Lines) -> bool:
-    step = dialect.step[0]
-    told = [step.read(match) for _, text in lines if (match := step.compiled.search(text))]
-    said = [[whole(fields.get(name)) or 0 for name in ("epoch", "step", "of")] for fields in told if fields]
-    return bool(find_starts([(epoch, step) for epoch, step, _ in said], min((of for *_, of in said), default=0)))
+    return group
 
 
 # bars

@@ -1,6 +1,8 @@
 """Several starts of a training in one file: where each begins, and which is read."""
 
+import bisect
 import copy
+import re
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +13,7 @@ from evalsuite.dialect import Dialect
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.scan import Scan, TooMany, find_failure
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, find_doubt, in_steps
+from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Record, find_places
 from evalsuite.messages import Message
 
@@ -19,6 +22,7 @@ UNEQUAL = 0.1
 FEWEST, MOST = 3, 100
 LEAST = 0.01  # of the longest: what is shorter was a trial
 
+_EPOCH = re.compile(rb"(?i)\bepoch\W{0,3}(\d{1,9})\s*/\s*\d")
 Places = Sequence[tuple[int, int]]
 
 
@@ -27,6 +31,7 @@ class Start:
     lines: tuple[int, int]  # with what is printed before its reports
     reason: Message
     died: str | None  # how the file ends, where that is badly
+    count: int
 
 
 def find_starts(places: Places, of: int = 0) -> list[int]:
@@ -50,22 +55,34 @@ def find_starts(places: Places, of: int = 0) -> list[int]:
     longest = max(ends_at, default=(0, 0))
     least = longest[1] - max(usual, UNEQUAL * longest[1])
     in_epochs = all(end[0] == longest[0] and end[1] >= least for end in ends_at)
-    in_epochs &= longest[1] >= of * (1 - UNEQUAL)
+    in_epochs &= longest[1] >= of * (1 - UNEQUAL) and (len(falls) > 1 or of > 0 or longest in places[-1:])
     if in_epochs and len({epoch for epoch, _ in places}) == 1 and places[-1][1] <= longest[1] + usual:
         return []
     return falls
+
+
+def _number_epochs(records: Sequence[Record], path: Path) -> list[Record]:
+    """By the lines above them: Epoch 3/20"""
+    lines = (each for chunk in chunks(path) for each in enumerate(chunk.text.split(b"\n"), chunk.first_line))
+    heads = [(0, 0), *((line, int(match[1])) for line, text in lines if (match := _EPOCH.search(text)))]
+    return [record._replace(epoch=heads[bisect.bisect(heads, (record.line + 1,)) - 1][1]) for record in records]
 
 
 def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     """The last that fills a window, else the last with a number."""
     scan = Scan(dialect, TooMany()).read(path)
     of = min((record.of for record in scan.records if record.of), default=0)
-    falls = find_starts(find_places(scan.records), of)
+    numbered = _number_epochs(scan.records, path) if dialect.steps_restart == "unnumbered" else scan.records
+    falls = find_starts(find_places(numbered), of)
     if not falls or scan.uncollected:
         return None
     parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
     left_out = max(0, len(parts) - MOST)
-    figures = list(_figures(parts[left_out:], scan, dialect, given))
+    whose = "auto" if dialect.scope == "unstated" else dialect.scope
+    for unit in ("steps/s",) if dialect.final else ("steps/s", dialect.unit):  # no total of another start
+        figures = list(_figures(parts[left_out:], scan, replace(dialect, unit=unit, scope=whose), given))
+        if any(value for value, _ in figures):
+            break
     counted = [sum(max(0, (b.step or 0) - (a.step or 0)) for a, b in pairwise(part)) for part in parts]
     long = [steps >= LEAST * max(counted) for steps in counted[left_out:]]
     best = max(range(len(figures)), key=lambda at: (long[at] and figures[at][1], figures[at][0] is not None, at))
@@ -74,12 +91,12 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     others, number = [value for each, (value, _) in enumerate(figures) if each != best and value], left_out + best
     lines = (parts[number - 1][-1].line + 1 if number else 1, parts[number][-1].line)
     least, most = rate(min(others, default=0.0)), rate(max(others, default=0.0))
-    apart = Message("logs.read_others", least=least, most=most) if least != most else None
-    said = (apart or Message("logs.read_other", most=most)) if others else ""
-    count = len(parts)
-    reason = Message("logs.read_start", number=number + 1, count=count, first=lines[0], last=lines[1], others=said)
+    apart = Message("logs.read_others", least=least, most=most, unit=unit) if least != most else None
+    said = (apart or Message("logs.read_other", most=most, unit=unit)) if others else ""
+    told = {"number": number + 1, "count": len(parts), "first": lines[0], "last": lines[1], "others": said}
     failure = None if scan.ended else find_failure(scan.behind.lines())
-    return Start(lines=lines, reason=reason, died=failure.reason if failure else None)
+    died, reason = failure.reason if failure else None, Message("logs.read_start", **told)
+    return Start(lines=lines, reason=reason, died=died, count=len(parts))
 
 
 def _figures(
@@ -90,7 +107,8 @@ def _figures(
         own.records, own.rest = records, replace(scan.rest, records=[])
         given = replace(given, scope=None)
         run = Pass(dialect=dialect, given=given, scans=[own], arrivals=[None], records=records)
-        numbers = compute_numbers(in_steps(run)) if len(records) >= FEWEST else None
+        run = in_steps(run) if dialect.unit == "steps/s" else run
+        numbers = compute_numbers(run) if len(records) >= FEWEST else None
         measured = numbers.throughput if numbers else None
         value = measured.items_per_s if numbers and measured and not find_doubt(numbers, measured)[1] else None
         yield value, bool(numbers and numbers.complete and value)

@@ -36,7 +36,8 @@ def over_all(numbers: Numbers) -> Numbers:
         tick_s=earlier.tick_s,
     )
     same = whole is not None and whole.method == measured.method
-    return replace(numbers, throughput=whole) if same and complete and whole else numbers
+    earlier = replace(earlier, findings=merged.findings)
+    return replace(numbers, throughput=whole, merged=earlier) if same and complete and whole else numbers
 
 
 def _without_pauses(steps: Sequence[Step], method: str, *, of_step: bool, at_end: bool) -> list[Step]:
