@@ -291,7 +291,7 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
     if not run.dialect.every and not counts:
         return reading  # nothing counts the steps of a report
     if run.uncollected and paths[0].stat().st_size < SMALL_BYTES:
-        run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
+        run = _collect_all(run, paths)
     counted = _judge(over_all(compute_numbers(in_steps(run))))
     if counted.throughput is None or counted.throughput.items_per_s is None:
         return reading
@@ -303,19 +303,23 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
 def _judge_whole(reading: Reading, numbers: Numbers, paths: Sequence[Path]) -> Reading | None:
     """Of a log for which its window does not speak, and which is small: over all that it printed after its warm-up."""
     run, measured = numbers.run, reading.throughput
-    refused = measured is None or measured.items_per_s is None or measured.method in (RATES, FINAL)
+    if measured is None or measured.items_per_s is None or not _rest_of(measured):
+        return None
+    by_time = measured.method not in (RATES, FINAL) and run.dialect.averaging != "cumulative"
     asked = run.given.case or run.given.protocol != Protocol()  # for a window
-    asked |= any(isinstance(finding, _AGAIN) for finding in reading.findings)  # then one start is chosen
-    refused |= run.dialect.averaging == "cumulative"
-    if asked or refused or not _rest_of(measured) or len(paths) > 1 or paths[0].stat().st_size > SMALL_BYTES:
+    again = any(isinstance(finding, _AGAIN) for finding in reading.findings)  # then one start is chosen
+    if not by_time or asked or again or len(paths) > 1 or paths[0].stat().st_size > SMALL_BYTES:
         return None
-    run = measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
-    window = compute_numbers(run)
-    if (whole := over_all(window)) is window or not measured or not whole.throughput:
+    window = compute_numbers(_collect_all(run, paths))
+    if (whole := over_all(window)) is window or not whole.throughput:
         return None
-    judged = _judge(whole)
     told = replace(whole.throughput, findings=(*whole.throughput.findings, *measured.findings))
-    return replace(judged, throughput=told, status="doubtful", reason=join(reading.reason, Message("logs.read_whole")))
+    reason = join(reading.reason, Message("logs.read_whole"))
+    return replace(_judge(whole), throughput=told, status="doubtful", reason=reason)
+
+
+def _collect_all(run: Pass, paths: Sequence[Path]) -> Pass:
+    return measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
 
 
 def _is_denied_batch(numbers: Numbers, measured: Throughput) -> bool:

@@ -27,7 +27,7 @@ from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300
-MOST_COUNTERS, MOST_APART, MOSTLY = 3, 9, 0.8  # of groups whose clock is sought in other lines, how far, and how often
+MOST_COUNTERS, MOST_APART = 3, 9  # of groups whose clock is sought in other lines, and how far
 LONGEST_TITLE = 3  # words
 ALIKE = 0.8  # of as many lines
 COARSE_S, WHOLE = 50, 1e-6  # of which a second is a fiftieth; of rounding
@@ -185,7 +185,7 @@ def _joined(grouped: Sequence[Group], lines: Sequence[Lines], trains: bool) -> I
         counted = dict(lines[counter])
         for apart in (*range(1, MOST_APART), *range(-1, -MOST_APART, -1)):  # lines from the counter to the time
             seen = lines[time][:MOST_OF_EACH]
-            if sum(number - apart in counted for number, _ in seen) < max(2 * roles.FEWEST, MOSTLY * len(seen)):
+            if sum(number - apart in counted for number, _ in seen) < max(2 * roles.FEWEST, roles.MOSTLY * len(seen)):
                 continue
             pairs = [(counted[number - apart], text) for number, text in lines[time] if number - apart in counted]
             texts = [(b"\n" * abs(apart)).join(pair if apart > 0 else pair[::-1]) for pair in _ends(pairs)]

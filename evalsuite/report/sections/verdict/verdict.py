@@ -43,8 +43,7 @@ def section(subject: Subject) -> Section:
 def facts(subject: Subject) -> Mapping[str, Any]:
     book, words, told = subject.book, subject.words, _in_markdown(subject)
     questions, every = told["questions"], told["found"]
-    shown, first = _in_place(questions), choose_open(every)
-    criteria = cards.cards(book, words)
+    shown, first, criteria = _in_place(questions), choose_open(every), told["criteria"]
     block_of = {case.id: block.id for block in subject.blocks for case in block.cases}
     return {
         **told,
@@ -114,6 +113,7 @@ def _in_markdown(subject: Subject) -> dict[str, Any]:
         "questions": questions,
         "matrix": matrix.matrix(book, questions, words),
         "accepted": acceptance.matrix(judged),
+        "criteria": criteria,
         "cards": judged,
         "not_here": acceptance.not_here(criteria, words),
         "suspicions": suspicions.facts(book, words),
