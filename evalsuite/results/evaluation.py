@@ -17,7 +17,7 @@ from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
 from evalsuite.results.judge.verdicts import verdicts
-from evalsuite.results.measure import convergence, loss_curves, measuring, network, timelines
+from evalsuite.results.measure import convergence, loss_curves, measuring, network
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.cache import Measured
 from evalsuite.results.measure.summary import summaries, valid
@@ -67,7 +67,7 @@ def evaluate(
     environments, commands = _environments(store, ordered), _commands(measured, ordered)
     values = summaries(units.in_one_unit(ordered))
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
-    drawn = timelines.of_series(store, values, cache, meanwhile=compared)
+    drawn = measuring.timelines(store, values, cache, meanwhile=compared)
     rows, beside = compared()
     columns, judged = _judged(rows, settings, planned, (*cases, *_not_run(skips, wanted)), earlier)
     whole = Evaluation(

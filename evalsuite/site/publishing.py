@@ -12,17 +12,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalsuite import files, locks
-from evalsuite.audit.own_files import files_of
+from evalsuite import files, locks, redaction
+from evalsuite.audit import own_files
 from evalsuite.errors import EvalsuiteError
 from evalsuite.files import write_atomically
+from evalsuite.messages import Message
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
-from evalsuite.site import secrets
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
 from evalsuite.site.report_store import REPORTS, About, Stored, StoredReport, content_id, read_reports
 
+WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
 MARKER = "site.json"  # marks a folder as a site
 LOCK = ".publish.lock"
 BASELINES = "baselines.json"
@@ -99,7 +100,7 @@ def _baselines(site: Path) -> dict[str, str]:
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:
     finished.read(folder)
-    secrets.check(folder, files_of(folder))
+    check_secrets(folder, own_files.files_of(folder))
     if site.resolve().is_relative_to(folder.resolve()):
         raise EvalsuiteError.of("site.site_inside", site=site, folder=folder)
     return folder, content_id(folder)
@@ -128,7 +129,7 @@ def _add(folder: Path, name: str, site: Path) -> bool:
     if place.is_dir():
         return False
     incoming = site / REPORTS / f"{INCOMING}{name}"
-    for file in files_of(folder):
+    for file in own_files.files_of(folder):
         _copy(file, incoming / file.relative_to(folder))
     if content_id(incoming) != name:
         shutil.rmtree(incoming)
@@ -156,3 +157,29 @@ def _write_pages(site: Path, stored: Sequence[Stored], history: History, about: 
         file.parent.mkdir(parents=True, exist_ok=True)
         if not files.is_file(file) or file.stat().st_size != len(content) or file.read_bytes() != content:
             write_atomically(file, content)
+
+
+def check_secrets(folder: Path, files: Sequence[Path]) -> None:
+    """Raises EvalsuiteError with file and place of the first secret, the secret left out, or of what no form writes.
+
+    *files*: all in *folder*, a finished report.
+    """
+    for wrong in own_files.mistakes(folder, files, _secret):
+        raise EvalsuiteError(wrong.message)
+
+
+def _secret(file: Path, name: str, text: str) -> EvalsuiteError | None:
+    place = _place(name, text)
+    return EvalsuiteError.of("site.site_secret", path=file, place=place) if place else None
+
+
+def _place(name: str, text: str) -> str | None:
+    if redaction.is_issued(text):
+        line = next((number for number, line in enumerate(text.split("\n"), 1) if redaction.is_issued(line)), None)
+        return Message("core.file_line", path=name, line=line) if line else name
+    if name not in WHOLE:
+        return None
+    try:
+        return redaction.find_secret(json.loads(text))
+    except (ValueError, RecursionError):
+        return None

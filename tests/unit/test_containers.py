@@ -10,8 +10,7 @@ from evalsuite.launch import fault_attribution
 from evalsuite.launch.provision import images
 from evalsuite.plan import containers, data_sets, engines, repositories
 from evalsuite.plan.commandline import command_line
-from evalsuite.plan.containers import RUNTIMES, Wish
-from evalsuite.plan.given_images import with_images
+from evalsuite.plan.containers import RUNTIMES, Wish, with_images
 from evalsuite.runs.store import RunFolder
 from tests import goldens, sources
 from tests.toys import CASE, toynet

@@ -11,7 +11,7 @@ from evalsuite.launch.checks import drift_probe
 from evalsuite.model import Measurement, Run
 from evalsuite.plan import plan, spec
 from evalsuite.results.compare.answers import answers
-from evalsuite.results.rules import drift
+from evalsuite.results.rules.data_rules import machine_drifts
 from evalsuite.results.rules.machine_noise import with_and_without
 from tests.toys import CASE
 
@@ -22,11 +22,11 @@ def measured(round_, probe_s, campaign="one", scale=(1, 1)):
 
 
 def test_a_machine_that_slows_down_is_told_with_its_size_and_a_steady_one_or_another_campaign_says_nothing():
-    assert list(drift.findings([measured(0, 0.300), measured(1, 0.310), measured(2, 0.304)])) == []
-    assert list(drift.findings([measured(0, 0.30), measured(0, 0.60, campaign="other")])) == []
-    assert list(drift.findings([measured(0, None), measured(1, 0.3), measured(2, None, campaign=None)])) == []
+    assert list(machine_drifts([measured(0, 0.300), measured(1, 0.310), measured(2, 0.304)])) == []
+    assert list(machine_drifts([measured(0, 0.30), measured(0, 0.60, campaign="other")])) == []
+    assert list(machine_drifts([measured(0, None), measured(1, 0.3), measured(2, None, campaign=None)])) == []
 
-    (finding,) = drift.findings([measured(0, 0.30), measured(1, 0.30), measured(2, 0.36)])
+    (finding,) = machine_drifts([measured(0, 0.30), measured(1, 0.30), measured(2, 0.36)])
 
     assert isinstance(finding, MachineDrifts)
     assert (finding.least_s, finding.most_s, finding.blocks) == (0.30, 0.36, 3)

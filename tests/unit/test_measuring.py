@@ -9,7 +9,7 @@ from evalsuite import paths, processes
 from evalsuite.findings import UnreadableRun
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import measurement as measurement_room
-from evalsuite.results.measure import measuring, timelines
+from evalsuite.results.measure import measuring
 from evalsuite.runs.store import Store
 
 HOUSE = measurement_room.HOUSE
@@ -94,7 +94,7 @@ def test_a_fault_of_ours_in_another_process_is_raised_here(folders, cores, monke
 
 def test_an_evaluation_is_the_same_by_one_process_and_by_several(folders, monkeypatch, tmp_path):
     monkeypatch.setattr(measuring, "WORTH_A_PROCESS", 2)
-    monkeypatch.setattr(timelines, "WORTH_A_PROCESS", 2)
+    monkeypatch.setattr(measuring, "TIMELINES_WORTH_IT", 2)
     found = []
     for cores in (1, 3, 3):
         monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)

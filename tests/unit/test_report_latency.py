@@ -7,7 +7,7 @@ import synthetic
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
-from evalsuite.report.sections.models import latency
+from evalsuite.report.sections.models import models
 from evalsuite.report.text import words
 from evalsuite.results.measure import statistics
 from tests import sources
@@ -22,7 +22,7 @@ def rows(times, repeats=5):
     ]
     book = Book(evaluation=synthetic.evaluation([synthetic.summary(runs)]))
     (model,) = blocks.models(book)
-    return latency.rows(book, model)
+    return models.latency_rows(book, model)
 
 
 def test_percentiles_are_those_of_each_run_then_the_median_and_none_without_a_report_beyond_it():
@@ -69,7 +69,7 @@ def test_rows_of_one_framework_are_told_apart_by_script_and_option():
     book = Book(evaluation=synthetic.evaluation(summaries))
     (model,) = blocks.models(book)
 
-    told = [[name.plain("en") for name in row.notes.names(words.read())] for row in latency.rows(book, model)]
+    told = [[name.plain("en") for name in row.notes.names(words.read())] for row in models.latency_rows(book, model)]
     assert sorted(told) == [["a"], ["b"], ["b", "optimiser: ring"]]
 
 

@@ -9,7 +9,7 @@ from evalsuite import paths
 from evalsuite.report import figures
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
-from evalsuite.report.page import render, used_terms
+from evalsuite.report.page import render
 from evalsuite.report.sections.glossary import glossary as glossary_section
 from evalsuite.report.text import glossary, words
 from evalsuite.report.text.words import Words, WordsError
@@ -160,14 +160,14 @@ UNUSED = 'class="unused"'
 
 @pytest.mark.parametrize(("text", "used"), sources.table("report_words.toml")["terms"])
 def test_a_term_counts_as_used_where_a_reader_sees_it(text, used):
-    page = used_terms.mark_unused(f"<head>NVLink</head><main>{text}{GLOSSARY}")
+    page = glossary_section.mark_unused(f"<head>NVLink</head><main>{text}{GLOSSARY}")
 
     rows = page.partition('<section id="glossary">')[2].split("<tr ")[1:]
     assert {row[9 : row.index('"', 9)] for row in rows if UNUSED not in row} == {*used}
 
 
 def test_a_page_without_a_glossary_stays_as_it_is():
-    assert used_terms.mark_unused("<main>speedup") == "<main>speedup"
+    assert glossary_section.mark_unused("<main>speedup") == "<main>speedup"
 
 
 def test_a_report_marks_what_it_never_says_and_keeps_what_it_says():

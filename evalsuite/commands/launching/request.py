@@ -22,7 +22,6 @@ from evalsuite.messages import Message
 from evalsuite.model import Case, Device
 from evalsuite.plan import containers, participants, plan, sandbox
 from evalsuite.plan.engines import HOSTS, Engine
-from evalsuite.plan.given_images import with_images
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
 from evalsuite.plan.variants import varied
@@ -72,7 +71,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     spec = axis_values.spec_from(arguments)
     container = arguments.container or spec.container
     engine = _engine(arguments, container)
-    given = with_images(discover(arguments.adapters), arguments.image)
+    given = containers.with_images(discover(arguments.adapters), arguments.image)
     adapters = _varied(spec, _entered(spec, given, container), container)
     machine = _machine(arguments, engine)
     refusals = _refusals(arguments, engine)

@@ -7,6 +7,7 @@ import ctypes
 from typing import Any
 
 from evalsuite.documents import Gpu
+from evalsuite.machine.sensors.sensor import Sensor
 from evalsuite.runs.samples import GpuReading
 
 PLACES = ("libdcmi.so", "/usr/local/dcmi/libdcmi.so", "/usr/local/Ascend/driver/lib64/driver/libdcmi.so")
@@ -56,10 +57,8 @@ class EccInfo(ctypes.Structure):
     )
 
 
-class Dcmi:
+class Dcmi(Sensor):
     """The devices, numbered as programs number them."""
-
-    slow_period_s: float | None = None
 
     def __init__(self) -> None:
         self._library = _library()
@@ -77,9 +76,6 @@ class Dcmi:
 
     def reading(self) -> list[GpuReading]:
         return [self._reading(index, *place) for index, place in sorted(self._devices.items())]
-
-    def close(self) -> None:
-        """There is nothing to end."""
 
     def _find_devices(self) -> dict[int, tuple[int, int]]:
         count, cards = ctypes.c_int(), (ctypes.c_int * MOST_CARDS)()

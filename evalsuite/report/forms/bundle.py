@@ -4,10 +4,13 @@ import json
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from evalsuite import paths
 from evalsuite.files import write_atomically, zip_entry
-from evalsuite.report.data import evidence, summary_json, tables
+from evalsuite.model import Measurement
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import summary_json, tables
 from evalsuite.report.forms.material import Material
 from evalsuite.report.text import words as words_room
 
@@ -27,7 +30,7 @@ def contents(material: Material) -> dict[str, bytes]:
     return {
         README: readme("bundle.readme", material),
         "summary.json": _json(summary_json.document(book, build_hash)),
-        "evidence.json": _json(evidence.document(book)),
+        "evidence.json": _json(evidence(book)),
         "summary.schema.json": SCHEMA.read_bytes(),
         "tables.json": _json(tables.rows(book)),
         **{f"tables/{name}.csv": content for name, content in tables.csv_files(book).items()},
@@ -51,3 +54,26 @@ def zip_files(files: dict[str, bytes]) -> bytes:
 def _json(facts: object) -> bytes:
     text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode("utf-8", "backslashreplace")
+
+
+def evidence(book: Book) -> list[dict[str, Any]]:
+    """An entry for each run with lines or steps: its value is the sum of `items` ÷ the sum of `seconds`."""
+    return [_run(run) for run in book.measurements if run.lines or (run.throughput and run.throughput.counted)]
+
+
+def _run(run: Measurement) -> dict[str, Any]:
+    speed = run.throughput
+    counted = speed.counted if speed else None
+    return {
+        "run_id": run.run.id,
+        "items_per_s": run.value,
+        "method": speed.method if speed else None,
+        "printers": run.printers,
+        "log": run.log,
+        "log_sha256": run.log_sha256,
+        "lines": [
+            {"number": line.number, "text": line.text, "read": [list(part) for part in line.read]} for line in run.lines
+        ],
+        "items": list(counted.items) if counted else [],
+        "seconds": list(counted.seconds) if counted else [],
+    }

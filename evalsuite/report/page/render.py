@@ -14,7 +14,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import assets, contents, embedded, policy, slim, templates, used_terms
+from evalsuite.report.page import assets, contents, embedded, policy, slim, templates
 from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
@@ -94,7 +94,7 @@ def _fill(
         verdict=facts,
         sections=chapters,
     )
-    html = used_terms.mark_unused(names.without_unseen(html))
+    html = glossary_section.mark_unused(names.without_unseen(html))
     return slim.shorten(html) if book.large else html
 
 

@@ -1,19 +1,20 @@
-"""Many run folders → their measurements, by a process on each core: the same ones in the same order as by one."""
+"""Many run folders → their measurements and timelines, by a process on each core: the same as by one."""
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from evalsuite import files, processes
 from evalsuite.errors import EvalsuiteError
 from evalsuite.findings import UnreadableRun
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Finding
+from evalsuite.model import Finding, Measurement, Row, Timeline, by_key
 from evalsuite.results.measure import cache as measurement_cache
 from evalsuite.results.measure.cache import Measured
-from evalsuite.runs.store import RunFolder
+from evalsuite.results.measure.summary import median_run, valid
+from evalsuite.runs.store import RunFolder, Store
 
-WORTH_A_PROCESS = 100  # folders; below that starting it costs more than it saves
+WORTH_A_PROCESS, TIMELINES_WORTH_IT = 100, 10  # folders and timelines; below, starting it costs more than it saves
 
 
 def measure_folders(
@@ -37,3 +38,25 @@ def measure_folders(
         importlib.import_module("numpy.random")
     every = list(processes.shared(measure, folders, meanwhile, worth=worth))
     return [each for each in every if isinstance(each, Measured)], [each for each in every if isinstance(each, Finding)]
+
+
+def timelines(
+    store: Store, rows: Iterable[Row], cache: Path | None, meanwhile: Callable[[], object]
+) -> dict[str, Timeline]:
+    """Of each series the timeline of its largest case that has one: of the median run."""
+    left = by_key(
+        ((row.case.series, row.unit), row) for row in sorted(valid(rows), key=lambda row: row.case.total_devices)
+    )
+    by_run: dict[str, Timeline] = {}
+
+    def timeline_of(run: Measurement) -> Timeline | None:
+        window = run.throughput.window if run.throughput else None
+        return measurement_cache.timeline(store.folder(run.run), window, cache)
+
+    while left:
+        runs = [median_run(of_series.pop()) for of_series in left.values()]
+        lines = list(processes.shared(timeline_of, runs, meanwhile, worth=len(runs) >= TIMELINES_WORTH_IT))
+        by_run |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
+        known = [line is not None for line in lines]
+        left = {key: rest for (key, rest), done in zip(left.items(), known, strict=True) if rest and not done}
+    return by_run

@@ -16,7 +16,7 @@ from evalsuite.model import Finding, Measurement, Origin, Row, Summary, Utilisat
 from evalsuite.results.compare import windows
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import copies, drift, flops_and_energy, other_nodes, work_done
+from evalsuite.results.rules import copies, flops_and_energy, other_nodes, work_done
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
@@ -101,7 +101,7 @@ def findings(
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *windows.findings(valid(summaries)),
-        *drift.findings([run for row in summaries for run in row.measurements]),
+        *machine_drifts(run for row in summaries for run in row.measurements),
         *other_nodes.findings([run for row in summaries for run in row.measurements]),
         *_missing_rows(valid(summaries), known),
         *_cited_figures((run for row in summaries for run in row.measurements), known),
@@ -238,3 +238,17 @@ def _sold_gib(name: str) -> tuple[float, ...]:
 def _catalogue() -> tuple[tuple[str, tuple[float, ...]], ...]:
     devices = paths.read_data("devices.toml")["device"]
     return tuple((re.escape(device["name"]), tuple(device["memory_gib"])) for device in devices)
+
+
+def machine_drifts(runs: Iterable[Measurement]) -> Iterable[Finding]:
+    """By the fixed computation before each block of a campaign's runs."""
+    blocks: dict[str, dict[tuple[int | None, str], float]] = {}
+    for run in runs:
+        if run.campaign is not None and run.probe_s is not None:
+            blocks.setdefault(run.campaign, {})[run.round, run.run.case.scale] = run.probe_s
+    for campaign, probes in blocks.items():
+        least, most = min(probes.values()), max(probes.values())
+        if most / least - 1 > rules.MachineDrifts.limit:
+            yield rules.MachineDrifts(
+                campaign=campaign, least_s=least, most_s=most, blocks=len(probes), change=most / least - 1
+            )

@@ -1,21 +1,30 @@
 """The sections of the models: participants, then tables and figures for each condition."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from evalsuite.model import Summary
+from evalsuite.report import figures
 from evalsuite.report.book import cells, model_figures
-from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
+from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import is_stated
 from evalsuite.report.book.result_tables import BatchPolicy, policies
+from evalsuite.report.figures import Figure, Look
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common import figure_titles
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, series_of_block
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.models import block_figures, latency, network
+from evalsuite.report.sections.models import network
 from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.variants import effects, sweeps
 from evalsuite.report.sections.why import why
-from evalsuite.report.text import names
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Text, Words
+from evalsuite.results.measure.latency import of_case
 
+MOST_CASES_DRAWN_TWICE = 180  # of a report: below the 1,000 runs (200 cases) that are to be built in seconds
 FEWEST_OPEN = 3
 
 
@@ -57,10 +66,10 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "notes": author.notes(book, words, model.name),
         "table": None if subject.in_parts else model_figures.of_model(book, model),
         "largest": () if subject.in_parts else model_figures.largest_batches(book, model),
-        "latency": () if subject.in_parts else latency.rows(book, model),
+        "latency": () if subject.in_parts else latency_rows(book, model),
         "part": names.part_file(model.name) if subject.in_parts else None,
         "scaling": figure_titles.of_blocks(scaling, words) if scaling else None,
-        "figures": {block.id: block_figures.of_block(block, look, words) for block in model.blocks},
+        "figures": {block.id: figures_of_block(block, look, words) for block in model.blocks},
         "effects": pairs,
         "of_effects": of_effects,
         "effects_judged": effects.judged_alike(pairs),
@@ -87,3 +96,69 @@ def opened(
     curves = first and len(scales) >= FEWEST_OPEN
     shown = drawn.get(most.id, ())[:1] if curves or len(most.columns) >= FEWEST_OPEN else ()
     return shown, tuple(figure for figures in drawn.values() for figure in figures if figure not in shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyRow:
+    """Time of one step: the median over the repeats of each run's percentiles."""
+
+    summary: Summary
+    notes: Distinction
+    percentiles: tuple[Number | None, ...]  # as PERCENTILES
+    reports: int  # of the run with the fewest
+    steps_per_report: float  # above 1 a report is the mean of several steps
+
+
+def latency_rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
+    valid = [summary for block in model.blocks for summary in block.valid]
+    notes = distinctions(summary.case for summary in valid)
+    rows = [row for summary in valid if (row := _row(summary, notes[summary.case.id]))]
+    if not book.large:
+        return tuple(rows)
+    largest = {row.summary.case.series: row for row in sorted(rows, key=lambda row: row.summary.case.total_devices)}
+    return tuple(row for row in rows if largest[row.summary.case.series] is row)
+
+
+def _row(summary: Summary, notes: Distinction) -> LatencyRow | None:
+    latency = of_case(summary)
+    if latency is None:
+        return None
+    return LatencyRow(
+        summary=summary,
+        notes=notes,
+        percentiles=tuple(None if value is None else numbers.milliseconds(value) for value in latency.percentiles_s),
+        reports=latency.reports,
+        steps_per_report=latency.steps_per_report,
+    )
+
+
+def figures_of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedFigure, ...]:
+    """Throughput per device, and efficiency; the others stand under the answer. A series alone has none."""
+    if len({summary.case.series for summary in block.valid}) < 2 or block.book.huge:
+        return ()
+    scaling = (_efficiency(block, look, words),) if block.has_scaling else ()
+    twice = len(block.book.planned) <= MOST_CASES_DRAWN_TWICE
+    return (_throughput(block, look, words), *scaling) if twice or not scaling else scaling
+
+
+def _throughput(block: Block, look: Look, words: Words) -> CaptionedFigure:
+    one_scale = len({summary.case.total_devices for summary in block.valid}) < 2
+    series = series_of_block(block, "items_per_s" if one_scale else "per_device")
+    draw = figures.throughput if one_scale else figures.per_device
+    figure = draw(series, look, id=f"f-{block.id}-t", unit=names.visible(block.unit))
+    title = figure_titles.of_throughput(block, words, "throughput_one" if one_scale else "throughput")
+    see = "one_scale_see" if one_scale else "per_device_see"
+    return _captioned(figure, title, see, words, f"{block.id}-t", "throughput")
+
+
+def _efficiency(block: Block, look: Look, words: Words) -> CaptionedFigure:
+    series, threshold = series_of_block(block, "efficiency"), block.efficiency_threshold
+    figure = figures.efficiency(series, look, id=f"f-{block.id}-e", threshold=threshold)
+    title = figure_titles.of_efficiency(block, words)
+    return _captioned(figure, title, "efficiency_see", words, f"{block.id}-s", "speedup")
+
+
+def _captioned(figure: Figure, title: Text, see: str, words: Words, table: str, name: str) -> CaptionedFigure:
+    return CaptionedFigure(
+        figure=figure, title=title, help=words(f"figures.{see}"), tables=((table, words(f"tables.{name}")),)
+    )
