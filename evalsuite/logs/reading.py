@@ -240,8 +240,8 @@ def _read_by_shape(
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
-    except Unreadable:
-        return silent
+    except Unreadable as error:
+        return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
     result = asked = silent
     for variant in _variants(run, counted={"step", "seconds"} & shape.roles.keys()):
         if variant.dialect.scope == "auto" and asked.total_devices not in (None, 1):
@@ -261,7 +261,9 @@ def _read_by_shape(
     if given.shape == shape.shape and start is None:
         return result
     died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
-    return replace(result, status="doubtful", reason=join(taken, Message("logs.shape_accept", shape=shape.shape), died))
+    inside = Message("logs.log_validated") if all(record.evaluated for record in run.records) else None
+    accept = Message("logs.shape_accept", shape=shape.shape)
+    return replace(result, status="doubtful", reason=join(taken, inside, accept, died))
 
 
 def _taken_for(shape: "Group", silent: Reading) -> Message:

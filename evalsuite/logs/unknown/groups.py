@@ -56,9 +56,10 @@ _FORMS = {
 _RATE = re.compile(rb"[\d:?]+, *([\d.]+) ?(\w+)/\w")
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DECIMAL = re.compile(rb"\d\.\d+")
+_SCALED = re.compile(rb"(?<=[:= ]\d)[kKM](?= )|(?<=\d\d)[kKM](?= )")  # step:800 smpl:26K · step:1K smpl:2M
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s|[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]")  # other bars, bytes, complaints
-_EXAMPLES, _BATCHES, _LOSS, _BEGINS, _EPOCH_BEGINS, _COUNTED, _SCORE, _TO_COME, _OVER, _SAVED = words.LOG
+_EXAMPLES, _BATCHES, _LOSS, _BEGINS, _EPOCH_BEGINS, _COUNTED, _SCORE, _TO_COME, _OVER, _SAVED, _VALIDATED = words.LOG
 _LENGTHS = {"examples": _EXAMPLES, "steps": _BATCHES}  # of an epoch
 _TABLE = b"\n"
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
@@ -111,7 +112,7 @@ def groups(path: Path) -> list[Group]:
         bar = _bar(text)
         opens = (opens or bar["of"]) if bar else b""
         if re.search(rb"\d", text):
-            spoken = words.WORD.findall(bar["desc"] if bar else words.mask(text))
+            spoken = words.WORD.findall(bar["desc"] if bar else _SCALED.sub(b"", words.mask(text)))
             key = (b"%|", *spoken, *_told_above(bar, title, opens), bar["of"]) if bar else tuple(spoken)
             header = names[1] if 0 < number - names[0] < tables.APART and tables.is_row(text, names[1]) else header
             in_table = header and not bar and tables.is_row(text, header)
@@ -468,6 +469,12 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
     same = {"items": examples} if epochs and examples else {}
     same |= {"global_batch": 1.0} if of_items else {}
+    if not (of_epochs or by_epoch or rated or timed in ("seconds", "mean_s")) and _VALIDATED.search(
+        words.translate(middle)
+    ):
+        same |= {"evaluated": 1.0}  # Iter: 600, Train Loss: 1.5, Val Loss: 1.4, Time: 0:04:20
+    if "step" in chosen and (stride := roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH])):
+        same |= {"interval": stride, "step": None, "epoch": None}
     if b"\n" in middle and timed == "report_s":  # a pair may be lost
         same = {"interval": roles.usual_interval(chosen)}
     chosen |= found.unix
@@ -586,14 +593,14 @@ def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
     return re.sub(rb"(?:\\ )+", rb"\\s*", re.escape(kept))
 
 
-def _read_fields(scales: Mapping[str, float], same: Mapping[str, float], match: Match[bytes]) -> Fields | None:
-    said: dict[str, bytes | float | None] = {**same}
+def _read_fields(scales: Mapping[str, float], same: Length, match: Match[bytes]) -> Fields | None:
+    said: dict[str, bytes | float | None] = {}
     for name, text in match.groupdict().items():
         value = None if name == "stamp" else words.read_number(text)
         said[name] = None if value is None else value * scales.get(name, 1.0)
         said |= {"rate": scales.get(name, 1.0) / value} if name == "pace" and value else {}
         said |= {name: text} if name == "stamp" else {}
-    return said
+    return {**said, **same}
 
 
 def _dialect(

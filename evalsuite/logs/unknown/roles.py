@@ -19,6 +19,7 @@ MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by n
 FEWEST_MEANS, MOST_MEANS = 6, 8  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
+MANY, MOST_OF_MANY = 50, 100  # stamps, and steps between them: an evaluation does not come so often
 MOSTLY = 0.8
 REGULAR = 0.5  # of the counter's steps are the usual one
 
@@ -166,7 +167,8 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
     for place, column in enumerate(ordered):
         slot = column[0]
         second = slot.lead.rstrip().endswith(b"/")  # 40/1000; where it rises, 0/70
-        if not _is_whole(column) or words.EPOCH.search(slot.label) or (second and not _rises(column)):
+        other = words.EPOCH.search(slot.label) or words.REPEATED.search(slot.label)
+        if not _is_whole(column) or other or (second and not _rises(column)):
             continue
         was_range, is_range = is_range, slot.tail == b"-" and bool(words.COUNTER.search(slot.label))
         if is_range:
@@ -287,6 +289,15 @@ def usual_interval(chosen: Chosen) -> float:
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
+def stride_of_rounded(column: Sequence[Slot]) -> float:
+    """Steps of a report whose counter is printed so that it repeats itself: 600, 800, 1K, 1K, 1K, 1K, 1K, 2K"""
+    values, steps = values_of(column), _differences(column)
+    if not any(slot.scaled for slot in column) or 0 not in steps:
+        return 0.0
+    exact = {step for step, slot in zip(steps, column[1:], strict=True) if not slot.scaled}
+    return exact.pop() if len(exact) == 1 else (values[-1] - values[0]) / len(steps)
+
+
 def _covers(column: Column, interval: float) -> bool:
     """Time(1000 iters) · time for 50 iter: 389.98"""
     word = words.WORD.match(words.translate(column[0].tail).lstrip())
@@ -314,6 +325,11 @@ def _is_absurd(column: Column, interval: float) -> bool:
     """Wall_Time 0.035 of hours: no unit is said, and in seconds no steps are so fast."""
     said = column[0].clock or not words.UNIT_S.keys().isdisjoint(re.findall("[a-z]+", column[0].words))
     return not said and 0 < MOST_A_SECOND * statistics.median(_differences(column)) < interval
+
+
+def _is_of_part(gaps: Sequence[float], told: float, interval: float) -> bool:
+    """Do even the shortest gaps of many stamps, a few steps apart, tell of half as much again?"""
+    return len(gaps) >= MANY and 0 < interval <= MOST_OF_MANY and gaps[len(gaps) // 10] > SCATTER * told
 
 
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
@@ -362,10 +378,12 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
             name = "seconds"
         elif stamps:
-            since = sorted(after - before for before, after in pairwise(stamps))[len(stamps) // 2 - 1]
-            middle = sorted(values)[len(values) // 2]
+            gaps = sorted(after - before for before, after in pairwise(stamps))
+            since, middle = gaps[len(stamps) // 2 - 1], sorted(values)[len(values) // 2]
             apart = {"report_s": abs(middle - since), "seconds": abs(middle * (interval or 1.0) - since)}
             name = min(apart, key=lambda name: apart[name])
+            if _is_of_part(gaps, middle * (interval if name == "seconds" else 1.0), interval):
+                continue
         elif interval == 1 or (interval and slot.unit_s < 1):  # a report of many steps is not printed in milliseconds
             name = "seconds"
         if name:

@@ -22,7 +22,7 @@ UNEQUAL = 0.1
 FEWEST, MOST = 3, 100
 LEAST = 0.01  # of the longest: what is shorter was a trial
 
-_EPOCH = re.compile(rb"(?i)\bepoch\W{0,3}(\d{1,9})\s*/\s*\d")
+_EPOCH = re.compile(rb"(?i)(?<!best )\bepoch\W{0,3}(\d{1,9})\W*(?:/\s*\d|$)")
 Places = Sequence[tuple[int, int]]
 
 

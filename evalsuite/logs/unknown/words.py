@@ -39,7 +39,7 @@ EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
 LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
-COUNTER, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
+COUNTER, REPEATED, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
 _EACH, _SECOND = _WORDS["device"].values()
 RATE = re.compile(
     r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
