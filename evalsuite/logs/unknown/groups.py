@@ -467,16 +467,9 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     middle = texts[len(texts) // 2]
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
-    same = {"items": examples} if epochs and examples else {}
+    same = _of_each_report(chosen, middle, timed, alone=bool(rated or of_epochs or by_epoch))
+    same |= {"items": examples} if epochs and examples else {}
     same |= {"global_batch": 1.0} if of_items else {}
-    if not (of_epochs or by_epoch or rated or timed in ("seconds", "mean_s")) and _VALIDATED.search(
-        words.translate(middle)
-    ):
-        same |= {"evaluated": 1.0}  # Iter: 600, Train Loss: 1.5, Val Loss: 1.4, Time: 0:04:20
-    if "step" in chosen and (stride := roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH])):
-        same |= {"interval": stride, "step": None, "epoch": None}
-    if b"\n" in middle and timed == "report_s":  # a pair may be lost
-        same = {"interval": roles.usual_interval(chosen)}
     chosen |= found.unix
     fields = partial(_read_fields, others, same) if others or scaled or same or pace else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
@@ -488,6 +481,17 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     if by_epoch:
         return replace(clocked, by_epoch=made, roles={"epoch": each[0].words, **clocked.roles})
     return replace(clocked, dialect=_with_evaluations(made, middle))
+
+
+def _of_each_report(chosen: roles.Chosen, text: bytes, timed: str, *, alone: bool) -> dict[str, float | None]:
+    same: dict[str, float | None] = {}
+    if b"\n" in text and timed == "report_s":  # a pair may be lost
+        same = {"interval": roles.usual_interval(chosen)}
+    if not (alone or timed in ("seconds", "mean_s")) and _VALIDATED.search(words.translate(text)):
+        same |= {"evaluated": 1.0}  # Iter: 600, Train Loss: 1.5, Val Loss: 1.4, Time: 0:04:20
+    if "step" in chosen and (stride := roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH])):
+        same |= {"interval": stride, "step": None, "epoch": None}
+    return same
 
 
 def _with_clock(made: Dialect, timed: str, *, coarse: bool) -> Dialect:

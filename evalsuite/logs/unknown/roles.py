@@ -327,9 +327,14 @@ def _is_absurd(column: Column, interval: float) -> bool:
     return not said and 0 < MOST_A_SECOND * statistics.median(_differences(column)) < interval
 
 
-def _is_of_part(gaps: Sequence[float], told: float, interval: float) -> bool:
-    """Do even the shortest gaps of many stamps, a few steps apart, tell of half as much again?"""
-    return len(gaps) >= MANY and 0 < interval <= MOST_OF_MANY and gaps[len(gaps) // 10] > SCATTER * told
+def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float) -> str:
+    """Of a report or of a step; "" where even the shortest gaps of many stamps tell of half as much again."""
+    gaps = sorted(after - before for before, after in pairwise(stamps))
+    since, middle = gaps[len(stamps) // 2 - 1], sorted(values)[len(values) // 2]
+    told = {"report_s": middle, "seconds": middle * (interval or 1.0)}
+    name = min(told, key=lambda name: abs(told[name] - since))
+    often = len(gaps) >= MANY and 0 < interval <= MOST_OF_MANY
+    return "" if often and gaps[len(gaps) // 10] > SCATTER * told[name] else name
 
 
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
@@ -378,12 +383,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
             name = "seconds"
         elif stamps:
-            gaps = sorted(after - before for before, after in pairwise(stamps))
-            since, middle = gaps[len(stamps) // 2 - 1], sorted(values)[len(values) // 2]
-            apart = {"report_s": abs(middle - since), "seconds": abs(middle * (interval or 1.0) - since)}
-            name = min(apart, key=lambda name: apart[name])
-            if _is_of_part(gaps, middle * (interval if name == "seconds" else 1.0), interval):
-                continue
+            name = _by_stamps(values, stamps, interval)
         elif interval == 1 or (interval and slot.unit_s < 1):  # a report of many steps is not printed in milliseconds
             name = "seconds"
         if name:

@@ -18,7 +18,7 @@ from evalsuite.logs.text.records import Record, find_places
 from evalsuite.messages import Message
 
 FAR = 3  # usual intervals
-UNEQUAL = 0.1
+UNEQUAL, ALIKE = 0.1, 0.6
 FEWEST, MOST = 3, 100
 LEAST = 0.01  # of the longest: what is shorter was a trial
 
@@ -61,11 +61,20 @@ def find_starts(places: Places, of: int = 0) -> list[int]:
     return falls
 
 
-def _number_epochs(records: Sequence[Record], path: Path) -> list[Record]:
-    """By the lines above them: Epoch 3/20"""
+def _number_epochs(records: Sequence[Record], path: Path) -> Sequence[Record]:
+    """By the lines above them, where these count on: Epoch 3/20"""
     lines = (each for chunk in chunks(path) for each in enumerate(chunk.text.split(b"\n"), chunk.first_line))
     heads = [(0, 0), *((line, int(match[1])) for line, text in lines if (match := _EPOCH.search(text)))]
-    return [record._replace(epoch=heads[bisect.bisect(heads, (record.line + 1,)) - 1][1]) for record in records]
+    epochs = [heads[bisect.bisect(heads, (record.line + 1,)) - 1][1] for record in records]
+    steps = [record.step or 0 for record in records]
+    begun = [
+        after - before
+        for (before, after), (step, new) in zip(pairwise(epochs), pairwise(steps), strict=True)
+        if new < step
+    ]
+    if begun.count(1) < ALIKE * len(begun):
+        return records
+    return [record._replace(epoch=epoch) for record, epoch in zip(records, epochs, strict=True)]
 
 
 def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
