@@ -94,7 +94,7 @@ def guard(
 
 def check(declaration: object, where: str) -> None:
     """Raises EvalsuiteError with all wrong values in *declaration*."""
-    if wrong := decode.mistakes_of(declaration):
+    if wrong := decode.mistakes_of(declaration, type(declaration)):
         name = getattr(declaration, "name", None)
         place = f"{where}: {type(declaration).__name__}{f' {name}' if isinstance(name, str) and name else ''}"
         raise EvalsuiteError(f"{place}: {' '.join(f'{key}: {text}' for key, text in wrong)}")

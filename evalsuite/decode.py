@@ -110,20 +110,12 @@ def take(kind: "Kind", facts: object, where: Path | str, advice: str, mark: str 
         raise EvalsuiteError(_message(where, wrong.mistakes, advice, mark)) from None
 
 
-def mistakes_of(declaration: Any) -> list[Mistake]:
+def mistakes_of(value: object, hint: Any) -> list[Mistake]:
     try:
-        _kind(type(declaration), False).take(declaration)
+        _kind(hint, False).take(value)
     except Wrong as wrong:
         return wrong.mistakes
     return []
-
-
-def fits(value: object, hint: Any) -> bool:
-    try:
-        _kind(hint, False).take(value)
-    except Wrong:
-        return False
-    return True
 
 
 def read_toml(path: Path, example: str, advice: str = "") -> dict[str, Any]:

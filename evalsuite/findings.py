@@ -600,9 +600,7 @@ class SlowWarmup(Finding, code="work_in_warmup", severity="flag", grounds="dispu
 
 
 class WorkInWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed"):
-    factor: (
-        Factor  # of CPU seconds (joules of devices) a step in the warm-up, without its first steps, and in the window
-    )
+    factor: Factor  # of CPU seconds (joules) a step in the warm-up, without its first steps, and in the window
     work_limit: Factor = 1.5  # honest runs: up to 1.3, and 1.8 in time
     first: Limit = 0.25  # of the warm-up, where steps compile
 

@@ -286,10 +286,6 @@ class Store:
         folders = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
         return sorted(folders, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
 
-    def unfinished(self) -> list[RunFolder]:
-        begun = [RunFolder(case.parent) for case in self.root.glob(f"*/r[0-9]*/{CASE}")]
-        return sorted((folder for folder in begun if not folder.finished), key=lambda folder: str(folder.path))
-
     def aside(self) -> list[Path]:
         """Attempts that count for nothing: given up, failed by a node, made again."""
         return sorted(path for path in self.root.glob("*/*r[0-9]*") if _ASIDE.fullmatch(path.name) and path.is_dir())

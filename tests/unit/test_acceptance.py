@@ -14,7 +14,7 @@ from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.page import markdown
+from evalsuite.report.forms import markdown
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
@@ -80,7 +80,8 @@ def test_the_page_and_markdown_show_the_same_outcomes(subject, tmp_path):
     rows = pages.rows(table)
 
     assert rows[0][1] == "C1 Fail 63.7% C2a Pass 91.0% C2b Fail 35.3%"
-    (shown,) = [part for part in verdict.section(subject).markdown(markdown.writer("en")) if "C1: Fail 63.7%" in part]
+    writer = markdown.make_writer("en")
+    (shown,) = [part for part in verdict.section(subject).markdown(writer) if "C1: Fail 63.7%" in part]
     assert "| MXNet | C1: Fail 63.7%; C2a: Pass 91.0%; C2b: Fail 35.3% |" in shown
     assert "资源" not in shown and "GPU、CPU、内存、网络" in page.one("section", id="verdict").text("zh-CN")
 

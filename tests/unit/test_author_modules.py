@@ -46,7 +46,7 @@ def test_a_command_that_gives_no_command_is_refused(gives, tmp_path):
 
 def test_what_the_house_and_an_author_may_write_is_taken_and_a_guarded_function_gives_what_it_gave(tmp_path):
     house = [*registry.discover().values(), *catalogue.known().values()]
-    assert [mistake for each in house for mistake in decode.mistakes_of(each)] == []
+    assert [mistake for each in house for mistake in decode.mistakes_of(each, type(each))] == []
 
     (tmp_path / "tinynet.py").write_text(adapter(more=', requirements=["tiny==1"]'))
     assert registry.discover([tmp_path])["tinynet"].recipe("train").requirements == ["tiny==1"]

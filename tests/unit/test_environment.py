@@ -1,7 +1,7 @@
 import pytest
 
 from evalsuite.documents import ContainerLimits
-from evalsuite.machine import environment, hardware
+from evalsuite.machine import environment
 from evalsuite.machine.cgroups import Limits
 from tests import sources
 
@@ -57,8 +57,8 @@ def test_disks_cards_and_memory_have_their_models_where_the_machine_says_them(ma
     }.items():
         root = machine(path, text)
 
-    assert hardware.disk_models(["sda", "vdb"], root) == {"sda": "SAMSUNG MZ7LH960, 960 GB SSD"}
+    assert environment.disk_models(["sda", "vdb"], root) == {"sda": "SAMSUNG MZ7LH960, 960 GB SSD"}
     expected = {"eth0": "8086:10fb", "mlx5_0/1": "MT4119 16.28.2006"}
-    assert hardware.card_models(["eth0", "mlx5_0/1", "lo"], root) == expected
-    assert hardware.memory_modules(DIMMS) == "2 × 32 GB DDR4 2666 MT/s"
-    assert hardware.memory_modules(None) is None
+    assert environment.card_models(["eth0", "mlx5_0/1", "lo"], root) == expected
+    assert environment.memory_modules(DIMMS) == "2 × 32 GB DDR4 2666 MT/s"
+    assert environment.memory_modules(None) is None

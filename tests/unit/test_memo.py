@@ -6,7 +6,7 @@ from dataclasses import replace
 import synthetic
 
 from evalsuite.results.compare import fairness
-from evalsuite.results.measure.memo import cached
+from evalsuite.results.compare.fairness import cached
 
 
 def test_it_is_computed_once_for_each_summary():

@@ -9,7 +9,7 @@ from evalsuite import paths, report
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.page import slim
+from evalsuite.report.page import render
 from evalsuite.results.compare import answers
 from evalsuite.results.rules import flops_and_energy
 from tools import rebuild_document
@@ -35,7 +35,7 @@ def rebuilt():
 def page(rebuilt, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tianshu")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slim, "shorten", lambda html: html)  # so that the reader can count on end tags
+        patch.setattr(render, "shorten", lambda html: html)  # so that the reader can count on end tags
         report.build(rebuilt, folder)
     return pages.read((folder / "report.html").read_text(encoding="utf-8"))
 

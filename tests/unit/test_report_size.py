@@ -9,7 +9,7 @@ import synthetic
 from evalsuite import report
 from evalsuite.report.book import book
 from evalsuite.report.book.book import Book
-from evalsuite.report.page import slim
+from evalsuite.report.page import render
 from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names
 from tests import sources
@@ -35,7 +35,7 @@ class _Text(html.parser.HTMLParser):
 
 @pytest.mark.parametrize(("page", "short", "fewer"), sources.cases("report_size.toml")["the_markup_that_html_lets"])
 def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays(page, short, fewer):
-    found = slim.shorten(page)
+    found = render.shorten(page)
 
     assert found == short
     assert fewer or _Text(found).words == _Text(page).words
@@ -74,7 +74,7 @@ def parted(tmp_path_factory):
     evaluation, folder = synthetic.training(), tmp_path_factory.mktemp("parted")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(book, "HUGE", 1)
-        patch.setattr(slim, "shorten", lambda html: html)  # so that the reader can count on end tags
+        patch.setattr(render, "shorten", lambda html: html)  # so that the reader can count on end tags
         report.build(evaluation, folder)
     return evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
 

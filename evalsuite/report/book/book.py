@@ -1,6 +1,6 @@
 """The book: an evaluation, indexed and put into the order of the page."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from evalsuite import findings
@@ -32,7 +32,6 @@ HUGE = 1_000  # from here on each model has a page of its own in addition to tha
 @dataclass(frozen=True, kw_only=True)
 class Book:
     evaluation: Evaluation
-    hidden: frozenset[str] = field(default=frozenset())
     part: str = ""
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalsuite import paths
-from evalsuite.decode import Kind, Mistake, Wrong, fits, inside, message, optional, refuse
+from evalsuite.decode import Kind, Mistake, Wrong, inside, message, mistakes_of, optional, refuse
 
 FILE = "data/schema/summary.schema.json"
 
@@ -83,7 +83,7 @@ def _leaf(schema: Mapping[str, Any], value: Any) -> Any:
     is_one = (
         not names
         or (value is None and "null" in names)
-        or any(fits(value, _TYPES[name]) for name in names if name != "null")
+        or any(not mistakes_of(value, _TYPES[name]) for name in names if name != "null")
     )
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     allowed = (

@@ -1,21 +1,25 @@
 """`report.<language>.md`: verdicts and tables for a README, in GitHub's Markdown."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evalsuite import __version__
+from markupsafe import Markup
+
+from evalsuite import __version__, paths
 from evalsuite.files import write_atomically
 from evalsuite.report.book import blocks, heading, identity, outline
+from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.forms import headline_figure
 from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
-from evalsuite.report.page import contents, markdown
+from evalsuite.report.page import contents, templates
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
-from evalsuite.report.text import names, numbers, times
+from evalsuite.report.text import findings, names, numbers, options, times
+from evalsuite.report.text.words import BETWEEN_SENTENCES
 
 MOST_CASES = 40  # with tables of results, as on a terminal
 OF_MANY = (
@@ -31,7 +35,7 @@ def write(material: Material) -> list[Path]:
 
 
 def _write(material: Material, language: str) -> Iterable[Path]:
-    writer = markdown.writer(language, on_cpu=material.book.on_cpu)
+    writer = make_writer(language, on_cpu=material.book.on_cpu)
     path, picture = material.out / f"report.{language}.md", material.out / figure_name(language)
     write_atomically(path, names.without_unseen(document(material, language)).encode("utf-8", "backslashreplace"))
     yield path
@@ -57,7 +61,7 @@ def _build(material: Material) -> str:
 
 
 def document(material: Material, language: str) -> str:
-    return "\n\n".join(_paragraphs(material, markdown.writer(language, on_cpu=material.book.on_cpu))) + "\n"
+    return "\n\n".join(_paragraphs(material, make_writer(language, on_cpu=material.book.on_cpu))) + "\n"
 
 
 def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
@@ -95,3 +99,43 @@ def _about(subject: Subject, writer: MarkdownWriter) -> str:
             machine=machines.one_line(subject.book, subject.words) or nothing,
         )
     )
+
+
+def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
+    """What a template prints is escaped by it; sentences and cells are Markdown."""
+    made = MarkdownWriter(language, on_cpu=on_cpu)
+    words, between = made.words, Markup(BETWEEN_SENTENCES[language])
+
+    def row(cells: Iterable[object]) -> Markup:
+        return Markup(f"| {' | '.join(map(made.render, cells))} |")
+
+    def heads(named: Sequence[object], right: Sequence[int] = ()) -> Markup:
+        rule = ("--:" if place in right else "---" for place in range(len(named)))
+        return row(named) + Markup("\n") + row(map(Markup, rule))
+
+    environment = templates.environment([paths.SECTIONS], lambda value: Markup(made.render(value)))
+    environment.globals |= {
+        "t": words,
+        "beyond": made.beyond,
+        "names": names,
+        "numbers": numbers,
+        "options": options,
+        "heading": heading,
+        "MARKS": MARKS,
+        "GLYPHS": GLYPHS,
+        "NOTHING": "—",
+        "heads": heads,
+        "row": row,
+        "sentences": lambda said: between.join(map(Markup, filter(None, map(made.render, said)))),
+        "between": between,
+        "rule": lambda code: findings.rule(code, words),
+        "sentence": lambda finding: findings.sentence(finding, words),
+    }
+    environment.filters |= {
+        "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
+        "column_title": lambda column: column.head(words),
+    }
+    macros = vars(environment.get_template("common/macros.md.j2").module)
+    environment.globals |= {name: macro for name, macro in macros.items() if not name.startswith("_")}
+    made.get_template = environment.get_template
+    return made

@@ -5,15 +5,15 @@ work and the place. Where one is unknown the order is *indicative*; variant, pre
 """
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 from evalsuite.model import Case, Fact, Machine, Summary
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.facts import FactRule
-from evalsuite.results.measure.memo import cached
 
+Value = TypeVar("Value")
 Common = tuple[tuple[str, str | None], ...]  # conditions and their values
 CLOCKS = "clocks"
 GROUNDS = "grounds"
@@ -22,6 +22,20 @@ FACT = "facts."
 Stated = tuple[Fact, ...] | None  # of one fact: what the runs of a case state, several where they differ; None: unknown
 Likeness = Literal["same", "different", "unknown"]
 MUST_BE_EQUAL = ("workload", "environment", "compiler")  # kinds of facts
+
+
+def cached(made: Callable[[Summary], Value]) -> Callable[[Summary], Value]:
+    """*made*, whose value is kept with each summary: a cache by value would hash all its runs."""
+    name = f"_{made.__module__}.{made.__qualname__}"
+
+    @functools.wraps(made)
+    def known(summary: Summary) -> Value:
+        beside = vars(summary)
+        if name not in beside:
+            beside[name] = made(summary)
+        return cast(Value, beside[name])
+
+    return known
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,10 +62,6 @@ def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> 
     )
 
 
-def differ(a: Summary, b: Summary) -> bool:
-    return compare(a, b).behind or compare(b, a).behind
-
-
 def is_lead(leads: Leads, tests: int = 1) -> bool:
     return _t(leads) > limit(len(leads), tests) and 1 - math.exp(-statistics.median(leads)) >= LEAST_GAP
 

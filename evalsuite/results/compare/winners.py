@@ -7,18 +7,21 @@ benchmarks/judgement.py). One of whom too little is known takes nothing from the
 import functools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from evalsuite import paths
-from evalsuite.model import Summary
-from evalsuite.results.compare import ranking, significance
+from evalsuite.findings import AheadInFirstHalf, AheadInSecondHalf
+from evalsuite.model import Finding, Measurement, Summary
+from evalsuite.results.compare import fairness, ranking, significance
 from evalsuite.results.compare.decisions import CLEAR, Decision, Evidence, decide
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.significance import Basis
 from evalsuite.results.measure.summary import failed_runs
 
+FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
+SPOKEN = ("decided", "consistent", "unknown")  # what puts one ahead of all others
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 LEADS_ASKED = (0.02, 0.05)
 WEAKEST = ("cited", "printed", "preliminary", "unknown")  # of one such pair the whole is no more
@@ -148,3 +151,40 @@ def best_of_each(summaries: Sequence[Summary], scope: RankingScope) -> list[Summ
     for row in sorted(summaries, key=lambda row: -row.items_per_s.value):
         best.setdefault(scope.candidate(row.case), row)
     return list(best.values())
+
+
+def changed_by_halves(summaries: Sequence[Summary]) -> Iterator[Finding]:
+    """One for each comparison whose winner is another over one half of the window, by at least what tells two apart."""
+    for members in fairness.groups(summaries, fairness.FRAMEWORKS):
+        result = rank(members)
+        if result is not None and result.evidence in SPOKEN and len(result.group) == 1:
+            yield from _otherwise(result.first, members)
+
+
+def _otherwise(first: Summary, members: Iterable[Summary]) -> Iterator[Finding]:
+    halves = {member.case.id: _halves(member) for member in members}
+    if not all(halves.values()):
+        return
+    framework = {member.case.id: member.case.framework for member in members}
+    for half, rule in enumerate((AheadInFirstHalf, AheadInSecondHalf)):
+        values = {name: each[half] for name, each in halves.items() if each}
+        ahead = max(values, key=lambda name: statistics.median(values[name]))
+        gap = statistics.median(values[ahead]) / statistics.median(values[first.case.id]) - 1
+        if framework[ahead] != first.case.framework and gap >= significance.LEAST_GAP:
+            yield rule(other=framework[ahead], gap=gap, where=first.case.id)
+            return
+
+
+def _halves(summary: Summary) -> tuple[list[float], list[float]] | None:
+    halves = [_of_run(run) for run in summary.measurements if run.counts]
+    known = [each for each in halves if each is not None]
+    return ([a for a, _ in known], [b for _, b in known]) if known and len(known) == len(halves) else None
+
+
+def _of_run(run: Measurement) -> tuple[float, float] | None:
+    times: tuple[float, ...] = run.throughput.step_time_s if run.throughput else ()
+    if run.value is None or len(times) < FEWEST_REPORTS:
+        return None
+    middle = len(times) // 2
+    whole, first, second = map(statistics.fmean, (times, times[:middle], times[middle:]))
+    return (run.value * whole / first, run.value * whole / second) if first > 0 and second > 0 else None

@@ -106,7 +106,8 @@ class Expected(NamedTuple):
 
 def predicted(points: Points, devices: int) -> float:
     last, rate = points[-1]
-    slope = max(0.0, _slope([(math.log2(count), count / value) for count, value in points]))
+    doublings, each_s = zip(*((math.log2(count), count / value) for count, value in points), strict=True)
+    slope = max(0.0, statistics.linear_regression(doublings, each_s).slope)
     return devices / (last / rate + slope * math.log2(devices / last))
 
 
@@ -242,13 +243,6 @@ def _values(case: Case, reason: str, members: Sequence[Summary], points: Points)
 
 def count_doublings(distance: float) -> int:
     return math.ceil(math.log2(distance) - 1e-9)
-
-
-def _slope(points: Sequence[tuple[float, float]]) -> float:
-    middle_x = statistics.fmean(x for x, _ in points)
-    middle_y = statistics.fmean(y for _, y in points)
-    spread = math.fsum((x - middle_x) ** 2 for x, _ in points)
-    return math.fsum((x - middle_x) * (y - middle_y) for x, y in points) / spread
 
 
 # how far off the model was

@@ -13,7 +13,7 @@ from evalsuite import paths
 from evalsuite.decode import number
 from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
-from evalsuite.results.compare import windows
+from evalsuite.results.compare import winners
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, other_nodes, work_done
@@ -100,7 +100,7 @@ def findings(
         *_printed_speedups(valid(summaries), known),
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
-        *windows.findings(valid(summaries)),
+        *winners.changed_by_halves(valid(summaries)),
         *machine_drifts(run for row in summaries for run in row.measurements),
         *other_nodes.findings([run for row in summaries for run in row.measurements]),
         *_missing_rows(valid(summaries), known),
