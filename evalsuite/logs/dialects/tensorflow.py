@@ -8,15 +8,19 @@ from evalsuite.dialect import Dialect, line, step_before
 
 _CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
-_EPOCH_BEFORE = re.compile(rb"(\d+)/\1 - \d+s - (\d+)(us|ms|s)$")
-_SECONDS_BEFORE = re.compile(rb"(\d+)/\1 - (\d+)$")
+_EPOCH_BEFORE = re.compile(  # 13/13 ΓöüΓöü 3s 226ms/step: a bar in the wrong code page
+    rb"(\d+)/\1 (?:- \d+s - |(?!\xe2\x94\x81)[^\s\d\[=-]+ (?:\d+s |[\dms]+ ))(\d+)(us|ms|s)$"
+)
+_SECONDS_BEFORE = re.compile(rb"(\d+)/\1 (\[=+\] )?- (\d+)$")
+_LONGEST_BAR = 400  # bytes
+_LEAST_S = 20  # of a bar that rounds them down
 
 
 def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
     """`100/100 - 0s - 308us/step`: a line an epoch, of that many steps."""
     if _evaluates(match):
         return None
-    before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 40), match.start())
+    before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - _LONGEST_BAR), match.start())
     unit = {b"us": "us", b"ms": "ms", b"s": "seconds"}
     if before is None:
         return None
@@ -24,11 +28,16 @@ def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
 
 
 def _line_of_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None] | None:
-    """`19/19 - 12s - loss: 0.1950`, of TensorFlow 2.0 to 2.8."""
-    before = _SECONDS_BEFORE.search(match.string, max(0, match.start() - 40), match.start())
-    if before is None or not int(before[2]) or _evaluates(match):
+    """`19/19 - 12s - loss: 0.1950`, of TensorFlow 2.0 to 2.8; `60000/60000 [====] - 71s - loss: 0.19`, of Keras 1.
+
+    Of the latter some releases count steps.
+    """
+    text, bar = match.string, _SECONDS_BEFORE.search(match.string, max(0, match.start() - 80), match.start())
+    if bar is None or int(bar[3]) < (_LEAST_S if bar[2] else 1) or _evaluates(match):
         return None
-    return {**match.groupdict(), **_of_fit(match), "interval": before[1], "report_s": before[2]}
+    if bar[2] and b"Train on %b samples" % bar[1] not in text[: bar.start()]:
+        return None
+    return {**match.groupdict(), **_of_fit(match), "interval": bar[1], "report_s": bar[3]}
 
 
 _HEADER = re.compile(rb"Epoch (\d+)/\d+")

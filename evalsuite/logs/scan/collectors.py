@@ -43,16 +43,16 @@ _OF_JOB = frozenset({"devices", "listed", "all", "accumulation"})  # whatever el
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 _WORDS = tuple(
     b"batch bsz accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member process "
-    b"devices nodes nproc tokens seq block context ctx dp_rep".split()
+    b"devices nodes nproc tokens seq block context ctx dp_rep \xe6\x89\xb9 \xe6\xa2\xaf".split()
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(rb"\bdp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?")
-# Using GPUs 0, 1 · n_gpu: 1, distributed training: False
+# Using GPUs 0, 1 · gpu device = 0 · n_gpu: 1, distributed training: False · Using 2 GPUs
 _LISTED = re.compile(
-    rb"(?i)\b(?:using gpus|gpu[_ ]?ids)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)"
-    rb"|\bn_gpu: (\d+)(?=, distributed training: False)"
+    rb"(?i)\b(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)"
+    rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use) (?=\d+ gpus?\b))(\d+)"
 )
-_BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
+_BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
 _VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
 
 

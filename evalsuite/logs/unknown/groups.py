@@ -29,6 +29,7 @@ HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: 
 MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300
 MOST_COUNTERS, MOST_APART = 3, 9  # of groups whose clock is sought in other lines, and how far
 LONGEST_TITLE = 3  # words
+FEWEST_STEPS = 5  # to which a bar counts that does not say what
 ALIKE = 0.8  # of as many lines
 COARSE_S, WHOLE = 50, 1e-6  # of which a second is a fiftieth; of rounding
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
@@ -48,7 +49,15 @@ _IGNITE = re.compile(
     rb"(?P<desc>[^\r\n|]{0,120}?)\[(?P<n>\d+)/(?P<of>\d+)\] +\d{1,3}%\|"
     rb"[^\r\n]*?\[(?P<elapsed>[\d:]+)<(?P<rate>)(?P<unit>)"
 )
+# [=========== 391/391 =====>]  Step: 53ms | Tot: 1m2s | Loss: 0.31, of a terminal: xlua's, and kuangliu's pytorch-cifar
+_UNNAMED = rb"(?P<desc>)(?P<unit>)(?P<rate>)\["
+_DRAWN = re.compile(_UNNAMED + rb"[=>.]* (?P<n>\d+)/(?P<of>\d+) [=>.]*\][^\r\n]*?Tot: (?P<elapsed>[\dDhms]+)")
+_REDRAWN = re.compile(  # the same in a file, where it goes back to its middle
+    _UNNAMED + rb"[=>.]*\][^\r\n]*?Tot: (?P<elapsed>[\dDhms]+)[^\r\n]*?\x08 *(?P<n>\d+)/(?P<of>\d+)"
+)
 _FORMS = {
+    _DRAWN: rb"\[[=>.]* (?P<step>\d+)/(?P<of>%b) [=>.]*\][^\r\n]*?Tot: (?P<elapsed_s>[\dDhms]+)",
+    _REDRAWN: rb"\[[=>.]*\][^\r\n]*?Tot: (?P<elapsed_s>[\dDhms]+)[^\r\n]*?\x08 *(?P<step>\d+)/(?P<of>%b)",
     _BAR: rb"\d%%(?:\|[^|\r\n]*\| *| )(?P<step>[\d.]+[kMG]?)/(?P<of>%b) ?\[(?P<elapsed_s>[\d:]+)<",
     _LOGGED: rb"Progress on:[^\r\n]*? (?P<step>[\d.]+[kMG]?)it/(?P<of>%b)[^\r\n]*? elapsed:(?P<elapsed_s>[\d:]+)",
     _IGNITE: rb"\[(?P<step>\d+)/(?P<of>%b)\] +\d+%%\|[^\r\n]*?\[(?P<elapsed_s>[\d:]+)<",
@@ -138,6 +147,11 @@ def groups(path: Path) -> list[Group]:
     grouped = [_apart(group, grouped) for group in grouped]
     if any(kind == "tokens" for kind, _, _ in spelt(head)):
         grouped = [_in_tokens(group) for group in grouped]
+    unlike = max((group.count for group in grouped if group.bar[1] and group.lacks == _NO_COUNTER), default=0)
+    grouped = [
+        replace(group, dialect=None, lacks=_NO_COUNTER) if group.bar[1] and ALIKE * group.count < unlike else group
+        for group in grouped
+    ]  # full bars beside others of unlike length
     bars = {group.bar for group in grouped if group.dialect}
     within = {bar for bar in bars if any(bar[0] < more and 2 * bar[1] < longer for more, longer in bars if bar[1])}
     grouped.sort(key=lambda group: -group.count * (1 + ("rate" in group.roles)))
@@ -241,8 +255,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
     if tested or saves or (not is_bar and _OTHER.search(text)) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=_OTHER_WORK)
     group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, length, header)
-    plain_bar = is_bar and (not said or _COUNTED.search(text[: text.find(b"%|")]))
-    of_epochs = (trains or _tells_epochs(texts)) and (plain_bar or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
+    counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
+    of_epochs = (trains or _tells_epochs(texts)) and (counts or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
     timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
     again = "epoch" in group.roles and group.dialect is not None and group.dialect.steps_restart == "epoch"
     if not training and not of_epochs and (is_bar or not (timed or again)):
@@ -257,6 +271,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
 
 
 def _bar(text: bytes) -> Match[bytes] | None:
+    if b"] " in text and b"Tot: " in text:
+        return _DRAWN.search(text) or _REDRAWN.search(text)
     if b"%|" in text or b"% " in text:
         return _BAR.search(text) or _IGNITE.search(text)
     return _LOGGED.search(text) if b"Progress on:" in text else None
@@ -265,7 +281,7 @@ def _bar(text: bytes) -> Match[bytes] | None:
 def _tells_scores(texts: Sequence[bytes]) -> bool:
     """A loss, or decimals before the percents that change: d: -12.467;gen: -0.141:   5%|▌"""
     before = {b" ".join(_DECIMAL.findall(bar["desc"])) for text in texts if (bar := _bar(text))}
-    return len(before) >= roles.FEWEST or b"loss" in texts[len(texts) // 2]
+    return len(before) >= roles.FEWEST or b"loss" in texts[len(texts) // 2].lower()
 
 
 def _tells_epochs(texts: Sequence[bytes]) -> bool:
@@ -288,27 +304,27 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     name = first["desc"].strip(b" :\0").split()[:1]
     named = first.re is not _LOGGED and name and name[0].isalpha() and not epoch
     begin = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" if named else b""
+    longest = max(words.read_number(bar["elapsed"]) or 0.0 for bar in bars)
+    shown_by = words.read_number(first["of"]) or 0.0, longest
     if len(places) < roles.FEWEST:
-        full = first.re is _BAR and all(bar["n"] == bar["of"] for bar in bars)
+        full = first.re in (_BAR, _DRAWN, _REDRAWN) and all(bar["n"] == bar["of"] for bar in bars)
         times = [words.read_number(bar["elapsed"]) or 0.0 for bar in bars]
         if not full or len(bars) < roles.FEWEST or roles.scatters(times):
-            return replace(group, lacks=_NO_COUNTER)
-        made = _dialect(begin + _FORMS[_BAR] % re.escape(first["of"]), first[0], _read_full, restart=False)
+            return replace(group, lacks=_NO_COUNTER, bar=shown_by if full else group.bar)
+        made = _dialect(begin + _FORMS[first.re] % re.escape(first["of"]), first[0], _read_full, restart=False)
         told = {"step": "total", "report_s": "[elapsed<"}
-        return replace(group, roles=told, dialect=replace(made, redrawn=True))
+        return replace(group, roles=told, dialect=replace(made, redrawn=True), bar=shown_by)
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is not _LOGGED else b""
     pattern = begin + lead + _FORMS[first.re] % re.escape(first["of"])
     unit = items.pop() if of_items else "samples/s"
     made = _dialect(pattern, first[0], _read_items if of_items else _read_bar, unit=unit, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
-    longest = max(words.read_number(bar["elapsed"]) or 0.0 for bar in bars)
     if not epoch and (
         re.search(rb"(?i)\bepochs?\W*$", first["desc"]) or any(b"epoch" in (b["unit"] or b"") for b in bars)
     ):
         told = {"epoch": "n/total", "elapsed_s": "[elapsed<"}
         return replace(group, roles=told, by_epoch=made, lacks=Message("logs.shape_epochs"))
     said = {"step": "n/total", "elapsed_s": "[elapsed<"}
-    shown_by = words.read_number(first["of"]) or 0.0, longest
     return replace(group, roles=said, dialect=_with_evaluations(made, first[0]), bar=shown_by)
 
 

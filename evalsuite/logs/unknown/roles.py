@@ -359,7 +359,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         values = [value * slot.unit_s for value in values_of(column)]
         passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
         alone = not slot.label and "rate" not in chosen and passed
-        is_loss = re.match("(?:ep(?:isode)?|mean|avg|train)?[ _]?cost$", slot.label) and slot.unit not in words.UNIT_S
+        is_loss = words.COST.search(slot.label) and slot.unit not in words.UNIT_S
         covering = _tells_cover(slot, covers)
         each = words.PER_EPOCH.search(slot.words) and words.EPOCH.search(chosen.get("step", column)[0].label)
         named = words.TIME.search(slot.label) or alone or covering or each

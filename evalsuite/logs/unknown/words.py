@@ -1,6 +1,7 @@
 """The words around the numbers of a line: what scripts call a step, a rate, a time, and the numbers themselves."""
 
 import functools
+import math
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,9 +20,11 @@ _MASKED = re.compile(
 )
 DATE = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+_HOUR_MIN = rb"\d+ ?h[a-z]*,? ?\d+ ?m(?:in[a-z]*)?(?![A-Za-z/]|,? *\d)"  # 2h 5min
+_COMPACT = rb"(?:\d+[Ddhms])+\d+(?:ms|[hms])(?![A-Za-z\d])|%b" % _HOUR_MIN  # 3s512ms
 _HOURS, _SECONDS = rb"(?:\d+ ?h[a-z]*,? *)?", rb"\d+(?:\.\d+)? ?s(?:ec[a-z]*)?(?: +\d+ ?ms)?\b"
 _MINUTES = "(?:[\\d.]+ ?(?:小时|時間) ?)?\\d+ ?分(?:钟)? ?[\\d.]+ ?秒".encode()
-_WORDED = rb"%b\d+ ?m(?:in[a-z]*)?,? *%b|%b" % (_HOURS, _SECONDS, _MINUTES)
+_WORDED = rb"%b|%b\d+ ?m(?:in[a-z]*)?,? *%b|%b" % (_COMPACT, _HOURS, _SECONDS, _MINUTES)
 DURATION = rb"(?:\d+ days?, )?\d+(?::\d{1,2}(?!\d))+(?:\.\d+)?|" + _WORDED
 LASTING = DURATION + rb"|" + _SECONDS  # of which "39s" is one where "1m 8s" is
 _TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:%b|%b|nan|inf|NaN)" % (DURATION, NUMBER))
@@ -39,7 +42,7 @@ EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
 LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
-COUNTER, REPEATED, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
+COST, COUNTER, REPEATED, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
 _EACH, _SECOND = _WORDS["device"].values()
 RATE = re.compile(
     r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
@@ -57,6 +60,9 @@ def items_of(rate: re.Match[str]) -> str:
 PER_EPOCH = re.compile(r"(?:/|per )epoch$")
 PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
 PACE = re.compile(r"(?:^|[^a-z])(?:ms|us|s|secs?|seconds?) ?/ ?(?P<kilo>k?)(?P<items>[a-z]+)$")
+_PART_S = {b"ms": 1e-3, b"s": 1, b"m": 60, b"h": 3600, b"d": 86_400, b"D": 86_400}
+_PART_S |= {"秒".encode(): 1, "分".encode(): 60, "小".encode(): 3600, "時".encode(): 3600}
+_PART_OF_TIME = re.compile(rb"(\d[\d.]*) ?(ms|[smhdD]|%b)" % b"|".join(list(_PART_S)[6:]))
 SUFFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 
@@ -78,7 +84,7 @@ class Slot:
 
     @property
     def clock(self) -> bool:
-        return bool(re.search(rb"[:ms\xe7]", self.text))
+        return bool(re.search(rb"[:hms\xe7]", self.text))
 
     @property
     def words(self) -> str:
@@ -106,10 +112,9 @@ def read_number(text: bytes) -> float | None:
     """Of 1,024, 22.8K, 1:02:03 and 1h 2m 3s 40ms."""
     if days := re.match(rb"(\d+) days?, ", text):
         return 86_400 * int(days[1]) + (read_number(text[days.end() :]) or 0.0)
-    if text[-1:] == b"s" or text.endswith("秒".encode()):
-        parts = [float(part) for part in re.findall(rb"[\d.]+", text)]
-        ms = parts.pop() if text.endswith(b"ms") else 0.0
-        return functools.reduce(lambda whole, part: 60 * whole + part, parts) + ms / 1e3
+    if re.search(rb"[Ddhs\x80-\xff]", text):
+        units = _PART_OF_TIME.findall(text)
+        return math.fsum(float(part) * _PART_S[unit] for part, unit in units)
     try:
         parts = [float(part) for part in re.sub(rb"[,_]|[kKMGBgmb]+$", b"", text).split(b":")]
     except ValueError:
