@@ -263,7 +263,7 @@ def _read_by_shape(
     died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
     inside = Message("logs.log_validated") if all(record.evaluated for record in run.records) else None
     accept = Message("logs.shape_accept", shape=shape.shape)
-    return replace(result, status="doubtful", reason=join(taken, inside, accept, died))
+    return replace(result, status="doubtful", reason=join(taken, inside, accept, start.died if start else died))
 
 
 def _taken_for(shape: "Group", silent: Reading) -> Message:

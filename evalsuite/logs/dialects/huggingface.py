@@ -21,6 +21,8 @@ _PER_STEP = re.compile(rb"""['"]train_speed\(s/it\)['"]: ['"]?(%b)""" % _NUMBER)
 _ELAPSED = re.compile(rb"""['"]elapsed_time['"]: ['"]([\ddhms ]+)['"]""")
 _STEPS_PER_SECOND = re.compile(rb"'train_steps_per_second': '?(%b)" % _NUMBER)
 _RUNTIME = re.compile(rb"'train_runtime': '?(%b)" % _NUMBER)
+_EVALUATIONS = re.compile(rb"'(eval_(?:\w+_)?runtime)': '?(%b)[^{}\r\n]*'epoch': '?(%b)" % (_NUMBER, _NUMBER))
+_MOST_EVALUATED = 0.95  # of the time of a training, from which its evaluations are taken off
 _ROUNDED = 0.001  # of steps/s with three decimals, or of figures with four digits
 _UNITS = {b"d": 86_400, b"h": 3600, b"m": 60, b"s": 1}
 
@@ -58,12 +60,23 @@ def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
 
 
 def _as_trained(match: "re.Match[bytes]") -> Fields | None:
-    """The final figure counts the samples planned; the bar after it shows the steps taken."""
+    """The final figure counts the samples planned, and evaluations as time; the bar after it shows the steps taken."""
     if _before_entry(match).endswith(b"metrics="):
         return None  # TrainOutput, which repeats the dictionary
     taken, planned = match.group(2, 3)
     share = int(taken) / int(planned) if taken and _is_total(int(planned), _entry(match)) else 1.0
-    return {"rate": float(match["rate"]) * share}
+    runtime = _RUNTIME.search(_entry(match))
+    evaluated = _evaluated_s(match) / float(runtime[1]) if runtime else 0.0
+    return {"rate": float(match["rate"]) * share / (1 - evaluated)} if evaluated < _MOST_EVALUATED else None
+
+
+def _evaluated_s(match: "re.Match[bytes]") -> float:
+    """Of each epoch at which the Trainer evaluated, once where more than one process prints it."""
+    text = match.string
+    end = text.rfind(b"{", 0, match.start())
+    begin = text.rfind(b"'train_runtime'", 0, end) + 1
+    told = {(name, epoch): float(seconds) for name, seconds, epoch in _EVALUATIONS.findall(text[begin:end])}
+    return math.fsum(seconds for (_, epoch), seconds in told.items() if float(epoch))
 
 
 def _before_entry(match: "re.Match[bytes]") -> bytes:
@@ -212,8 +225,8 @@ DIALECTS = (
         named_facts=_NAMED_FACTS,
         facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
         yields_to=("hf_trainer_tokens", "trl", "axolotl", "ms_swift"),
-        notes="The final figure is over the whole run, start-up, evaluation and checkpoints inside, and counts the "
-        "samples planned. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
+        notes="The final figure is over the whole run, start-up and checkpoints inside, and counts the "
+        "samples planned; the evaluations before it that print their runtime are taken off. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
         "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
     ),
     _by_clock(

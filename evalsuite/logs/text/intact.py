@@ -18,6 +18,7 @@ from evalsuite.messages import Message
 
 ALTERED = Message("logs.lines_altered")
 WIDTHS = frozenset((80, 100, 120, 128, 132, 140, 160, 180, 200, 240))  # columns that terminals usually have
+TTY = (4095, 4096)  # bytes that a terminal's driver takes of a line; others are lost
 SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
 FEWEST = 2  # of them, unless lines near it are as wide as terminals
 ALIKE = 0.8  # of the reports cut end at one width; what a script ends early ends anywhere
@@ -118,7 +119,8 @@ def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
     end = match.end(last)
     if text[end : end + 1] not in (b"\n", b"\r"):
         return False
-    if width_of(text[text.rfind(b"\n", 0, match.start()) + 1 : end]) not in WIDTHS:
+    width = width_of(text[text.rfind(b"\n", 0, match.start()) + 1 : end])
+    if width not in WIDTHS and width not in TTY:
         return False
     return bool(_tail(line, last)) or text[end:].lstrip(b"\r\n")[:1].isdigit()
 
@@ -193,6 +195,8 @@ def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> 
     lead = b"".join(line if _is_full(line) else line + b"\n" for line in before) + lead
     lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")
     first, *bars = lines[0].split(b"\r", 1)
+    if len(lead.rsplit(b"\n", 1)[-1]) + len(lines[0]) in TTY:
+        return False  # it is left out
     if _count_reports(lead + b"\r".join((_in_plain_digits(first), *bars)) + b"\n", kind, len(lead)):
         return True
     widths: list[int] = []

@@ -64,8 +64,8 @@ def kind(head: bytes) -> str | None:
         return Message("logs.tensorboard_file")
     if head[:15].lower().startswith((b"<!doctype html", b"<html")):
         return Message("logs.web_page")
-    text = head.lstrip(b"\0")[:4096]  # what a file system has lost at its beginning says nothing
-    if max(text[1::2].count(0), text[::2].count(0)) > len(text) // 4:
+    text = head.lstrip(b"\0")[:4096]
+    if abs(text[1::2].count(0) - text[::2].count(0)) > len(text) // 4:  # unlike a hole that a file system left
         return Message("logs.utf16_text")
     return None
 
