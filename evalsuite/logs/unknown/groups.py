@@ -488,9 +488,11 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     same |= {"global_batch": 1.0} if of_items else {}
     chosen |= found.unix
     fields = partial(_read_fields, others, same) if others or scaled or same or pace else None
+    tick_s = roles.tick_s(chosen["elapsed_s"]) if timed == "elapsed whole" else float(coarse)
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
     made = _dialect(_pattern(chosen, header), middle, fields, unit=unit, scope=scope, restart=found.restarts)
-    made = _with_clock(made, timed, coarse=coarse)
+    made = replace(made, clock_s=tick_s, trust_stamps=not coarse)
+    made = replace(made, averaging="cumulative") if tick_s or timed == "mean_s" else made
     if by_epoch and (steps := length.get("steps") or roles.count_epoch(columns)):
         told = {"step": each[0].words, **clocked.roles}
         return replace(clocked, lacks="", dialect=replace(made, each=int(steps)), roles=told)
@@ -508,12 +510,6 @@ def _of_each_report(chosen: roles.Chosen, text: bytes, timed: str, *, alone: boo
     if "step" in chosen and (stride := roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH])):
         same |= {"interval": stride, "step": None, "epoch": None}
     return same
-
-
-def _with_clock(made: Dialect, timed: str, *, coarse: bool) -> Dialect:
-    if timed == "elapsed whole" or coarse:
-        made = replace(made, clock_s=1.0, trust_stamps=not coarse)
-    return replace(made, averaging="cumulative") if made.clock_s or timed == "mean_s" else made
 
 
 def _unnamed(slot: Slot) -> str:

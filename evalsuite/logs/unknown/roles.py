@@ -63,6 +63,13 @@ def is_coarse(column: Sequence[Slot]) -> bool:
     return float(0.1 ** max(map(len, parts))) > statistics.median(values_of(column)) / 5
 
 
+def tick_s(column: Sequence[Slot]) -> float:
+    """60 of 2h32m, 6 of 515.1 min."""
+    if column[0].clock:
+        return 60.0 if re.fullmatch(rb"[^:s]+", column[0].text) else 1.0
+    return float(max(1.0, column[0].unit_s * 0.1 ** max(len(slot.text.partition(b".")[2]) for slot in column)))
+
+
 def _differences(column: Sequence[Slot]) -> list[float]:
     return [after - before for before, after in pairwise(values_of(column))]
 
