@@ -24,13 +24,8 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 OF_EVERY_RANK = (*INTERFACE, *THREADS, "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER")
 
 _OF_NODE = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_addr}", "{master_port}", "{threads}")
-OF_HOSTS = (
-    "{host}",
-    "{hosts}",
-    "{hosts_slots}",
-    "{hosts_ports}",
-    "{hosts_ports_json}",
-)  # not every launcher tells them
+# not every launcher tells them
+OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}", "{hosts_ports_json}")
 FORWARDED = "{forwarded}"
 """A word of mpirun's, which hands its own variables to no other node: the node agent puts `-x NAME` for each variable
 that it sets for every rank, and for each that the user set and that changes a training."""

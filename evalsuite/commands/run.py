@@ -27,7 +27,6 @@ from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
 from evalsuite.model import Measurement, Run, Skip, by_key
-from evalsuite.plan import collectives
 from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
 from evalsuite.results.measure import measurement
@@ -217,7 +216,7 @@ def _measure_network(
 ) -> None:
     measured = {}
     for case in (run.case for run in missing if run.case.total_devices > 1):
-        measured[case.scale, collectives.of(plan.recipe(case), case)] = case
+        measured[case.scale, network.collective_of(plan.recipe(case), case)] = case
     for (scale, collective), case in measured.items():
         note(say("run.measuring_network", scale=scale, collective=COLLECTIVES[collective]))
         interpreter = network.python(pythons, plan.adapters, case)

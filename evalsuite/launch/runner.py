@@ -16,7 +16,7 @@ from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.dialect import Dialect
 from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.errors import EvalsuiteError
-from evalsuite.launch import engine_process, fault_attribution, integrity
+from evalsuite.launch import engine_process, fault_attribution
 from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
@@ -97,7 +97,7 @@ def launch(
             lost = lost or (monitor.find_cut_off() if exit_code else [])
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
-    changed = integrity.find_changes(folder, inputs, run.case.nodes)
+    changed = fault_attribution.find_changes(folder, inputs, run.case.nodes)
     ended = Outcome(status="failed", reason=changed) if changed else None
     outcome = replace(
         ended or _recorded_end(exit_code, why, folder, run.case, launcher, lost),

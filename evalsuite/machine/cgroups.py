@@ -86,30 +86,24 @@ def _with_usage(group: Group | None, root: Path) -> Group | None:
 
 
 def own(controller: str, root: Path = Path("/")) -> Iterator[Group]:
+    return (Group(folder=folder, version=of) for of, _, folder in _places(controller, root) if folder.is_dir())
+
+
+def _groups(controller: str, root: Path) -> Iterator[Group]:
+    for version, top, folder in _places(controller, root):
+        inmost = folder if folder.is_dir() else top  # else the path is the host's, and this mount shows only our part
+        inside = (each for each in (inmost, *inmost.parents) if each.is_relative_to(top))
+        yield from (Group(folder=each, version=version) for each in inside)
+
+
+def _places(controller: str, root: Path) -> Iterator[tuple[int, Path, Path]]:
+    """(version, where it is mounted, our group's folder) of each hierarchy that has *controller*."""
     home = dict(_memberships(root))
     for version, controllers, inner, mount in _mounts(root):
         key = "" if version == 2 else controller
         if key in home and (version == 2 or controller in controllers):
-            folder = root / mount.lstrip("/") / _below(home[key], inner)
-            if folder.is_dir():
-                yield Group(folder=folder, version=version)
-
-
-def _groups(controller: str, root: Path) -> Iterator[Group]:
-    paths = dict(_memberships(root))
-    for version, controllers, inner, mount in _mounts(root):
-        key = "" if version == 2 else controller
-        if key not in paths or (version == 1 and controller not in controllers):
-            continue
-        top = root / mount.lstrip("/")
-        folder = top / _below(paths[key], inner)
-        if not folder.is_dir():
-            folder = top  # the path is the host's and this mount shows only our part
-        while True:
-            yield Group(folder=folder, version=version)
-            if folder == top:
-                break
-            folder = folder.parent
+            top = root / mount.lstrip("/")
+            yield version, top, top / _below(home[key], inner)
 
 
 def _memberships(root: Path) -> Iterator[tuple[str, str]]:

@@ -15,18 +15,29 @@ from functools import cached_property
 from evalsuite.model import Case, Machine, Summary, by_key
 from evalsuite.report.data.finished import Finished, instant, moment
 from evalsuite.results.compare import changes, fairness, significance
-from evalsuite.results.compare.changes import Change
+from evalsuite.results.compare.changes import Change, Changes, Together
 from evalsuite.results.compare.fairness import Common
 from evalsuite.results.measure import machines
 from evalsuite.results.measure.statistics import SIGNIFICANCE
 from evalsuite.results.measure.summary import valid
-from evalsuite.site.moves import Move, moves
 
 CAMPAIGNS = 4  # a side: with fewer no order is rare enough
 MEDIAN_BEND = 1.6522  # median of |second difference| of standard normal values: 0.6745 × √6
 UNKNOWN_SCATTER = 0.0165  # of three campaigns: the best of two is high by chance, and 7 % below it is told
 NODES_APART = 2.0  # times the usual step on one node
 UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in its line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    before: str  # id of the earlier report on the site
+    after: str
+    changes: Changes
+
+    @property
+    def together(self) -> Together | None:
+        """Every case moved the same way: the campaigns differ, the cause is unknown."""
+        return self.changes.together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,3 +296,18 @@ def _crept(summaries: Sequence[Summary]) -> bool:
             last = medians[-k:]
             return any(significance.apart(last, medians[first : first + k]) for first in range(groups))
     return False
+
+
+def moves(compared: Iterable[tuple[str, str, Change]]) -> tuple[Move, ...]:
+    """*compared*: ids of the earlier and the later report, and a change between them."""
+    changes = by_key(((before, after), change) for before, after, change in compared)
+    return tuple(
+        Move(before=before, after=after, changes=Changes(changes=tuple(changes), unpaired=()))
+        for (before, after), changes in changes.items()
+    )
+
+
+def nearest(moves: Iterable[Move], after: str) -> Move | None:
+    return max(
+        (move for move in moves if move.after == after), key=lambda move: len(move.changes.changes), default=None
+    )

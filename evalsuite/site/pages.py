@@ -22,8 +22,7 @@ from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.results.compare.changes import Change
 from evalsuite.site import timechart
-from evalsuite.site.history import History, HistoryLine, HistoryPoint
-from evalsuite.site.moves import Move, nearest
+from evalsuite.site.history import History, HistoryLine, HistoryPoint, Move, nearest
 from evalsuite.site.report_store import About, BrokenReport, Stored, StoredReport
 from evalsuite.site.words import case_name, change_text, machine, slug, versions
 

@@ -13,7 +13,7 @@ from evalsuite.findings import InfinibandIdle, LoaderBusy, LoaderWaits
 from evalsuite.launch.checks import network as launching
 from evalsuite.logs.scan.scan import find_failure
 from evalsuite.model import Window
-from evalsuite.plan import collectives, engines
+from evalsuite.plan import engines
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
@@ -148,7 +148,7 @@ def test_the_curve_is_drawn_by_scale_link_and_library_and_what_failed_is_not_dra
 def test_the_network_is_measured_by_what_carries_the_all_reduces_of_the_case(words_of_script, device, collective):
     recipe = replace(toynet().recipes[0], command=lambda case: Command(argv=words_of_script))
 
-    assert collectives.of(recipe, replace(CASE, device=device)) == collective
+    assert launching.collective_of(recipe, replace(CASE, device=device)) == collective
 
 
 # what slowed a run on GPUs (docs/pitfalls.md): NCCL's own lines, counters of interfaces, and waits for data

@@ -10,8 +10,8 @@ from evalsuite.report import figures
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import render
-from evalsuite.report.sections.glossary import glossary as glossary_section
-from evalsuite.report.text import glossary, words
+from evalsuite.report.sections.glossary import glossary
+from evalsuite.report.text import words
 from evalsuite.report.text.words import Words, WordsError
 from evalsuite.results.compare import changes
 from evalsuite.results.judge import verdicts
@@ -139,9 +139,9 @@ def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_o
     of_cards, of_processes = words.read(), words.read(on_cpu=True)
     terms = {term.key: term for term in glossary.terms()}
 
-    assert glossary_section.adapt_term(terms["throughput_per_device"], of_cards).zh == "单卡吞吐率"
-    assert glossary_section.adapt_term(terms["throughput_per_device"], of_processes).zh == "单进程吞吐率"
-    assert glossary_section.adapt_term(terms["partial"], of_cards).zh == "样本不足"
+    assert glossary.adapt_term(terms["throughput_per_device"], of_cards).zh == "单卡吞吐率"
+    assert glossary.adapt_term(terms["throughput_per_device"], of_processes).zh == "单进程吞吐率"
+    assert glossary.adapt_term(terms["partial"], of_cards).zh == "样本不足"
 
 
 @pytest.mark.parametrize(("language", "word"), sources.cases("report_words.toml")["language_has_plain"])
@@ -160,14 +160,14 @@ UNUSED = 'class="unused"'
 
 @pytest.mark.parametrize(("text", "used"), sources.table("report_words.toml")["terms"])
 def test_a_term_counts_as_used_where_a_reader_sees_it(text, used):
-    page = glossary_section.mark_unused(f"<head>NVLink</head><main>{text}{GLOSSARY}")
+    page = glossary.mark_unused(f"<head>NVLink</head><main>{text}{GLOSSARY}")
 
     rows = page.partition('<section id="glossary">')[2].split("<tr ")[1:]
     assert {row[9 : row.index('"', 9)] for row in rows if UNUSED not in row} == {*used}
 
 
 def test_a_page_without_a_glossary_stays_as_it_is():
-    assert glossary_section.mark_unused("<main>speedup") == "<main>speedup"
+    assert glossary.mark_unused("<main>speedup") == "<main>speedup"
 
 
 def test_a_report_marks_what_it_never_says_and_keeps_what_it_says():

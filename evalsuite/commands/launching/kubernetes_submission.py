@@ -11,7 +11,7 @@ from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
 from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.launch.remote import kubectl
+from evalsuite.launch.remote import allocations
 from evalsuite.plan import kubernetes
 from evalsuite.plan.kubernetes import HOSTFILE, Values
 from evalsuite.report.page import templates
@@ -40,7 +40,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     if not arguments.go:
         line(say("submit.apply", file=shlex.quote(str(file))))
         return Exit.DONE
-    line(kubectl.apply(file))
+    line(allocations.apply_manifests(file))
     return Exit.DONE
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evalsuite import decode, files, launchers, paths, redaction
-from evalsuite.adapter import Adapter
+from evalsuite.adapter import Adapter, Recipe
 from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
 from evalsuite.errors import EvalsuiteError
 from evalsuite.launch import engine_process
@@ -22,11 +22,12 @@ from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.messages import Message
 from evalsuite.model import Case
-from evalsuite.plan.collectives import Collective
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs import network
 from evalsuite.runs.store import RunFolder
 
+Collective = Literal["nccl", "mpi", "gloo"]
+BY_MPI = {"mpirun", "bfrun"}  # bfrun starts mpirun
 PROGRAM = paths.ADAPTERS / "workloads" / "network.py"
 OVER_MPI = PROGRAM.with_name("network_mpi.py")
 TIMEOUT_S = 180.0
@@ -165,3 +166,13 @@ def _read(facts: list[dict[str, Any]]) -> dict[str, Any]:
         elif kind == "read":
             facts_read["storage"] += (decode.decode(StorageReading, of, PROGRAM.name),)
     return facts_read
+
+
+def collective_of(recipe: Recipe, case: Case) -> Collective:
+    """NCCL on GPUs; MPI where mpirun starts the script; else gloo, or a framework's own transport (gRPC, ps-lite)."""
+    if case.device == "gpu":
+        return "nccl"
+    words = recipe.command_of(case).argv
+    starter = words[0].rpartition("/")[2]
+    told = starter == "horovodrun" and "--mpi" in words
+    return "mpi" if starter in BY_MPI or told else "gloo"

@@ -14,6 +14,7 @@ from evalsuite.plan.engines import Engine, refuse_more_nodes
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Environment, QueuedJob, Scheduler
 
+ANSWER_S = 60.0
 ANSWER_S = 30.0
 PAUSES_S = (5, 10, 20, 40, 60, 60, 120, 120, 120, 120)  # a controller that is started anew takes minutes at most
 
@@ -115,3 +116,15 @@ def clients() -> tuple[Program, ...]:
         )
         for scheduler in SCHEDULERS.values()
     )
+
+
+def apply_manifests(file: Path) -> str:
+    """On a Kubernetes cluster. What kubectl prints. Raises EvalsuiteError in its own words if it failed."""
+    said = ask_program(("kubectl", "apply", "-f", str(file)), ANSWER_S)
+    if said is None:
+        raise EvalsuiteError.of("launch.kubectl_absent", file=file)
+    if said.returncode:
+        lines = " ".join(line.strip() for line in said.stderr.splitlines() if line.strip())
+        text = lines[:400] or Message("launch.run_exit", code=said.returncode)
+        raise EvalsuiteError.of("launch.kubectl_refused", text=text, file=file)
+    return said.stdout.strip()

@@ -22,11 +22,8 @@ from evalsuite.report.text import findings, names, numbers, options, times
 from evalsuite.report.text.words import BETWEEN_SENTENCES
 
 MOST_CASES = 40  # with tables of results, as on a terminal
-OF_MANY = (
-    outline.PROBLEMS,
-    "overview",
-    "quality",
-)  # beside the verdict: what is open, where scaling breaks, what is wrong
+# beside the verdict: what is open, where scaling breaks, what is wrong
+OF_MANY = (outline.PROBLEMS, "overview", "quality")
 FIGURE_AFTER = 2  # the heading, and a sentence for each model
 
 

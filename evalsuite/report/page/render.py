@@ -19,13 +19,13 @@ from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
-from evalsuite.report.sections.glossary import glossary as glossary_section
+from evalsuite.report.sections.glossary import glossary
 from evalsuite.report.sections.models import models
 from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.sections.variants import effects
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.why import why as why_cards
-from evalsuite.report.text import findings, glossary, names, numbers, options, times
+from evalsuite.report.text import findings, names, numbers, options, times
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.words import HTML_LANG, Pair, Phrase, Rendered, Text, Words
 from evalsuite.results.compare.decisions import Evidence
@@ -105,7 +105,7 @@ def _fill(
         verdict=facts,
         sections=chapters,
     )
-    html = glossary_section.mark_unused(names.without_unseen(html))
+    html = glossary.mark_unused(names.without_unseen(html))
     return shorten(html) if book.large else html
 
 
@@ -202,7 +202,7 @@ def _environment(words: Words) -> templates.Environment:
 
 
 def _term(words: Words) -> Callable[[str], Markup]:
-    terms = {term.key: glossary_section.adapt_term(term, words) for term in glossary.terms()}
+    terms = {term.key: glossary.adapt_term(term, words) for term in glossary.terms()}
 
     def term(key: str) -> Markup:
         pair = Pair(words=words, by_language=(("zh", terms[key].zh), ("en", terms[key].en)))

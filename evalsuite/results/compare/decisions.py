@@ -11,13 +11,13 @@ from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Purpose
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.significance import PairComparison
-from evalsuite.results.measure.durations import median_s
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import (
     DECIDING_ORIGINS,
     FULL_REPEATS,
     disturbances,
     failed_runs,
+    median_s,
     short_window,
     values,
 )

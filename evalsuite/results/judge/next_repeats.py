@@ -13,8 +13,7 @@ from evalsuite.results.compare import ranking
 from evalsuite.results.compare.answers import Answer, setting_of
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.judge import rerun_command
-from evalsuite.results.measure.durations import FULL, median_s
-from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS, valid
+from evalsuite.results.measure.summary import FULL, FULL_REPEATS, MOST_REPEATS, median_s, valid
 
 Decides = Literal["order", "criterion"]
 

@@ -31,8 +31,9 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
-from evalsuite.results.measure import balance, collectives, epochs, facts, machines, plausibility, traces
-from evalsuite.results.samples import host_clocks, run_figures, utilisation
+from evalsuite.results.measure import balance, facts, machines, plausibility, traces
+from evalsuite.results.measure.plausibility import items_per_epoch
+from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
@@ -108,7 +109,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *(*_of_end(outcome, well, read), *_last_batch(run.case, read, throughput, data)),
-        *(*facts.disagreements(stated), *_amended(command), *collectives.findings(run.case, environments, read)),
+        *(*facts.disagreements(stated), *_amended(command), *plausibility.by_nccl(run.case, environments, read)),
         *_balance(outcome, throughput, read.steps, records),
     )
     return Measurement(
@@ -140,7 +141,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
         **_over_time(log, dialect, read, samples, window),
-        left_s=_left_s(run.case, outcome, throughput, epochs.items_per_epoch(read.items_per_epoch, data, read.unit)),
+        left_s=_left_s(run.case, outcome, throughput, items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
 
 
@@ -227,7 +228,7 @@ def _utilisation(
     if window is None or window.begin_s is None:
         return (), ()
     used, rejected = utilisation.of_job(samples, window, planned=planned)
-    return used, (*rejected, *host_clocks.findings(samples))
+    return used, (*rejected, *plausibility.clocks_apart(samples))
 
 
 def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:
@@ -295,8 +296,8 @@ def _last_batch(
     case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
 ) -> Iterator[Finding]:
     if throughput and not any(isinstance(finding, findings.PartialBatch) for finding in throughput.findings):
-        items = epochs.items_per_epoch(read.items_per_epoch, data, throughput.unit)
-        if partial := epochs.last_batch(case, throughput.window, items):
+        items = items_per_epoch(read.items_per_epoch, data, throughput.unit)
+        if partial := plausibility.last_batch(case, throughput.window, items):
             yield partial
 
 

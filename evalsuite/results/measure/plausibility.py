@@ -1,6 +1,7 @@
-"""Whether a run trained what its case says, by its records: of runs made here alone."""
+"""Whether a run trained what its case says, and whether its records fit together."""
 
 import math
+import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,18 +12,28 @@ from evalsuite.findings import (
     ClocksFarApart,
     ContradictsLog,
     DevicesUnused,
+    HostClocksDiffer,
+    LastBatchShort,
+    NcclSilent,
     NodesMissing,
     OtherWorldSize,
     PrintedOnly,
     RanksMissing,
+    SocketsUsed,
+    VirtualInterface,
     WindowLongerThanRun,
 )
 from evalsuite.logs.reading import Reading
-from evalsuite.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
+from evalsuite.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput, Window
+from evalsuite.placeholders import CONTAINER_LINK
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording
+from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
+IMAGENET_IMAGES = 1_281_167  # of ILSVRC 2012's training set: Russakovsky et al., IJCV 2015, table 2
+LOUD = ("INFO", "TRACE", "VERSION")  # of NCCL_DEBUG: each prints at least a line
+UNOPENED = "Unable to open device"  # so there is one
 NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 
 
@@ -99,3 +110,69 @@ def _too_long(measured: Throughput | None, run_s: float | None) -> Iterator[Find
     window_s = statistics.fmean(measured.step_time_s) * measured.window.steps
     if window_s > run_s * WindowLongerThanRun.limit:
         yield WindowLongerThanRun(window_s=window_s, run_s=run_s)
+
+
+def clocks_apart(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
+    """For the host farthest from the first: the smaller offset, since a node may start late or end late."""
+    if len(hosts) < 2:
+        return
+    spans = {host: span for host, samples in hosts.items() if (span := _span(samples))}
+    if len(spans) < 2:
+        return
+    (first, (begin_s, end_s)), *others = spans.items()
+    offsets = {host: _offset_s(began_s - begin_s, ended_s - end_s) for host, (began_s, ended_s) in others}
+    worst = max(offsets, key=lambda host: abs(offsets[host]))
+    if abs(offsets[worst]) > HostClocksDiffer.limit_s:
+        yield HostClocksDiffer(host=worst, first=first, offset_s=abs(offsets[worst]))
+
+
+def _offset_s(at_start_s: float, at_end_s: float) -> float:
+    if (at_start_s > 0) != (at_end_s > 0):
+        return 0.0
+    return min(at_start_s, at_end_s, key=abs)
+
+
+def _span(samples: Samples) -> tuple[float, float] | None:
+    start = samples.header.started_at_unix_s
+    span_s = samples.span_s
+    return None if start is None or span_s is None else (start + span_s[0], start + span_s[1])
+
+
+def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Reading) -> Iterator[Finding]:
+    """Whether the gradients went the way that the machines have for them, by NCCL's own lines (docs/pitfalls.md)."""
+    if case.device != "gpu" or case.total_devices == 1:
+        return
+    speaking = [each for each in read.collectives if each.speaks]
+    variables = [host.environment_variables or {} for host in environments.values()]
+    asked = [each.get("NCCL_DEBUG", "").upper() in LOUD and "NCCL_DEBUG_FILE" not in each for each in variables]
+    if not speaking and asked and all(asked) and read.steps:
+        yield NcclSilent(devices=case.total_devices)
+    said = {kind: line for each in reversed(speaking) for kind, line in each.said.items()}
+    if case.nodes == 1 or "Socket" not in said or any(kind.startswith("IB") for kind in said):
+        return
+    line, text = said.get("", said["Socket"])
+    if UNOPENED in text or any("/" in name for host in environments.values() for name in host.interfaces or {}):
+        yield SocketsUsed(line=line, text=text)
+    line, text = said["Socket"]
+    if links := tuple(name for name in re.findall(r"\[\d+\]([\w.@-]+):", text) if CONTAINER_LINK.match(name)):
+        yield VirtualInterface(names=links, line=line, text=text)
+
+
+def items_per_epoch(printed: float | None, data: str | None, unit: str | None) -> float | None:
+    """What the log prints, else what the *data* are known to hold; None where neither says it."""
+    return printed or (IMAGENET_IMAGES if (data, unit) == ("imagenet", "images/s") else None)
+
+
+def last_batch(case: Case, window: Window | None, items: float | None) -> Finding | None:
+    """The first step of *window* that ends an epoch of *items* with a part of a batch. A script may drop it unsaid."""
+    if window is None or not items or items < case.global_batch:
+        return None
+    whole, left = divmod(items, case.global_batch)
+    steps = int(whole) + 1
+    first = -(-window.first_step // steps) * steps
+    ends = window.last_step // steps - (window.first_step - 1) // steps
+    share = left / case.global_batch
+    most = ends * (1 - share) / window.steps
+    if not left or not ends or most <= LastBatchShort.limit:
+        return None
+    return LastBatchShort(step=first, items=round(items), share=share, most=most)

@@ -10,10 +10,9 @@ from evalsuite.findings import HostClocksDiffer, LastBatchShort
 from evalsuite.model import Fact, Window
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import winners
-from evalsuite.results.measure import epochs
+from evalsuite.results.measure.plausibility import clocks_apart, items_per_epoch, last_batch
 from evalsuite.results.rules import data_rules, flops_and_energy
 from evalsuite.results.rules.severity import merge_repeated
-from evalsuite.results.samples import host_clocks
 from evalsuite.runs.samples import Header, Sample
 from tests import runfolders, sources, synthetic
 
@@ -53,20 +52,20 @@ def host(start_s, seconds, hz=2.0):
 
 class TestTheClocksOfHosts:
     def test_a_host_whose_clock_is_half_a_minute_ahead_is_named(self):
-        (found,) = host_clocks.findings({"a": host(1000, 60), "b": host(1030, 61)})
+        (found,) = clocks_apart({"a": host(1000, 60), "b": host(1030, 61)})
 
         assert found == HostClocksDiffer(host="b", first="a", offset_s=30.0)
         assert english(found).startswith("by the clock of b its part of the run was 30.00\u202fs earlier or later than")
 
     @pytest.mark.parametrize("other", [host(1020, 40), host(1000, 90), host(980, 100), host(1004, 60), host(None, 60)])
     def test_a_node_that_starts_or_ends_late_or_recorded_no_start_has_no_other_clock(self, other):
-        assert not list(host_clocks.findings({"a": host(1000, 60), "b": other}))
+        assert not list(clocks_apart({"a": host(1000, 60), "b": other}))
 
     @given(st.floats(5.1, 1e6), st.floats(0, 4), st.floats(0, 4))
     def test_an_offset_is_found_in_either_direction_whatever_the_start_and_the_end_add(self, offset, late, later):
         for sign in (1, -1):
             moved = host(1000 + sign * (offset + late), 60 + sign * later)
-            assert list(host_clocks.findings({"a": host(1000, 60), "b": moved}))
+            assert list(clocks_apart({"a": host(1000, 60), "b": moved}))
 
 
 H200, MI250X = "NVIDIA H200", "AMD Instinct MI250X"
@@ -104,24 +103,24 @@ class TestTheLastBatchOfAnEpoch:
 
     @pytest.mark.parametrize(("first", "last", "step"), [(100, 199, 157), (157, 256, 157), (300, 399, 314)])
     def test_a_window_that_holds_one_says_where_and_how_much_it_may_matter(self, first, last, step):
-        batch = epochs.last_batch(self.CASE, within(first, last), epochs.items_per_epoch(None, "imagenet", "images/s"))
+        batch = last_batch(self.CASE, within(first, last), items_per_epoch(None, "imagenet", "images/s"))
 
         assert (batch.step, batch.items) == (step, 1_281_167)
         assert batch.share == pytest.approx(3215 / 8192) and batch.most == pytest.approx((1 - 3215 / 8192) / 100)
         assert english(batch).startswith(f"an epoch of 1,281,167 items ends at step {step}, inside the window")
 
     def test_several_epochs_in_the_window_count_each_and_repeats_of_a_case_tell_it_once(self):
-        batch = epochs.last_batch(self.CASE, within(101, 500), 1_281_167)
+        batch = last_batch(self.CASE, within(101, 500), 1_281_167)
         assert isinstance(batch, LastBatchShort)
         assert batch.most == pytest.approx(3 * (1 - 3215 / 8192) / 400)
 
-        alike = [epochs.last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
+        alike = [last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
         assert len(merge_repeated(alike)) == 1
 
-        assert epochs.items_per_epoch(None, "synthetic", "images/s") is None
-        assert epochs.items_per_epoch(50_000, "synthetic", "images/s") == 50_000
-        assert epochs.items_per_epoch(None, "imagenet", "sequences/s") is None
+        assert items_per_epoch(None, "synthetic", "images/s") is None
+        assert items_per_epoch(50_000, "synthetic", "images/s") == 50_000
+        assert items_per_epoch(None, "imagenet", "sequences/s") is None
 
     @pytest.mark.parametrize(("window", "items"), sources.cases("windows_clocks_and_peaks.toml")["no_last_batch"])
     def test_where_none_lies_inside_or_it_hardly_matters_nothing_is_said(self, window, items):
-        assert epochs.last_batch(self.CASE, window and within(*window), items) is None
+        assert last_batch(self.CASE, window and within(*window), items) is None

@@ -4,13 +4,15 @@ import html
 import re
 import string
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
+from evalsuite import paths
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.text import glossary
-from evalsuite.report.text.glossary import Term
 from evalsuite.report.text.words import ON_CPU, Words, read
 
+FILE = paths.DATA / "glossary.csv"
 GLOSSARY = '<section id="glossary"'
 UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
 BRACKETS = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*")
@@ -18,6 +20,15 @@ LETTERS = frozenset(string.ascii_lowercase + string.digits)
 SHORTEST = 3  # characters of a form that counts as its term; "IB" or "d" occurs in other words
 # where readers stumbled over the glossary's word: "partial" runs did complete, and a solver has a time to solution
 OWN_WORDS = {"partial": "columns.partial", "time_to_solution": "columns.time_to_solution"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    key: str
+    zh: str
+    en: str
+    definition_zh: str
+    definition_en: str
 
 
 def adapt_term(term: Term, words: Words) -> Term:
@@ -36,7 +47,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         id="glossary",
         title=subject.words("glossary.title"),
         template="glossary/glossary.html.j2",
-        facts=lambda: {"terms": [adapt_term(term, subject.words) for term in glossary.terms()]},
+        facts=lambda: {"terms": [adapt_term(term, subject.words) for term in terms()]},
     )
 
 
@@ -46,7 +57,7 @@ def mark_unused(page: str) -> str:
     if not heading:
         return page
     text = html.unescape(UNSEEN.sub(" ", main[main.find("<main") :])).casefold()
-    for term in glossary.terms():
+    for term in terms():
         if not any(_stands_in(form, text) for form in forms(term)):
             rest = rest.replace(f'<tr id="term-{term.key}">', f'<tr id="term-{term.key}" class="unused">', 1)
     return main + heading + rest
@@ -71,3 +82,8 @@ def _stands_in(form: str, text: str) -> bool:
             return True
         at = text.find(form, at + 1)
     return False
+
+
+@cache
+def terms(file: Path = FILE) -> tuple[Term, ...]:
+    return tuple(Term(**row) for row in paths.read_rows(file))

@@ -1,5 +1,6 @@
 """The runs of a block over time, a strip for each resource."""
 
+import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -10,10 +11,10 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
-from evalsuite.report.sections.usage.readings import ADDED_UP, combine_means
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Pair, Rendered, Text, Words
 
+ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 # What a figure shows of each run: the first of these that were used at all.
 RESOURCES = (
     *("gpu", "gpu_memory", "cpu", "network_receive", "disk_read"),
@@ -161,3 +162,13 @@ def _title(runs: Sequence[_Run], words: Words) -> Text:
 def _named(resource: str, words: Words) -> Text:
     key = f"resources.{resource}"
     return words(key) if key in words else words("resources.other", name=names.visible(resource))
+
+
+def combine_means(used: Sequence[Utilisation]) -> float:
+    means = [usage.mean for usage in used]
+    return sum(means) if used[0].unit in ADDED_UP else statistics.fmean(means)
+
+
+def combine_spreads(used: Sequence[Utilisation]) -> tuple[float, float]:
+    low, high = [usage.p5 for usage in used], [usage.p95 for usage in used]
+    return (sum(low), sum(high)) if used[0].unit in ADDED_UP else (min(low), max(high))

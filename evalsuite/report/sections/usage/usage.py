@@ -11,7 +11,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.usage import timelines
-from evalsuite.report.sections.usage.readings import combine_means, combine_spreads
+from evalsuite.report.sections.usage.timelines import combine_means, combine_spreads
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
