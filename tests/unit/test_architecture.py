@@ -27,7 +27,7 @@ LAUNCH_READS_LOGS = {"batch_search", "runner", "watching"}  # of launch/, as doc
 READ_ONLY = ("schedulers", "logs", "results", "report", "audit", "site")  # right of the wall, and what is words alone
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
 # the same work on several cores
-WORKERS = ("evalsuite.results.measure.measuring", "evalsuite.results.measure.timelines", "evalsuite.report")
+WORKERS = ("evalsuite.results.measure.measuring", "evalsuite.report")
 FORKS = "evalsuite.processes"
 PROGRAMS = {"subprocess", "pty", "pexpect"}
 NETWORK = {"socket", "ssl", "http", "urllib.request", "ftplib", "smtplib", "asyncio", "requests"}

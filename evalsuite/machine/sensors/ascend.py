@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from evalsuite.documents import Gpu
 from evalsuite.machine.sensors.dcmi import Dcmi
 from evalsuite.machine.sensors.npu_smi import NpuSmi
-from evalsuite.machine.sensors.sensor import Sensor, visible
+from evalsuite.machine.sensors.sensor import Sensor
+from evalsuite.machine.sensors.visible import visible
 
 
 class Ascend(Sensor):

@@ -8,7 +8,8 @@ from evalsuite.machine.sensors import nvml, pcie
 from evalsuite.machine.sensors.nvidia_buffers import Buffer
 from evalsuite.machine.sensors.nvidia_health import Health, Xids
 from evalsuite.machine.sensors.nvidia_profile import Profile
-from evalsuite.machine.sensors.sensor import Sensor, visible
+from evalsuite.machine.sensors.sensor import Sensor
+from evalsuite.machine.sensors.visible import visible
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
