@@ -461,9 +461,9 @@ class Sniffer:
 
     def fits(self, text: bytes) -> list[Dialect]:
         """None, one, or several with equally many step lines; a dialect yields to one that says more (`yields_to`)."""
-        lines = [line[:_LINE_BYTES] for line in text.replace(b"\r", b"\n").split(b"\n")]
-        examples = dict(zip(b"\n".join(lines).translate(None, NO_DIGITS).split(b"\n"), lines, strict=True))
-        shapes, example = b"\n".join(examples), b"\n".join(examples.values()) + b"\n"
+        plain = text.replace(b"\r", b"\n")
+        examples = dict(zip(plain.translate(None, NO_DIGITS).split(b"\n"), plain.split(b"\n"), strict=True))
+        shapes, example = b"\n".join(examples), b"\n".join(line[:_LINE_BYTES] for line in examples.values()) + b"\n"
         names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
         likely = [dialect for dialect in self._dialects if dialect.name in names]
         fitting = [dialect for dialect in likely if _stands_in(example, text, dialect)]
@@ -510,11 +510,12 @@ def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
     its end; the others only if nothing is found there.
     """
     fitting: list[Dialect] = []
-    text, passed_over = b"", False
+    text, passed_over = b"", set[int]()
     for place, chunk in enumerate(chunks(path, bare=True)):
         seldom = SELDOM if chunk.offset > SAMPLED_BYTES else SAMPLED_CHUNKS
         if not fitting and chunk.offset > THOROUGH_BYTES and place % seldom:
-            text, passed_over = chunk.text, True
+            text = chunk.text
+            passed_over.add(place)
             continue
         text = text + chunk.text if fitting else text[-LOOK_BACK_BYTES:] + chunk.text
         fitting = fitting or sniffer.fits(text)
@@ -522,8 +523,8 @@ def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
             break
     fitting = fitting or sniffer.fits(text)
     if not fitting and passed_over:
-        for chunk in chunks(path, bare=True):
-            if fitting := sniffer.fits(text := chunk.text):
+        for place, chunk in enumerate(chunks(path, bare=True)):
+            if place in passed_over and (fitting := sniffer.fits(text := chunk.text)):
                 break
     return sniffer.stronger(text[:SNIFF_BYTES], fitting) if any(dialect.yields_to for dialect in fitting) else fitting
 

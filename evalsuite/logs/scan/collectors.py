@@ -381,9 +381,9 @@ class CollectiveLines:
 
     def add(self, piece: Piece) -> None:
         text = piece.chunk.text
-        if piece.steps_alone or not (b"NCCL INFO" in text or b"NCCL version" in text or b"NCCL WARN" in text):
+        if piece.steps_alone or b"NCCL " not in text:
             return
-        self.speaks = True
+        self.speaks |= b"NCCL INFO" in text or b"NCCL version" in text or b"NCCL WARN" in text
         for match in _NCCL.finditer(text):
             kind = match["network"] or match["via"] or match["found"] or (b"" if match["hindered"] else b"Socket")
             if kind.decode() not in self.said:

@@ -22,7 +22,7 @@ TTY = (4095, 4096)  # bytes that a terminal's driver takes of a line; others are
 SHARE = 0.05  # of the reports; fewer may be torn by what another process printed
 FEWEST = 2  # of them, unless lines near it are as wide as terminals
 ALIKE = 0.8  # of the reports cut end at one width; what a script ends early ends anywhere
-MOST_TRIED = 1000  # beginnings in a log
+MOST_TRIED, MOST_OF_UNKNOWN = 1000, 100  # beginnings in a log, and of each dialect in a log of none
 LOOKED_BACK = 400  # bytes before a report
 MOST_BYTES = 8192
 ALWAYS_LINES, MOST_LINES = 6, 24  # it is looked for over so many; over more where these are nearly as wide
@@ -104,7 +104,7 @@ def is_altered_log(path: Path, dialects: Iterable[Dialect]) -> bool:
     """Is that why no dialect finds a line? Judged by its beginning. Raises Unreadable."""
     first = next(chunks(path))
     for dialect in dialects:
-        check = IntactCheck(lines_of_reports(dialect))
+        check = IntactCheck(lines_of_reports(dialect), _tried=MOST_TRIED - MOST_OF_UNKNOWN)
         check.add(Piece(chunk=first))
         if check.is_altered():
             return True

@@ -8,13 +8,15 @@ import bz2
 import codecs
 import gzip
 import io
+import itertools
 import lzma
 import re
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -95,14 +97,22 @@ class Chunk:
     complete: bool
     line_ends: int
     skipped: int = 0  # bytes left out before and after it, of a line that is too long
-    removed: tuple[tuple[int, int], ...] = field(default=())  # (position in text, bytes taken out before it)
+    raw: bytes = b""  # with what was taken out, if anything was
+    prefix: "re.Pattern[bytes] | None" = None
+
+    @cached_property
+    def _removed(self) -> list[tuple[int, int]]:
+        """(position in text, bytes taken out before it)"""
+        spans = _spans(self.raw, self.prefix)
+        totals = itertools.accumulate(end - begin for begin, end in spans)
+        return [(end - total, total) for (_, end), total in zip(spans, totals, strict=True)]
 
     def raw_offset(self, position: int) -> int:
         """Where the text before *position* ended in the file: a code that begins there belongs to what follows."""
-        if not self.removed:
+        if not self.raw:
             return self.offset + position
-        index = bisect.bisect_left(self.removed, (position,)) - 1
-        return self.offset + position + (self.removed[index][1] if index >= 0 else 0)
+        index = bisect.bisect_left(self._removed, (position,)) - 1
+        return self.offset + position + (self._removed[index][1] if index >= 0 else 0)
 
     def lines_from(self, begin: int, size: int) -> tuple["Chunk", int]:
         """(Whole lines from *begin* on, about *size* bytes; where in the text they end)."""
@@ -151,7 +161,7 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
             within = not piece.endswith(b"\n")
             raw, complete = piece[begin:last] + (b"" if within else b"\n"), True
         prefix = prefix or (prefix_of_lowest(raw) if bare else None)
-        text, removed = (raw, ()) if prefix is None and b"\x1b" not in raw else _plain(raw, prefix)
+        text = raw if prefix is None and b"\x1b" not in raw else _plain(raw, prefix)
         ends = raw.count(b"\n")
         yield Chunk(
             text=text,
@@ -160,7 +170,8 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
             complete=complete,
             line_ends=ends,
             skipped=len(piece) - len(raw),
-            removed=removed,
+            raw=b"" if text is raw else raw,
+            prefix=prefix,
         )
         line += ends
         offset += len(piece)
@@ -197,18 +208,16 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
             _refuse_rest(error)
 
 
-def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> tuple[bytes, tuple[tuple[int, int], ...]]:
-    marks = list(_ANSI.finditer(raw))
-    if prefix is not None:
-        marks = sorted((*marks, *prefix.finditer(raw)), key=lambda match: match.start())
-    removed, kept, behind, total = [], [], 0, 0
-    for match in marks:
-        removed.append((match.start() - total, total + match.end() - match.start()))
-        total += match.end() - match.start()
-        kept.append(raw[behind : match.start()])
-        behind = match.end()
-    kept.append(raw[behind:])
-    return b"".join(kept), tuple(removed)
+def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> bytes:
+    if prefix is None:
+        return _ANSI.sub(b"", raw)
+    bounds = (0, *itertools.chain(*_spans(raw, prefix)), len(raw))
+    return b"".join(raw[begin:end] for begin, end in zip(bounds[::2], bounds[1::2], strict=True))
+
+
+def _spans(raw: bytes, prefix: "re.Pattern[bytes] | None") -> list[tuple[int, int]]:
+    spans = [match.span() for match in _ANSI.finditer(raw)]
+    return spans if prefix is None else sorted((*spans, *(match.span() for match in prefix.finditer(raw))))
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -64,8 +64,8 @@ _FORMS = {
 }
 _RATE = re.compile(rb"[\d:?]+, *([\d.]+) ?(\w+)/\w")
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
-_DECIMAL = re.compile(rb"\d\.\d+")
-_SCALED = re.compile(rb"(?<=[:= ]\d)[kKM](?= )|(?<=\d\d)[kKM](?= )")  # step:800 smpl:26K · step:1K smpl:2M
+_DIGIT, _DECIMAL, _LETTER = re.compile(rb"\d"), re.compile(rb"\d\.\d+"), re.compile(rb"[A-Za-z]")
+_SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s|[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]")  # other bars, bytes, complaints
 _EXAMPLES, _BATCHES, _LOSS, _BEGINS, _EPOCH_BEGINS, _COUNTED, _SCORE, _TO_COME, _OVER, _SAVED, _VALIDATED = words.LOG
@@ -120,7 +120,7 @@ def groups(path: Path) -> list[Group]:
     for number, text in sampled:
         bar = _bar(text)
         opens = (opens or bar["of"]) if bar else b""
-        if re.search(rb"\d", text):
+        if _DIGIT.search(text):
             spoken = words.WORD.findall(bar["desc"] if bar else _SCALED.sub(b"", words.mask(text)))
             key = (b"%|", *spoken, *_told_above(bar, title, opens), bar["of"]) if bar else tuple(spoken)
             header = names[1] if 0 < number - names[0] < tables.APART and tables.is_row(text, names[1]) else header
@@ -330,14 +330,14 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
 
 def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:
     """The words of the line before a bar without any: ---Start validation---, Evaluating..."""
-    other = re.search(rb"\d", title) or re.search(rb"[A-Za-z]", bar) or not words.EVALUATION.search(title)
+    other = _DIGIT.search(title) or _LETTER.search(bar) or not words.EVALUATION.search(title)
     spoken = [] if other or _OVER.search(title) else words.WORD.findall(title)
     return spoken if len(spoken) <= LONGEST_TITLE else []
 
 
 def _told_above(bar: Match[bytes], title: bytes, opens: bytes) -> list[bytes]:
     """Of a bar without a name: Epoch 5, and behind the bar that *opens* it another; training the last 15 blocks ..."""
-    if not re.search(rb"[A-Za-z]", bar["desc"]):
+    if not _LETTER.search(bar["desc"]):
         said = words.translate(title)
         if bar["of"] != opens and _EPOCH_BEGINS.fullmatch(said):
             return [b"validation"]

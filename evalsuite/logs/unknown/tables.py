@@ -10,6 +10,8 @@ FEWEST, LONGEST_NAME, APART = 3, 40, 6  # cells; characters; lines between the n
 _SEPARATORS = (b",", b"|", "│".encode(), b";", b"\t")
 _FRAME = b" \t\r|\xe2\x94\x82"
 _NUMBER = re.compile(rb"(?:%b|%b)" % (words.DURATION, words.NUMBER))
+_NAME, _NUMBERED = re.compile(rb"[\"']?[A-Za-z][^:=]*$"), re.compile(rb"\s[^A-Za-z\"'\s]")
+_SPLITS = re.compile(rb"[,|;\t\xe2]|\s\s")
 
 
 def split(text: bytes) -> list[bytes]:
@@ -23,9 +25,10 @@ def separator_of(text: bytes) -> bytes:
 
 
 def is_header(text: bytes) -> bool:
+    if b":" in text or b"=" in text or (_NUMBERED.search(text) and not _SPLITS.search(text)):
+        return False
     cells = split(text)
-    named = all(re.match(rb"[\"']?[A-Za-z][^:=]*$", cell) and len(cell) <= LONGEST_NAME for cell in cells)
-    return len(cells) >= FEWEST and named
+    return len(cells) >= FEWEST and all(_NAME.match(cell) and len(cell) <= LONGEST_NAME for cell in cells)
 
 
 def is_row(text: bytes, header: bytes) -> bool:
