@@ -447,6 +447,7 @@ class LongStall(Finding, code="long_stall", severity="flag"):
     share: Share  # of the window
     seconds: Seconds  # beyond what its steps usually take
     limit: Limit = 0.05
+    doubtful: Limit = 0.2  # a log read alone
 
 
 class NodesMissing(Finding, code="nodes_missing", severity="exclude"):

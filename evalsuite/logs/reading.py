@@ -305,7 +305,7 @@ def _judge_or_count_steps(numbers: Numbers, paths: Sequence[Path]) -> Reading:
 def _judge_whole(reading: Reading, numbers: Numbers, paths: Sequence[Path]) -> Reading | None:
     """Of a log for which its window does not speak, and which is small: over all that it printed after its warm-up."""
     run, measured = numbers.run, reading.throughput
-    if measured is None or measured.items_per_s is None or not _rest_of(measured):
+    if measured is None or measured.items_per_s is None or not (_rest_of(measured) or _stall_of(measured)):
         return None
     by_time = measured.method not in (RATES, FINAL) and run.dialect.averaging != "cumulative"
     asked = run.given.case or run.given.protocol != Protocol()  # for a window
@@ -390,6 +390,8 @@ def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> 
         return Message("logs.several_starts")
     if measured and any(isinstance(finding, rules.SteepDrift) for finding in measured.findings):
         return Message("logs.read_drift")
+    if stall := _stall_of(measured):
+        return Message("logs.read_stall", share=stall.share, seconds=stall.seconds)
     apart = _rest_of(measured)
     return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
 
@@ -397,6 +399,11 @@ def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> 
 def _rest_of(measured: Throughput | None) -> rules.RestDiffers | None:
     rest = (finding for finding in measured.findings if isinstance(finding, rules.RestDiffers)) if measured else ()
     return next((finding for finding in rest if abs(finding.difference) > rules.RestDiffers.doubtful), None)
+
+
+def _stall_of(measured: Throughput | None) -> rules.LongStall | None:
+    stalls = (finding for finding in measured.findings if isinstance(finding, rules.LongStall)) if measured else ()
+    return next((finding for finding in stalls if finding.share > rules.LongStall.doubtful), None)
 
 
 def _tells_training(numbers: Numbers) -> bool:

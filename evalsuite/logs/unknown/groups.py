@@ -292,7 +292,7 @@ def _tells_epochs(texts: Sequence[bytes]) -> bool:
 
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     bars = [bar for text in texts if (bar := _bar(text))]
-    first = bars[0]
+    first = bars[len(bars) // 2]
     fast = [bar for bar in bars if _count(bar["n"]) > roles.MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
     items = {_unit_of(bar["unit"]) for bar in bars if bar["unit"]} - {*NO_ITEMS}
     of_items = len(items) == 1 and "" not in items and _tells_scores(texts)
@@ -325,7 +325,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         told = {"epoch": "n/total", "elapsed_s": "[elapsed<"}
         return replace(group, roles=told, by_epoch=made, lacks=Message("logs.shape_epochs"))
     said = {"step": "n/total", "elapsed_s": "[elapsed<"}
-    return replace(group, roles=said, dialect=_with_evaluations(made, first[0]), bar=shown_by)
+    if sum(bar["n"] == bar["of"] for bar in bars) < ALIKE * len(bars):  # a full one ends before the evaluation
+        made = _with_evaluations(made, first[0])
+    return replace(group, roles=said, dialect=made, bar=shown_by)
 
 
 def _evaluation_of(bar: bytes, title: bytes) -> list[bytes]:

@@ -13,7 +13,8 @@ from evalsuite.model import Step
 
 SMALL_BYTES = 1 << 23  # of larger logs samples are taken
 PAUSE_STEPS = 10
-HOLE = 20  # times the steps of a report
+HOLE = 20  # times the steps of a report, or the time of one step
+STANDSTILL = 0.2  # of all the time of a bar
 FEWEST_REPORTS = 10
 MOST_PAUSES = 0.25  # of the steps
 
@@ -44,7 +45,7 @@ def _without_pauses(steps: Sequence[Step], method: str, *, of_step: bool, at_end
     """A report late by as much as it covers, and by `PAUSE_STEPS`, follows something else.
 
     *of_step*: what is printed is the time of a step, which covers nothing else. *at_end*: only reports with which the
-    log ends so, as a bar does that nobody moves on. Between others it loads data.
+    log ends so, as a bar does that nobody moves on, and a standstill. Between others it loads data.
     """
     told = Timing(span=Span(before=None, reports=tuple(steps), complete=True), method=method)
     hole = math.inf if at_end else HOLE * statistics.median(step.steps for step in steps)  # lines are missing there
@@ -57,7 +58,11 @@ def _without_pauses(steps: Sequence[Step], method: str, *, of_step: bool, at_end
     longest = {step.index: 1 + max(1, PAUSE_STEPS / (1 if of_step else step.steps)) for step in steps}
     kept = {index for index, each in timed.items() if each <= usual * longest[index]}
     last = max(kept, default=0)
-    kept = {index for index in timed if index <= last} if at_end else kept
+    if at_end:
+        most = STANDSTILL * math.fsum(timed[step.index] * step.steps for step in steps if step.index in timed)
+        stands = {step.index for step in steps if timed.get(step.index, 0.0) * step.steps > most}
+        stands = {index for index in stands if timed[index] > HOLE * usual}
+        kept = {index for index in timed if index <= last} - stands
     trained = [step for step in steps if step.index in timed]
     if sum(step.steps for step in trained if step.index in kept) < (1 - MOST_PAUSES) * sum(s.steps for s in trained):
         return list(steps)
