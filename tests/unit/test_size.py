@@ -17,16 +17,16 @@ CEILINGS = {  # package → lines at most; "" are the modules beside the package
     "agent": 1800,
     "audit": 800,
     "commands": 6800,
-    "importing": 1500,
+    "importing": 1495,
     "launch": 4350,
     "logs": 9250,
-    "machine": 1950,
-    "plan": 3000,
-    "report": 15150,
-    "results": 8800,
+    "machine": 1875,
+    "plan": 2740,
+    "report": 15125,
+    "results": 8775,
     "runs": 1900,
-    "schedulers": 400,
-    "site": 1150,
+    "schedulers": 330,
+    "site": 1075,
 }
 WHOLE = 61_000
 LONGEST_FUNCTION = 60

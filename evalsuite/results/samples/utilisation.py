@@ -160,10 +160,7 @@ def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Fi
 
 def timeline(samples: Samples, window: Window | None) -> Timeline:
     """The use of each resource over the whole run on one host; DRAWN_READINGS at most."""
-    from evalsuite.results.samples.sample_arrays import on_one_clock
-
-    (host,) = on_one_clock({"": samples}, None)
-    thinned = host.some(slice(None, None, -(-len(host.times_s) // DRAWN_READINGS) or 1))
+    thinned = _thinned(samples, DRAWN_READINGS)
     drawn: Points = {}
     units: dict[str, str] = {}
     for resource in _resources(thinned.header):
@@ -175,12 +172,16 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
 
 
 def over_time(samples: Samples, resource: str, readings: int) -> tuple[tuple[float, float], ...]:
+    thinned = _thinned(samples, readings)
+    same = list(_series(thinned, resource, None)) if resource in _resources(thinned.header) else []
+    return _points(resource, same)[resource, None] if same else ()
+
+
+def _thinned(samples: Samples, most: int) -> "Readings":
     from evalsuite.results.samples.sample_arrays import on_one_clock
 
     (host,) = on_one_clock({"": samples}, None)
-    thinned = host.some(slice(None, None, -(-len(host.times_s) // readings) or 1))
-    same = list(_series(thinned, resource, None)) if resource in _resources(thinned.header) else []
-    return _points(resource, same)[resource, None] if same else ()
+    return host.some(slice(None, None, -(-len(host.times_s) // most) or 1))
 
 
 def _points(resource: str, same: Sequence[ReadingSeries]) -> Points:
