@@ -473,7 +473,17 @@ class Sniffer:
         shapes, example = b"\n".join(examples), b"\n".join(line[:_LINE_BYTES] for line in examples.values()) + b"\n"
         names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
         likely = [dialect for dialect in self._dialects if dialect.name in names]
-        fitting = [dialect for dialect in likely if _stands_in(example, text, dialect)]
+        fitting = [
+            dialect
+            for dialect in likely
+            if any(
+                line.fields is None or line.read(match) is not None
+                for line in dialect.telling
+                for where in (text if b"\n" in line.sample else example,)  # else one line of each shape is enough
+                if line.literal in where
+                for match in line.compiled.finditer(where)
+            )
+        ]
         names = {dialect.name for dialect in fitting}
         strong = [dialect for dialect in fitting if not names.intersection(dialect.yields_to)]
         if len(strong) < 2:
@@ -556,16 +566,6 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
     if is_altered_log(paths[0], dialects):
         return Unreadable(ALTERED)
     return Unreadable(Message("logs.parse_unknown"), final=False)
-
-
-def _stands_in(example: bytes, text: bytes, dialect: Dialect) -> bool:
-    """*example*: one line of each shape in *text*, which is enough for patterns of one line."""
-    for line in dialect.telling:
-        place = text if b"\n" in line.sample else example
-        places = line.compiled.finditer(place) if line.literal in place else ()
-        if any(line.fields is None or line.read(match) is not None for match in places):
-            return True
-    return False
 
 
 def lines_found(text: bytes, dialect: Dialect) -> int:

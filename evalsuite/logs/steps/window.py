@@ -115,9 +115,10 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
     first = next((i for i, step in enumerate(steps) if step.index - step.steps >= skip), None)
     for begin in () if first is None else (first or 1, first):  # after a report, if enough remain
-        chosen = _take(steps[begin:], protocol.measured_steps, coarse)
-        if sum(step.steps for step in chosen) >= protocol.measured_steps:
-            return Span(before=steps[begin - 1] if begin else None, reports=chosen, complete=True)
+        totals = enumerate(itertools.accumulate(step.steps for step in steps[begin:]), begin + 1)
+        if end := next((end for end, total in totals if total >= protocol.measured_steps), None):
+            reports = tuple(steps[begin : max(end, begin + COARSE_REPORTS) if coarse else end])
+            return Span(before=steps[begin - 1] if begin else None, reports=reports, complete=True)
     return _short(steps, first, warmed_up)
 
 
@@ -129,12 +130,6 @@ def widened(chosen: Span, steps: Sequence[Step], tick_s: float | None) -> tuple[
     count = max(len(chosen.reports), bisect.bisect_left(passed, wanted) + 1)
     reports = (*chosen.reports, *steps[inside:])[:count]
     return replace(chosen, reports=reports), passed[-1] >= wanted
-
-
-def _take(steps: Sequence[Step], wanted: int, coarse: bool) -> tuple[Step, ...]:
-    totals = itertools.accumulate(step.steps for step in steps)
-    count = next((count for count, total in enumerate(totals, 1) if total >= wanted), len(steps))
-    return tuple(steps[: max(count, COARSE_REPORTS) if coarse else count])
 
 
 def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:

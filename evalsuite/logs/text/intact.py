@@ -70,10 +70,7 @@ class IntactCheck:
                     if _is_altered(text, begin, kind, self.kinds):
                         self._altered += 1
                         self._usual = self._usual or _has_usual_width(text, begin)
-        self._add_cut(text)
         self._whole += piece.reports
-
-    def _add_cut(self, text: bytes) -> None:
         for line, behind in itertools.pairwise(text.split(b"\n")):
             line = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
             columns, digit = len(line) if line.isascii() else width_of(line), line[-1:] in _DIGITS

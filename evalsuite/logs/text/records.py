@@ -8,7 +8,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
-from re import Match
 from typing import Any, NamedTuple
 
 from evalsuite.dialect import Dialect, Fields, Line
@@ -336,24 +335,6 @@ def _taken(names: tuple[str, ...], *, text: bool) -> tuple[tuple[int, int, Calla
     return tuple((place, _PLACES[field], of_text.get(convert, convert)) for place, field, convert in known)
 
 
-def _values(match: Match[bytes], line: Line) -> list[Any] | None:
-    """As the fields of a record; None where a number is not whole, or it is no such line."""
-    if not is_whole(match, line):
-        return None
-    names: tuple[str, ...] = line.groups
-    said: Sequence[bytes | float | None] = match.groups()
-    if line.fields is not None:
-        fields = line.read(match)
-        if fields is None:
-            return None
-        names, said = tuple(fields), tuple(fields.values())
-    values = _NOTHING.copy()
-    for place, field, convert in _taken(names, text=line.fields is None):
-        if said[place] is not None:
-            values[field] = convert(said[place])
-    return values
-
-
 def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
     begin = text.rfind(b"\n", 0, start) + 1
     lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start]
@@ -390,9 +371,16 @@ class Extractor:
         for match, kind in matches(text, self.dialect.step):
             if not chunk.complete and not whole_match(match, chunk):
                 break
-            values = None if holes and text.startswith(HOLE, match.end()) else _values(match, kind)
-            if values is None:
+            if not is_whole(match, kind) or (holes and text.startswith(HOLE, match.end())):
                 continue
+            fields = None if kind.fields is None else kind.read(match)
+            if kind.fields is not None and fields is None:
+                continue
+            said = match.groups() if fields is None else tuple(fields.values())
+            values = _NOTHING.copy()
+            for at, field, convert in _taken(kind.groups if fields is None else tuple(fields), text=fields is None):
+                if said[at] is not None:
+                    values[field] = convert(said[at])
             start = match.start()
             line += text.count(b"\n", seen, start)
             seen = start
