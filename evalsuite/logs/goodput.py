@@ -165,7 +165,8 @@ def _divide_attempt(attempt: TrainingAttempt, usual: float, *, again: bool, last
             step_s = min(seconds, _step_s(event, before, seconds, usual, cold=cold))
             cold = cold and step_s < seconds
             waited = min(step_s, event.data_s)
-            more = (_excess(lead, mark if before else "", cold=cold), seconds - step_s)
+            why = (lead if lead == "restart" else "compile") if cold else UNEXPLAINED
+            more = ((mark if before else "") or why, seconds - step_s)
             parts, before = [("data_wait", waited), ("steps", step_s - waited), more], event
         for bucket, took in parts:
             own = event.place if bucket in OF_STEP else None
@@ -182,10 +183,6 @@ def _step_s(event: Event, before: Event | None, seconds: float, usual: float, *,
     if before is None or event.line > before.line + 1:
         return own
     return own if seconds > (LONGER if cold else STALLED) * max(own, usual) else seconds
-
-
-def _excess(lead: str, mark: str, *, cold: bool) -> str:
-    return mark or ((lead if lead == "restart" else "compile") if cold else UNEXPLAINED)
 
 
 def totals(spans: Iterable[TimeSpan]) -> dict[str, float]:

@@ -216,7 +216,7 @@ def _read_by_shape(
 
     *bars*: by these alone, or by no bar, since an evaluation may draw one.
     """
-    from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
+    from evalsuite.logs.unknown.groups import begun_by_evaluations, groups  # slow, and few logs have no dialect
     from evalsuite.redaction import redact
 
     grouped = groups(paths[0]) if paths else []
@@ -240,6 +240,10 @@ def _read_by_shape(
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
+        if shape.dialect.evaluation and all(record.gap and record.stamp_s for record in run.records[1:]):
+            begun = measure_logs(paths, arrivals, begun_by_evaluations(shape.dialect), given).run
+            many = (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)  # no epochs
+            run = begun if many and any(record.begins for record in begun.records) else run
     except Unreadable as error:
         return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
     result = asked = silent
@@ -339,7 +343,10 @@ def _judge(numbers: Numbers) -> Reading:
     measured = numbers.throughput
     failure = next((hit for scan in run.scans if (hit := find_failure(scan.behind.lines()))), None)
     at_exit = failure if failure and has_trained(numbers) else None
-    died = failure if failure and not at_exit and _tells_training(numbers) else None
+    tells = (
+        measured is not None or len(merged.steps) >= FEWEST_STEPS
+    )  # is read, or asked for; a run that died is no run
+    died = failure if failure and not at_exit and tells and not run.given.case else None
     findings = tuple(_findings(numbers, at_exit))
     status, reason = judge_status(numbers, None if at_exit or died else failure)
     why = died.reason if died else None
@@ -404,11 +411,6 @@ def _rest_of(measured: Throughput | None) -> rules.RestDiffers | None:
 def _stall_of(measured: Throughput | None) -> rules.LongStall | None:
     stalls = (finding for finding in measured.findings if isinstance(finding, rules.LongStall)) if measured else ()
     return next((finding for finding in stalls if finding.share > rules.LongStall.doubtful), None)
-
-
-def _tells_training(numbers: Numbers) -> bool:
-    """Of a log alone: what it measured before it died is read, or asked for. A run that died is no run."""
-    return not numbers.run.given.case and (numbers.throughput is not None or len(numbers.merged.steps) >= FEWEST_STEPS)
 
 
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:

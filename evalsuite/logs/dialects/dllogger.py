@@ -1,17 +1,9 @@
 """DLLogger of MXNet, whose devices are counted. The others compute nothing: `data/dialects/dllogger.toml`."""
 
-import re
-from collections.abc import Mapping
-
 from evalsuite.dialect import Dialect, line
 
 _DLE = "NVIDIA/DeepLearningExamples@729963dd47:"
 _AT = rb"DLL (?P<stamp>\d{4}-\d\d-\d\d [\d:.]+) - "
-
-
-def _list_of_gpus(match: "re.Match[bytes]") -> Mapping[str, float]:
-    """`gpus : [0, 1, 2, 3]` counts four devices; batch_size is the whole job's."""
-    return {"devices": match["devices"].count(b",") + 1, "global_batch": float(match["global_batch"])}
 
 
 DIALECTS = (
@@ -49,7 +41,7 @@ DIALECTS = (
             rb"[^\r\n]*? batch_size : (?P<global_batch>\d+)",
             b"DLL 2023-07-31 06:24:28.055105 - PARAMETER arch : resnetv15  ... gpus : [0, 1, 2, 3, 4, 5, 6, 7]  ... batch_size : 2048 ",
             f"{_DLE}MxNet/Classification/RN50v1.5/train.py",
-            fields=_list_of_gpus,
+            fields=lambda match: {**match.groupdict(), "devices": match["devices"].count(b",") + 1},  # [0, 1, 2, 3]
         ),
         notes="The first report of each epoch holds its start-up.",
     ),

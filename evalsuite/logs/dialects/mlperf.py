@@ -68,10 +68,6 @@ def _counted_in_samples(match: "re.Match[bytes]") -> bool:
     return _value(b"samples_count", match[0]) is not None
 
 
-def _samples_start(match: "re.Match[bytes]") -> Fields | None:
-    return {"unix_ms": match["unix_ms"], "begins": 1.0} if _counted_in_samples(match) else None
-
-
 def _samples_stop(match: "re.Match[bytes]") -> Fields | None:
     samples = _value(b"samples_count", match[0])
     return None if samples is None else {"unix_ms": match["unix_ms"], "consumed": samples}
@@ -142,7 +138,7 @@ _BLOCKS = (
 _SAMPLE_BLOCKS = (
     _event(
         b"block_start",
-        _samples_start,
+        lambda match: {"unix_ms": match["unix_ms"], "begins": 1.0} if _counted_in_samples(match) else None,
         b'", "time_ms": 1715242795848, "event_type": "INTERVAL_START", "key": "block_start", "value": "", "metadata": {"file": "mlperf_logging_utils.py", "lineno": 187, "samples_count": 192}}',
     ),
     _event(

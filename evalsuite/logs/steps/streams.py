@@ -89,7 +89,8 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
     for record in records:
         own, last = by_rank.setdefault(record.rank, ([], []))
         here = place(record)
-        if repeats and own and here is not None and _skipped(last[-1], here):
+        # after an overflow of the gradients the same number comes again, or the one below
+        if repeats and own and here and here[0] == last[-1][0] and 0 <= last[-1][1] - here[1] <= 1:
             while own[-1] and (place(own[-1][-1]) or here) >= here:
                 own[-1].pop()
             own[-1].append(record)
@@ -114,11 +115,6 @@ def _repeated(before: Record, record: Record) -> bool:
         and record.line - before.line <= 1
         and record == before._replace(line=record.line, end=record.end, gap=record.gap)
     )
-
-
-def _skipped(before: tuple[int, int], here: tuple[int, int]) -> bool:
-    """After an overflow of the gradients the same number comes again, or the one below."""
-    return here[0] == before[0] and 0 <= before[1] - here[1] <= 1
 
 
 def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:

@@ -3,9 +3,11 @@
 What it finds becomes a `Dialect` of this log alone, so that records, windows and clocks are those of every other log.
 """
 
+import bisect
 import hashlib
 import itertools
 import re
+import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -66,6 +68,8 @@ _RATE = re.compile(rb"[\d:?]+, *([\d.]+) ?(\w+)/\w")
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DIGIT, _DECIMAL, _LETTER = re.compile(rb"\d"), re.compile(rb"\d\.\d+"), re.compile(rb"[A-Za-z]")
 _SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
+# 1m 23s (- 20m 3s) (5000 6%) 2.8500 · 5000 5% (0m 9s) 2.2208, as PyTorch's tutorials print them
+_SINCE = re.compile(rb"^\d+m \d+s \(- \d+m \d+s\) \(\d+ \d+%\) \d|^\d+ \d+% \(\d+m \d+s\) \d")
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s|[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]")  # other bars, bytes, complaints
 _EXAMPLES, _BATCHES, _LOSS, _BEGINS, _EPOCH_BEGINS, _COUNTED, _SCORE, _TO_COME, _OVER, _SAVED, _VALIDATED = words.LOG
@@ -73,12 +77,15 @@ _LENGTHS = {"examples": _EXAMPLES, "steps": _BATCHES}  # of an epoch
 _TABLE = b"\n"
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
 _NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
+_NO_CLOCK, _UNCLEAR = Message("logs.shape_no_clock"), Message("logs.shape_unclear")
+_TIMED = {"rate", "pace", "steps_per_s", "seconds", "report_s", "mean_s", "elapsed_s", "stamp"}
 _REMOTE = (_NO_COUNTER, _NO_TRAINING, _OTHER_WORK, _FEW)  # the last the furthest
 _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|[Vv]al[ _]|Test:|test:)[a-z]*"
 
 
 Lines = Sequence[tuple[int, bytes]]
 Length = Mapping[str, float | None]
+Keyed = tuple[tuple[bytes, ...], Lines]  # by its words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +146,11 @@ def groups(path: Path) -> list[Group]:
         for name, form in _LENGTHS.items()
         if (told := form.search(head))
     }
+    titles = (words.translate(text) for _, text in sampled if len(text) <= STAMP_BYTES)
+    if any(_BEGINS.fullmatch(title) or _EPOCH_BEGINS.fullmatch(title) for title in titles):
+        length["begins"] = 1.0
     grouped = [_group(key, lines, trains, length) for key, lines in often]
+    grouped = _held_against_epochs(grouped, often, trains, length)
     if not any(group.dialect for group in grouped):
         grouped += _joined(grouped, [lines for _, lines in often], trains)
     if not any(group.dialect for group in grouped):
@@ -178,6 +189,38 @@ def _apart(group: Group, others: Sequence[Group]) -> Group:
     return replace(group, dialect=replace(group.dialect, step=(only,)))
 
 
+def _held_against_epochs(grouped: list[Group], keyed: Sequence[Keyed], trains: bool, length: Length) -> list[Group]:
+    """By a line behind each end of a counter: Epoch 1 took 4730.2s. Is a time of a step, or missing, or of a part?"""
+    tested = any(group.lacks == _OTHER_WORK for group in grouped)
+    of_part = (group.roles.keys() & _TIMED == {"seconds"} and group.dialect and not tested for group in grouped)
+    lacking = ("step" in group.roles and group.lacks in (_NO_CLOCK, _UNCLEAR) for group in grouped)
+    place = next((at for at, asked in enumerate(map(any, zip(of_part, lacking, strict=True))) if asked), None)
+    if place is None:
+        return grouped
+    places, texts = zip(*keyed[place][1], strict=True)
+    of, ends = roles.total_of(columns := roles.columns_of(texts))
+    counted = grouped[place]
+    single = next((column for column in columns.values() if column[0].words == counted.roles.get("seconds")), None)
+    for at, (_, lines) in enumerate(keyed):
+        own = roles.choose_epoch_time([text for _, text in lines[-MOST_OF_EACH:]])
+        follow = {bisect.bisect(places, number) for number, _ in lines}
+        often = len(follow) == len(lines) and len(follow & ends) >= roles.MOSTLY * len(lines)
+        if not (own and of and often) or grouped[at].lacks == _OTHER_WORK:
+            continue
+        seconds = statistics.median(roles.values_of(own)) * own[0].unit_s / of
+        if counted.lacks == _UNCLEAR:
+            grouped[place] = _group(*keyed[place], trains, {**length, "at_most": seconds})
+            return grouped
+        most = roles.SCATTER * statistics.median(roles.values_of(single)) * single[0].unit_s if single else 0.0
+        if len(own) >= roles.FEWEST and seconds > most:
+            fields = partial(_read_fields, {"report_s": own[0].unit_s}, {"interval": of})
+            made = _dialect(_pattern({"report_s": own}, b""), lines[-1][1], fields, restart=False)
+            said = {"report_s": own[0].words, "step": counted.roles["step"]}
+            grouped[place] = replace(counted, dialect=None, lacks=_UNCLEAR)
+            return [replace(grouped[at], dialect=made, lacks="", roles=said), *grouped]
+    return grouped
+
+
 def _beside(group: Group, others: Sequence[Group]) -> Group:
     """A counter with its clock in a line of its own, as often as a line of losses."""
     losses = (each for each in others if each.lacks == _NO_COUNTER and _LOSS.search(each.text.encode()))
@@ -191,7 +234,7 @@ def _ends(items: Sequence[Any]) -> Sequence[Any]:
 
 def _joined(grouped: Sequence[Group], lines: Sequence[Lines], trains: bool) -> Iterator[Group]:
     """A counter in one line and its time in another, always as many lines apart."""
-    lacks = [Message("logs.shape_no_clock"), _NO_TRAINING][: 1 + trains]
+    lacks = [_NO_CLOCK, _NO_TRAINING][: 1 + trains]
     counters = [place for place, group in enumerate(grouped) if "step" in group.roles and group.lacks in lacks]
     for counter, time in itertools.product(counters[:MOST_COUNTERS], range(len(lines))):
         said = b" ".join(text for _, text in lines[time][:1])
@@ -247,7 +290,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
     said = words.translate(b" ".join(key[1:-1] if is_bar else spoken))
     others = words.translate(b" ".join(word for word in spoken if not _SCORE.match(word)))  # loss, val_loss
     said = others if not is_bar and _LOSS.search(others) else said
-    training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts))
+    training = words.TRAINING.search(said) is not None or (is_bar and _tells_scores(texts)) or _SINCE.search(text)
     if len(lines) < roles.FEWEST:
         return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
@@ -257,7 +300,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
     group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, length, header)
     counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     of_epochs = (trains or _tells_epochs(texts)) and (counts or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
-    timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
+    clocks = {"steps_per_s", "elapsed_s"} if length.get("begins") else {"steps_per_s"}
+    timed = "step" in group.roles and ("rate" in group.roles or (trains and clocks & group.roles.keys()))
     again = "epoch" in group.roles and group.dialect is not None and group.dialect.steps_restart == "epoch"
     if not training and not of_epochs and (is_bar or not (timed or again)):
         unsaid = group.dialect if trains and "step" in group.roles and not is_bar else None
@@ -454,13 +498,15 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     chosen, unit = chosen | pace, per or unit
     each = [] if {"step", "consumed"} & chosen.keys() else roles.choose_each_epoch(columns)
     chosen |= {"step": each} if each else {}
-    timed = roles.choose_time(columns, chosen, stamps if stamped else None)
+    timed = roles.choose_time(columns, chosen, stamps if stamped else None, length.get("at_most"))
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
     if stamped and timed == "seconds" and "step" in chosen and roles.scatters(roles.values_of(chosen["seconds"])):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
     of_epochs = bool(each and chosen.pop("step"))
+    if "step" not in chosen and (shares := roles.count_shares(columns)):
+        of_epochs, examples = True, examples or shares
     said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
     said |= {"consumed": said.pop("step")} if of_items else {}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
@@ -469,25 +515,23 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     alone = not {"rate", "pace"}.isdisjoint(chosen) or per_step
     counted = not chosen.keys().isdisjoint({"step", "consumed"})
     epochs = of_epochs and timed in _OF_REPORT and examples is not None
-    by_epoch = of_epochs and not (epochs or alone) and (timed in (*_OF_REPORT, "elapsed", "elapsed whole") or stamped)
+    by_epoch = bool(each and not (epochs or alone)) and (timed in (*_OF_REPORT, "elapsed", "elapsed whole") or stamped)
     if by_epoch:
         chosen, clocked = {**chosen, "step": each}, replace(clocked, lacks=Message("logs.shape_epochs"))
     elif not counted and not epochs and (not alone or len(texts) < 2 * roles.FEWEST):
         return replace(clocked, lacks=_NO_COUNTER)
     if timed in ("", "unclear") and not rated and not stamped:
-        return replace(clocked, lacks=Message("logs.shape_unclear") if timed else Message("logs.shape_no_clock"))
+        return replace(clocked, lacks=_UNCLEAR if timed else _NO_CLOCK)
     if timed == "seconds" and not stamped and not rated and roles.is_coarse(chosen["seconds"]):
         return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES}
-    scales |= {"rate": kilo, "pace": many}
-    scales |= {"consumed": examples} if examples and "step" not in chosen else {}
+    scales |= {"rate": kilo, "pace": many} | ({"consumed": examples} if examples and "step" not in chosen else {})
     middle = texts[len(texts) // 2]
     others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
     scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
-    same = _of_each_report(chosen, middle, timed, alone=bool(rated or of_epochs or by_epoch))
-    same |= {"items": examples} if epochs and examples else {}
-    same |= {"global_batch": 1.0} if of_items else {}
+    known = {"items": examples} if epochs and examples else {"global_batch": 1.0} if of_items else {}
+    same = _of_each_report(known, chosen, middle, timed if not (rated or of_epochs or by_epoch) else "seconds")
     chosen |= found.unix
     fields = partial(_read_fields, others, same) if others or scaled or same or pace else None
     tick_s = roles.tick_s(chosen["elapsed_s"]) if timed == "elapsed whole" else float(coarse)
@@ -500,18 +544,18 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
         return replace(clocked, lacks="", dialect=replace(made, each=int(steps)), roles=told)
     if by_epoch:
         return replace(clocked, by_epoch=made, roles={"epoch": each[0].words, **clocked.roles})
-    return replace(clocked, dialect=_with_evaluations(made, middle))
+    return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed not in ("seconds", "mean_s")))
 
 
-def _of_each_report(chosen: roles.Chosen, text: bytes, timed: str, *, alone: bool) -> dict[str, float | None]:
-    same: dict[str, float | None] = {}
-    if b"\n" in text and timed == "report_s":  # a pair may be lost
-        same = {"interval": roles.usual_interval(chosen)}
-    if not (alone or timed in ("seconds", "mean_s")) and _VALIDATED.search(words.translate(text)):
-        same |= {"evaluated": 1.0}  # Iter: 600, Train Loss: 1.5, Val Loss: 1.4, Time: 0:04:20
+def _of_each_report(same: Mapping[str, float], chosen: roles.Chosen, text: bytes, timed: str) -> Length:
+    said: dict[str, float | None] = {**same}
+    if b"\n" in text and "report_s" in chosen:  # a pair may be lost
+        said |= {"interval": roles.usual_interval(chosen)}
+    if timed not in ("seconds", "mean_s") and _VALIDATED.search(words.translate(text)):
+        said |= {"evaluated": 1.0}  # Iter: 600, Train Loss: 1.5, Val Loss: 1.4, Time: 0:04:20
     if "step" in chosen and (stride := roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH])):
-        same |= {"interval": stride, "step": None, "epoch": None}
-    return same
+        said |= {"interval": stride, "step": None, "epoch": None}
+    return said
 
 
 def _unnamed(slot: Slot) -> str:
@@ -519,19 +563,23 @@ def _unnamed(slot: Slot) -> str:
     return shown(slot.lead.strip()[-1:] + slot.text + slot.tail.strip()[:1])
 
 
-def _with_evaluations(dialect: Dialect, text: bytes) -> Dialect:
+def _with_evaluations(dialect: Dialect, text: bytes, *, inside: bool = True) -> Dialect:
     if words.NOT_TRAINING.search(b" ".join(words.WORD.findall(text))) or re.search(_EVALUATION, text):
         return dialect
-    return replace(dialect, evaluation=line(_EVALUATION, b"Evaluation", "this log"), evaluation_inside=True)
+    return replace(dialect, evaluation=line(_EVALUATION, b"Evaluation", "this log"), evaluation_inside=inside)
+
+
+def begun_by_evaluations(dialect: Dialect) -> Dialect:
+    """Where each report follows one whose figures have a stamp: 05:43:56.69: Step 450: Validation accuracy = 88.0%"""
+    pattern = rb"(?P<begins>%b)[^\n]*(?:[=:]\s*|\d\.)\d" % _EVALUATION
+    begins = Line(pattern=pattern, sample=b"10:00:00 Validation accuracy = 88.0%", source="this log")
+    return replace(dialect, step=(*dialect.step, begins), evaluation=(), trust_stamps=False, clock_s=0.0)
 
 
 def _head_end(text: bytes) -> int:
     times = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?|%b" % COMPACT, text[:STAMP_BYTES])
-    return next((time.end() for time in times if not _is_other_time(text, time.start())), 0)
-
-
-def _is_other_time(text: bytes, at: int) -> bool:
-    return re.search(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until", text[max(0, at - 14) : at]) is not None
+    other = re.compile(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until")
+    return next((time.end() for time in times if not other.search(text, max(0, time.start() - 14), time.start())), 0)
 
 
 def _stamps_behind(texts: Sequence[bytes], first: int) -> tuple[roles.Chosen, list[float]]:

@@ -20,7 +20,8 @@ FEWEST_MEANS, MOST_MEANS = 6, 8  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
 MANY, MOST_OF_MANY = 50, 100  # stamps, and steps between them: an evaluation does not come so often
-MOSTLY = 0.8
+MOSTLY, MOST_UNSHOWN = 0.8, 0.08  # of an epoch, behind its last report
+LEAST_OF_EPOCH, MOST_OF_EPOCH = 0.3, 1.05  # the rest of it may be an evaluation
 REGULAR = 0.5  # of the counter's steps are the usual one
 
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
@@ -174,17 +175,19 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
     for place, column in enumerate(ordered):
         slot = column[0]
         second = slot.lead.rstrip().endswith(b"/")  # 40/1000; where it rises, 0/70
-        other = words.EPOCH.search(slot.label) or words.REPEATED.search(slot.label)
+        lasting = slot.tail[:1].isalpha() and slot.unit in words.UNIT_S  # epoca in 65s
+        other = words.EPOCH.search(slot.label) or words.REPEATED.search(slot.label) or lasting
         if not _is_whole(column) or other or (second and not _rises(column)):
             continue
         was_range, is_range = is_range, slot.tail == b"-" and bool(words.COUNTER.search(slot.label))
         if is_range:
             continue
+        percent = any(column[0].tail[:1] == b"%" for column in ordered[place + 1 : place + 2])
         colon = slot.tail == b":" and slot.lead.rstrip().endswith(b"[")  # [ 200:391]
         share = second or colon or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
         named = was_range or bool(words.COUNTER.search(slot.label)) or slot.label == "train"  # train 050 1.113e+00
         bare = not slot.label and (
-            place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or re.match(rb"\s\d+%", slot.tail)
+            place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or (slot.tail == b" " and percent)
         )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)
         nested = _is_nested(slot) and (epochs or _find_outer(columns, column)) is not None
         if not named and not share and not nested and not (bare and _rises(column)):
@@ -344,7 +347,43 @@ def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float
     return "" if often and gaps[len(gaps) // 10] > SCATTER * told[name] else name
 
 
-def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
+def total_of(columns: Columns) -> tuple[float, set[int]]:
+    """Of a counter that begins anew, and how many lines each time lie before: epoch 13 | 1380/ 2586 batches"""
+    step = choose_counters(columns)[0].get("step", [])
+    pairs = ((at, other) for own in columns.values() for at, other in zip(step, own, strict=False) if b"/" in at.tail)
+    of = {other.value or 0.0 for at, other in pairs if other.start == at.end + len(at.tail)}
+    falls = {at for at, change in enumerate(_differences(step), 1) if change < 0}
+    last, usual = {step[at - 1].value or 0.0 for at in falls}, usual_interval({"step": step})
+    if not of and len(last) == 1 and usual <= MOST_UNSHOWN * max(last):
+        of = {max(last) + usual / 2}  # Epoch 6 Batch 700, and the last was 701 to 750
+    return (of.pop(), falls | {len(step)}) if len(of) == 1 and falls else (0.0, set())
+
+
+def count_shares(columns: Columns) -> float | None:
+    """Of all samples, in a line about an epoch: Accuracy: 6025/50000 (12.05%)  Epoch time : 8.6594"""
+    if not any(words.TIME.search(c[0].label) and "epoch" in c[0].label for c in columns.values()):
+        return None
+    for right, of, percent in zip(*(itertools.islice(columns.values(), at, None) for at in range(3)), strict=False):
+        shares = [
+            100 * (a.value or 0.0) / (b.value or 1.0) - (c.value or 0.0)
+            for a, b, c in zip(right, of, percent, strict=True)
+        ]
+        if b"%" in percent[0].tail[:2] and len(set(values_of(of))) == 1 and max(map(abs, shares)) < 1:
+            return float(of[0].value or 0.0) or None
+    return None
+
+
+def choose_epoch_time(texts: Sequence[bytes]) -> Column:
+    """Of lines each of which may end an epoch: completed in 4729.23s"""
+    columns = columns_of(texts)
+    said = any(words.TIME.search(column[0].label) for column in columns.values())  # Time for epoch 3 is 45.1 sec
+    plain = (c for c in columns.values() if not words.PART.search(c[0].label) and min(values_of(c), default=0) > 0)
+    timed = (c for c in plain if words.TIME.search(c[0].label) or (said and c[0].unit in words.UNIT_S))
+    own = next((column for column in timed if column[0].unit_s), [])
+    return own if own and (len(own) < FEWEST or not _rises(own)) else []
+
+
+def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None, at_most: float | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
     counter = chosen.get("step")
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
@@ -368,7 +407,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         alone = not slot.label and "rate" not in chosen and passed
         is_loss = words.COST.search(slot.label) and slot.unit not in words.UNIT_S
         covering = _tells_cover(slot, covers)
-        each = words.PER_EPOCH.search(slot.words) and words.EPOCH.search(chosen.get("step", column)[0].label)
+        each = bool(words.PER_EPOCH.search(slot.words) and words.EPOCH.search(chosen.get("step", column)[0].label))
+        each |= not counter and "epoch" in slot.label and bool(words.TIME.search(slot.label))
         named = words.TIME.search(slot.label) or alone or covering or each
         if is_loss or not named or len(values) < len(column):
             continue
@@ -382,8 +422,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         name = ""
         if slot.clock and sum(step > 0 for step in _differences(column)) > MOSTLY * len(column):
             continue  # a time of day, over midnight
-        if slot.clock or covering or each:
-            # 0:04:19 is no time of one step
+        if slot.clock or covering or each:  # 0:04:19 is no time of one step
             name = "report_s"
         elif counter and "rate" not in chosen and _is_mean(column, counter):
             name = "mean_s"
@@ -393,6 +432,10 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             name = _by_stamps(values, stamps, interval)
         elif interval == 1 or (interval and slot.unit_s < 1):  # a report of many steps is not printed in milliseconds
             name = "seconds"
+        elif at_most:  # seconds of a step, by those of an epoch
+            told = {"seconds": 1.0, "report_s": interval or 1.0}
+            shares = {name: statistics.median(values) / many / at_most for name, many in told.items()}
+            name = next((name for name, share in shares.items() if LEAST_OF_EPOCH < share < MOST_OF_EPOCH), "")
         if name:
             chosen[name] = column
             return name

@@ -88,7 +88,9 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     parts = [scan.records[begin:end] for begin, end in pairwise((0, *falls, len(scan.records)))]
     left_out = max(0, len(parts) - MOST)
     whose = "auto" if dialect.scope == "unstated" else dialect.scope
-    for unit in ("steps/s",) if dialect.final else ("steps/s", dialect.unit):  # no total of another start
+    in_items = all(record.items and record.step is None for record in scan.records)
+    units = (dialect.unit,) if in_items else ("steps/s",) if dialect.final else ("steps/s", dialect.unit)
+    for unit in units:  # no total of another start
         figures = list(_figures(parts[left_out:], scan, replace(dialect, unit=unit, scope=whose), given))
         if any(value for value, _ in figures):
             break

@@ -9,7 +9,7 @@ from evalsuite.logs.steps.merging import merge_records
 from evalsuite.logs.steps.numbers import Numbers
 from evalsuite.logs.steps.throughput import throughput
 from evalsuite.logs.steps.window import CLOCKS, Span, Timing
-from evalsuite.model import Step
+from evalsuite.model import RATES, TIMES, Step
 
 SMALL_BYTES = 1 << 23  # of larger logs samples are taken
 PAUSE_STEPS = 10
@@ -36,7 +36,7 @@ def over_all(numbers: Numbers) -> Numbers:
         trust_stamps=run.dialect.trust_stamps,
         tick_s=earlier.tick_s,
     )
-    same = whole is not None and whole.method == measured.method
+    same = whole and (whole.method == measured.method or {whole.method, measured.method} == {RATES, TIMES})
     earlier = replace(earlier, findings=merged.findings)
     return replace(numbers, throughput=whole, merged=earlier) if same and complete and whole else numbers
 

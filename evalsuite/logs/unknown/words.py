@@ -29,7 +29,10 @@ _MINUTES = "(?:[\\d.]+ ?(?:小时|時間) ?)?\\d+ ?分(?:钟)? ?[\\d.]+ ?秒".en
 _WORDED = rb"%b|%b\d+ ?m(?:in[a-z]*)?,? *%b|%b" % (_COMPACT, _HOURS, _SECONDS, _MINUTES)
 DURATION = rb"(?:\d+ days?, )?\d+(?::\d{1,2}(?!\d))+(?:\.\d+)?|" + _WORDED
 LASTING = DURATION + rb"|" + _SECONDS  # of which "39s" is one where "1m 8s" is
-_TOKEN = re.compile(rb"(?<![A-Za-z\d.])(?:%b|%b|nan|inf|NaN)" % (DURATION, NUMBER))
+_GLUED = rb"|".join(
+    rb"(?<=\b[%b%b]%b)" % (word[:1], word[:1].upper(), word[1:]) for word in (b"ep", b"epoch", b"step", b"iter")
+)
+_TOKEN = re.compile(rb"(?:(?<![A-Za-z\d.])|%b)(?:%b|%b|nan|inf|NaN)" % (_GLUED, DURATION, NUMBER))
 LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
 _BOTH = re.compile(r"(\w*epoch\w*)(?: and |\W+)(\w*(?:iter|step|batch)\w*)")  # Epoch and iter 28 1151
 _LETTER = rb"[A-Za-z]|[\xc3\xd0\xd1][\x80-\xbf]|[\xe3-\xed][\x80-\xbf]{2}"
@@ -170,6 +173,8 @@ def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
     if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)
         inner = re.match(rb"\s*[\[(]([A-Za-z/ ]+)[\])]", between)
         return (label(inner[1]), label(between[inner.end() :])) if inner else ("", label(parts[1]))
+    if len(parts) > 1 and not parts[1].strip() and COUNTER.search(label(head)):  # ep050 step    0/171
+        return "", label(head)
     if len(parts) > 1 or last:
         return label(head), label(parts[1]) if len(parts) > 1 else ""
     word = re.match(rb"(\s?)([A-Za-z%]+(?:\s?/\s?[A-Za-z]+)*)(?=[\s.:]|$)\.?(.*)", head, re.DOTALL)
