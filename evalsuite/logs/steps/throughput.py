@@ -30,7 +30,7 @@ DISAGREE = rules.ClockDisagrees.limit  # docs/report.md#definitions
 DRIFT = rules.Drift.limit
 UNLIKE = rules.RestDiffers.limit
 BURSTY = rules.ArrivalsBursty.limit
-WHOLE_S = 5.0  # between reports: then whole seconds tell a factor
+WHOLE_S = 5.0, 20.0  # between reports: then whole seconds tell a factor, of a tenth of the time
 REPORTS_AROUND = 20  # shown on either side of the window
 FEWEST_FIGURES = 10  # with fewer, digits that are not printed cannot be told from zeros
 FEWEST_REPORTS = 3  # with two, neither is the usual one
@@ -105,7 +105,7 @@ def throughput(
     speed = _throughput(chosen, timing, value, unit, by_time or rate, clock, findings)
     batch, alike = (_implied_batch(stamped) if method == RATES and told and not epochs else None) or (None, False)
     within = _stamps_within(stamped, value) if told else None
-    implied = batch if alike else None
+    implied = batch if alike and not stamped.quotients else None  # which counts the stated items
     return replace(speed, counted=_counted(steps, timing), stamps_within=within, implied_batch=implied), chosen.complete
 
 
@@ -210,9 +210,10 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
     """
     told: list[tuple[float, float]] = []
     items = seconds = 0.0
+    enough = sorted((*WHOLE_S, math.fsum(gap for _, gap in stamped.quotients) / 10))[1]
     for part, gap in stamped.quotients:
         items, seconds = items + part, seconds + gap
-        if seconds >= WHOLE_S:
+        if seconds >= enough:
             told.append((items, seconds))
             items = seconds = 0.0
     if len(told) < FEWEST_REPORTS or 2 * len(stamped.quotients) < len(stamped.span.reports) - 1:
