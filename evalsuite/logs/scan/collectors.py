@@ -32,6 +32,7 @@ HEADER = Line(
 _ARGUED = {
     "per_device": "argued_batch_per_device",
     "all": "argued_global_batch",
+    "iteration": "global_batch",
     "accumulation": "argued_parts",
     "parts": "argued_parts",
     "train": "bare_batch",
@@ -39,7 +40,7 @@ _ARGUED = {
     "devices": "world_size",
     "listed": "listed_devices",
 }
-_OF_JOB = frozenset({"devices", "listed", "all", "accumulation"})  # whatever else a dialect names
+_OF_JOB = frozenset({"devices", "listed", "all", "iteration", "accumulation"})  # whatever else a dialect names
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 _WORDS = tuple(
     b"batch bsz accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member process "
@@ -52,6 +53,9 @@ _LISTED = re.compile(
     rb"(?i)\b(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)"
     rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use) (?=\d+ gpus?\b))(\d+)"
 )
+_IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token|word)")
+# facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower
+_OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d+)\s+effective batch size: (\d+)")
 _BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
 _VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
 
@@ -68,6 +72,9 @@ def _spelling() -> "re.Pattern[bytes]":
 def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
     low = text.lower()
+    untold = {"bare", "train"} if b"type" in low and _IN_TOKENS.search(text) else ()
+    for each in _OF_ITERATION.finditer(text) if b"accumulate grad" in low else ():
+        yield "iteration", b"%d" % (int(each[2]) // max(1, int(each[1]))), each[0]
     present = [word for word in _WORDS if word in low]
     lines = text.replace(b"\r", b"\n").split(b"\n") if present else []
     widest = max(map(len, lines), default=0)
@@ -78,7 +85,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
-                if not variable and not (cut and match.end() == len(line)):
+                if not variable and kind not in untold and not (cut and match.end() == len(line)):
                     yield kind, match["value"], match[0].strip(b"- ")
             if listed := _LISTED.search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
