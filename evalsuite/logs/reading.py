@@ -240,7 +240,11 @@ def _read_by_shape(
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
-        if shape.dialect.evaluation and all(record.gap and record.stamp_s for record in run.records[1:]):
+        if (
+            shape.dialect.evaluation
+            and run.records
+            and all(record.gap and record.stamp_s for record in run.records[1:])
+        ):
             begun = measure_logs(paths, arrivals, begun_by_evaluations(shape.dialect), given).run
             many = (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)  # no epochs
             run = begun if many and any(record.begins for record in begun.records) else run

@@ -206,10 +206,11 @@ def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
         return None
     match = min(hits, key=re.Match.start)
     groups = match.re.groupindex
-    needed = ("step", "epoch") if dialect.steps_restart == "epoch" else ("step",)
+    needed = ("step", "epoch") if dialect.steps_restart == "epoch" else ("step",) if "step" in groups else ("consumed",)
     if any(name not in groups or match[name] is None for name in needed):
         return b""
-    anchor = text[match.start() : max(match.end(name) for name in needed) + 1]
+    begin = max(match.start(), text.rfind(b"\n", match.start(), match.start(needed[0])))
+    anchor = text[begin : max(match.end(name) for name in needed) + 1]
     return anchor if len(anchor) >= SHORTEST_ANCHOR else b""
 
 
