@@ -216,7 +216,7 @@ def _read_by_shape(
 
     *bars*: by these alone, or by no bar, since an evaluation may draw one.
     """
-    from evalsuite.logs.unknown.groups import begun_by_evaluations, groups  # slow, and few logs have no dialect
+    from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
     from evalsuite.redaction import redact
 
     grouped = groups(paths[0]) if paths else []
@@ -239,15 +239,7 @@ def _read_by_shape(
     start = choose_start(paths[0], shape.dialect, given) if len(paths) == 1 and size < 4 * SMALL_BYTES else None
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
-        run = measure_logs(paths, arrivals, shape.dialect, given).run
-        if (
-            shape.dialect.evaluation
-            and run.records
-            and all(record.gap and record.stamp_s for record in run.records[1:])
-        ):
-            begun = measure_logs(paths, arrivals, begun_by_evaluations(shape.dialect), given).run
-            many = (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)  # no epochs
-            run = begun if many and any(record.begins for record in begun.records) else run
+        run = _measure_by_shape(paths, arrivals, shape.dialect, given)
     except Unreadable as error:
         return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
     result = asked = silent
@@ -272,6 +264,21 @@ def _read_by_shape(
     inside = Message("logs.log_validated") if all(record.evaluated for record in run.records) else None
     accept = Message("logs.shape_accept", shape=shape.shape)
     return replace(result, status="doubtful", reason=join(taken, inside, accept, start.died if start else died))
+
+
+def _measure_by_shape(
+    paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
+) -> Pass:
+    """Where an evaluation with a stamp stands before every report, the steps count from that stamp."""
+    from evalsuite.logs.unknown.groups import begun_by_evaluations
+
+    run = measure_logs(paths, arrivals, dialect, given).run
+    stamped = run.records and all(record.gap and record.stamp_s for record in run.records[1:])
+    if not (dialect.evaluation and stamped):
+        return run
+    begun = measure_logs(paths, arrivals, begun_by_evaluations(dialect), given).run
+    many = (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)  # no epochs
+    return begun if many and any(record.begins for record in begun.records) else run
 
 
 def _taken_for(shape: "Group", silent: Reading) -> Message:
