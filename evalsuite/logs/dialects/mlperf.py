@@ -45,8 +45,7 @@ _TOP1 = line(
 
 
 def _value(name: bytes, line: bytes) -> float | None:
-    match = re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)
-    return None if match is None else float(match[1])
+    return float(match[1]) if (match := re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)) else None
 
 
 def _block_start(match: "re.Match[bytes]") -> Fields | None:
@@ -102,18 +101,13 @@ def _samples_so_far(match: "re.Match[bytes]") -> Fields | None:
     return {"unix_ms": at, "consumed": epoch if samples is None else samples}
 
 
-def _closed(line: bytes) -> bool:
-    """Of an object that was cut off, what is missing is no default."""
-    return line.count(b"{") <= line.count(b"}")
-
-
 def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sample: bytes) -> Line:
     """Not of validation, which Graphcore's submission brackets as blocks, too."""
     return Line(
         pattern=_MLLOG + rb'[^\r\n]*?"key": "' + key + rb'"(?![^\r\n]*validation)[^\r\n]*',
         sample=b':::MLLOG {"namespace": "' + sample,
         source=_KEYS,
-        fields=lambda match: fields(match) if _closed(match[0]) else None,
+        fields=lambda match: fields(match) if match[0].count(b"{") <= match[0].count(b"}") else None,  # else cut off
         telling=key.startswith((b"block", b"epoch", b"eval_accuracy")),
     )
 
@@ -217,7 +211,7 @@ def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
 
 class _CountCheck(MllogCheck):
     def contradiction(self, items_per_s: float) -> str | None:
-        return None if self.counts_samples() else Message("logs.mllog_counted")
+        return self.miscounted() if self.counts_samples() else Message("logs.mllog_counted")
 
 
 _OTHER_SCRIPTS = ("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr")

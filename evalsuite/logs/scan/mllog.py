@@ -36,8 +36,7 @@ def set_size(benchmark: str, stated: float, global_batch: float | None) -> float
 
 
 def benchmark_of(text: bytes) -> str:
-    match = _BENCHMARK.search(text)
-    return match[1].decode() if match else ""
+    return match[1].decode() if (match := _BENCHMARK.search(text)) else ""
 
 
 class MllogCheck:
@@ -54,6 +53,7 @@ class MllogCheck:
         self._last_epoch: float | None = None
         self._counted: list[tuple[float, float]] = []  # (second, samples so far)
         self._throughputs: list[float] = []
+        self._steps = self._samples = 0.0  # so far
 
     def add(self, text: bytes) -> None:
         for match in _EVENT.finditer(text):
@@ -72,6 +72,7 @@ class MllogCheck:
         elif key == b"tracked_stats":
             throughput = _of(rb'"throughput": ', rest)
             self._throughputs += [] if throughput is None else [throughput]
+            self._samples = max(self._samples, _of(rb'"samples_count": ', rest) or 0.0)
         else:
             self._time(key, at_s, rest)
 
@@ -79,6 +80,8 @@ class MllogCheck:
         if key in _BEGINS and (self._began_s is None or key != b"run_start"):
             self._began_s = at_s if self._began_s is None else self._began_s
         samples, epoch = _of(rb'"samples_count": ', rest), _of(rb'"epoch_num": ', rest)
+        self._samples = max(self._samples, samples or 0.0)
+        self._steps = max(self._steps, _of(rb'"step_num": ', rest) or 0.0)
         if epoch is not None:
             self._first_epoch = epoch if self._first_epoch is None else self._first_epoch
             self._last_epoch = max(epoch, self._last_epoch or epoch)
@@ -102,7 +105,16 @@ class MllogCheck:
             batches = name == "its epochs" and _alike(items_per_s, other * (self._global_batch or 0.0))
             if not _alike(items_per_s, other) and not batches:  # train_samples may count batches
                 return Message("logs.read_denied", rate=rate(items_per_s), name=name, other=rate(other))
-        return None
+        return self.miscounted()
+
+    def miscounted(self) -> str | None:
+        data, trained = (
+            paths.read_data("mlperf_sets.toml"),
+            max(self._samples, self._steps * (self._global_batch or 0.0)),
+        )
+        epochs = trained / max(data.get(self._benchmark, [float("inf")]))
+        many = epochs > data["most_epochs"].get(self._benchmark, epochs)
+        return Message("logs.mllog_beyond", epochs=epochs, name=self._benchmark) if many else None
 
     def counts_samples(self) -> bool:
         """Of BERT it is known that epochs by the million are samples."""
@@ -110,7 +122,8 @@ class MllogCheck:
 
     def nonsense(self) -> str | None:
         """Why epochs and `train_samples` make no throughput; None if they can."""
-        if max(self._last_epoch or 0.0, self._blocks) > MOST_EPOCHS:
+        epochs, known = max(self._last_epoch or 0.0, self._blocks + self._block), paths.read_data("mlperf_sets.toml")
+        if epochs > known["most_epochs"].get(self._benchmark, MOST_EPOCHS):
             return Message("logs.mllog_counted")
         if self._train_samples is not None and self._size() == self._train_samples <= (self._global_batch or 1.0):
             return Message("logs.mllog_samples", value=self._train_samples)
@@ -145,5 +158,4 @@ def _alike(items_per_s: float, over_the_run: float) -> bool:
 
 
 def _of(name: bytes, text: bytes) -> float | None:
-    match = re.search(name + rb"(\d[\d.e+-]*)", text)
-    return None if match is None else number(match[1])
+    return number(match[1]) if (match := re.search(name + rb"(\d[\d.e+-]*)", text)) else None

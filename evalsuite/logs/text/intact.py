@@ -31,7 +31,7 @@ LONGEST_WORD = 30  # characters: `fold -s` cuts between words
 _DIGITS = tuple(b"0123456789."[place : place + 1] for place in range(11))
 _THOUSANDS = re.compile(rb"(?<![\d.,_\w])\d{1,3}(?:[,_]\d{3})+(?=(?:\.\d+)?(?![\d,_]))")
 _EXPONENT = re.compile(rb"(?<![\d.,_\w])\d+(?:\.\d*)?[eE]\+?\d{1,2}(?![\d,_.])")
-_DECIMAL_COMMA = re.compile(rb"(?<![\d.,:\[(])(\d+),(\d+)(?![\d,.:])")
+_DECIMAL_COMMA = re.compile(rb"(?<![\d.,:\[(])(\d+),(\d+)(?![\d,.:]|[-/]\d)")  # 7,2025-03-04
 _DECIMAL_POINT = re.compile(rb"(?<![\d.,])\d+\.\d+(?![\d.])")
 _SPLIT = re.compile(rb"\n(?<=[\x80-\xf4]\n)[\x80-\xbf]")  # a character over two lines, as no script prints it
 _COMMA = re.compile(rb",(?<=\d,)(?=\d)")  # the comma first: the engine looks for it alone
