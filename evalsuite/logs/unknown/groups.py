@@ -325,7 +325,7 @@ def _bar(text: bytes) -> Match[bytes] | None:
 def _tells_scores(texts: Sequence[bytes]) -> bool:
     """A loss, or decimals before the percents that change: d: -12.467;gen: -0.141:   5%|▌"""
     before = {b" ".join(_DECIMAL.findall(bar["desc"])) for text in texts if (bar := _bar(text))}
-    return len(before) >= roles.FEWEST or b"loss" in texts[len(texts) // 2].lower()
+    return len(before) >= roles.FEWEST or _LOSS.search(texts[len(texts) // 2]) is not None
 
 
 def _tells_epochs(texts: Sequence[bytes]) -> bool:
