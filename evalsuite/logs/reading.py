@@ -273,12 +273,11 @@ def _measure_by_shape(
     from evalsuite.logs.unknown.groups import begun_by_evaluations
 
     run = measure_logs(paths, arrivals, dialect, given).run
-    stamped = run.records and all(record.gap and record.stamp_s for record in run.records[1:])
-    if not (dialect.evaluation and stamped):
-        return run
+    many = len(run.records) > 1 and (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)
+    if not (many and dialect.evaluation and all(record.gap and record.stamp_s for record in run.records[1:])):
+        return run  # or counts epochs
     begun = measure_logs(paths, arrivals, begun_by_evaluations(dialect), given).run
-    many = (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)  # no epochs
-    return begun if many and any(record.begins for record in begun.records) else run
+    return begun if any(record.begins for record in begun.records) else run
 
 
 def _taken_for(shape: "Group", silent: Reading) -> Message:

@@ -108,10 +108,8 @@ class MllogCheck:
         return self.miscounted()
 
     def miscounted(self) -> str | None:
-        data, trained = (
-            paths.read_data("mlperf_sets.toml"),
-            max(self._samples, self._steps * (self._global_batch or 0.0)),
-        )
+        data = paths.read_data("mlperf_sets.toml")
+        trained = max(self._samples, self._steps * (self._global_batch or 0.0))
         epochs = trained / max(data.get(self._benchmark, [float("inf")]))
         many = epochs > data["most_epochs"].get(self._benchmark, epochs)
         return Message("logs.mllog_beyond", epochs=epochs, name=self._benchmark) if many else None

@@ -36,10 +36,8 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
     scaling = curves.draw(book, asked, captioned_figure.look(book), words)
     panels, top = [], GAP
     for question in shown:
-        rows = [
-            (place, values(ranked.summary))
-            for place, ranked in zip(question.places, question.answer.ranked, strict=True)
-        ]
+        ranked = zip(question.places, question.answer.ranked, strict=True)
+        rows = [(place, values(each.summary)) for place, each in ranked]
         begin, top = top, top + HEAD + ROW * len(rows) + GAP
         title = svg = ""
         drawn = scaling.get(question.id)
