@@ -198,7 +198,7 @@ def _held_against_epochs(grouped: list[Group], keyed: Sequence[Keyed], trains: b
     if place is None:
         return grouped
     places, texts = zip(*keyed[place][1], strict=True)
-    of, ends = roles.total_of(columns := roles.columns_of(texts))
+    of, error, ends = roles.total_of(columns := roles.columns_of(texts))
     counted = grouped[place]
     single = next((column for column in columns.values() if column[0].words == counted.roles.get("seconds")), None)
     for at, (_, lines) in enumerate(keyed):
@@ -216,6 +216,7 @@ def _held_against_epochs(grouped: list[Group], keyed: Sequence[Keyed], trains: b
             fields = partial(_read_fields, {"report_s": own[0].unit_s}, {"interval": of})
             made = _dialect(_pattern({"report_s": own}, b""), lines[-1][1], fields, restart=False)
             said = {"report_s": own[0].words, "step": counted.roles["step"]}
+            said |= {"steps_about": f"{of:,.0f} ± {error:,.0f}"} if error else {}
             grouped[place] = replace(counted, dialect=None, lacks=_UNCLEAR)
             return [replace(grouped[at], dialect=made, lacks="", roles=said), *grouped]
     return grouped
@@ -586,11 +587,8 @@ def _stamps_behind(texts: Sequence[bytes], first: int) -> tuple[roles.Chosen, li
     """iter: 5000, loss: 0.1249 | 2021-12-01 12:00:16.343"""
     dates = [date for text in texts if (date := words.DATE.search(text.partition(b"\n")[0], first))]
     stamps = [stamp_s(date[0]) or 0.0 for date in dates]
-    if (
-        len(dates) < len(texts)
-        or stamps != sorted(stamps)
-        or any(_TO_COME.search(d.string[: d.start()][-14:]) for d in dates)
-    ):
+    to_come = any(_TO_COME.search(date.string[: date.start()][-14:]) for date in dates)
+    if to_come or len(dates) < len(texts) or stamps != sorted(stamps):
         return {}, []
     return {"stamp": [Slot(label="", unit="", text=d[0], lead=b"", tail=b"", start=d.start()) for d in dates]}, stamps
 

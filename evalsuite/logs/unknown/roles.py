@@ -347,16 +347,16 @@ def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float
     return "" if often and gaps[len(gaps) // 10] > SCATTER * told[name] else name
 
 
-def total_of(columns: Columns) -> tuple[float, set[int]]:
-    """Of a counter that begins anew, and how many lines each time lie before: epoch 13 | 1380/ 2586 batches"""
+def total_of(columns: Columns) -> tuple[float, float, set[int]]:
+    """Of a counter that begins anew, ± what; how many lines each time lie before: epoch 13 | 1380/ 2586 batches"""
     step = choose_counters(columns)[0].get("step", [])
     pairs = ((at, other) for own in columns.values() for at, other in zip(step, own, strict=False) if b"/" in at.tail)
     of = {other.value or 0.0 for at, other in pairs if other.start == at.end + len(at.tail)}
     falls = {at for at, change in enumerate(_differences(step), 1) if change < 0}
     last, usual = {step[at - 1].value or 0.0 for at in falls}, usual_interval({"step": step})
-    if not of and len(last) == 1 and usual <= MOST_UNSHOWN * max(last):
-        of = {max(last) + usual / 2}  # Epoch 6 Batch 700, and the last was 701 to 750
-    return (of.pop(), falls | {len(step)}) if len(of) == 1 and falls else (0.0, set())
+    error = usual / 2 if not of and len(last) == 1 and usual <= MOST_UNSHOWN * max(last) else 0.0
+    of |= {max(last) + error} if error else set()  # Epoch 6 Batch 700, and the last was 701 to 750
+    return (of.pop(), error, falls | {len(step)}) if len(of) == 1 and falls else (0.0, 0.0, set())
 
 
 def count_shares(columns: Columns) -> float | None:
