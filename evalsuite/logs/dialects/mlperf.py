@@ -1,11 +1,11 @@
-"""MLPerf training logs (`:::MLLOG`) and what is in them, MindSpore, InsightFace, BigDL, TensorBoard series."""
+"""MLPerf training logs (`:::MLLOG`) and what is in them, MindSpore. Its BERT: data/dialects/single_scripts.toml."""
 
 import functools
 import re
 from collections.abc import Callable, Mapping
 
 from evalsuite.dialect import Dialect, Fields, Line, line
-from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck, benchmark_of, set_size
+from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck, benchmark_of, set_size, value
 from evalsuite.messages import Message
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
@@ -44,17 +44,13 @@ _TOP1 = line(
 )
 
 
-def _value(name: bytes, line: bytes) -> float | None:
-    return float(match[1]) if (match := re.search(rb'"' + name + rb'": (\d+(?:\.\d+)?)', line)) else None
-
-
 def _block_start(match: "re.Match[bytes]") -> Fields | None:
     """Millions of epochs are tokens or samples by another name."""
-    epochs, text = _value(b"epoch_count", match[0]), match.string
+    epochs, text = value(b"epoch_count", match[0]), match.string
     if _counted_in_samples(match) or (epochs is not None and epochs > MOST_EPOCHS):
         return None
-    first, ended = _value(b"first_epoch_num", match[0]), text.rfind(b'"key": "block_stop"', 0, match.start())
-    if first is not None and ended >= 0 and first == _value(b"first_epoch_num", text[ended : text.find(b"\n", ended)]):
+    first, ended = value(b"first_epoch_num", match[0]), text.rfind(b'"key": "block_stop"', 0, match.start())
+    if first is not None and ended >= 0 and first == value(b"first_epoch_num", text[ended : text.find(b"\n", ended)]):
         return None  # its validation
     return {"unix_ms": match["unix_ms"], "interval": epochs, "begins": 1.0}
 
@@ -64,25 +60,25 @@ def _block_stop(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _counted_in_samples(match: "re.Match[bytes]") -> bool:
-    return _value(b"samples_count", match[0]) is not None
+    return value(b"samples_count", match[0]) is not None
 
 
 def _samples_stop(match: "re.Match[bytes]") -> Fields | None:
-    samples = _value(b"samples_count", match[0])
+    samples = value(b"samples_count", match[0])
     return None if samples is None else {"unix_ms": match["unix_ms"], "consumed": samples}
 
 
 def _epoch_stop(match: "re.Match[bytes]") -> Fields:
     """Of the epoch that began last: some number its end as the next one's beginning."""
     text, began = match.string, match.string.rfind(b'"key": "epoch_start"', 0, match.start())
-    started = None if began < 0 else _value(b"epoch_num", text[began : text.find(b"\n", began)])
-    epoch = _value(b"epoch_num", match[0]) if started is None else started
+    started = None if began < 0 else value(b"epoch_num", text[began : text.find(b"\n", began)])
+    epoch = value(b"epoch_num", match[0]) if started is None else started
     return {"unix_ms": match["unix_ms"], "consumed": None if epoch is None else epoch + 1}
 
 
 def _evaluation_start(match: "re.Match[bytes]") -> Fields:
     """Ends a part of an epoch where epochs have fractions (1.0999), else all of it."""
-    epoch = _value(b"epoch_num", match[0])
+    epoch = value(b"epoch_num", match[0])
     part = epoch is not None and epoch % 1 > 0
     return {"unix_ms": match["unix_ms"], "consumed": epoch if part else None}
 
@@ -94,8 +90,8 @@ def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
 
 def _samples_so_far(match: "re.Match[bytes]") -> Fields | None:
     """By steps of so many samples each, where nothing counts them; BERT calls them epochs."""
-    at, samples, step = match["unix_ms"], _value(b"samples_count", match[0]), _value(b"step_num", match[0])
-    epoch = _value(b"epoch_num", match[0]) or 0.0
+    at, samples, step = match["unix_ms"], value(b"samples_count", match[0]), value(b"step_num", match[0])
+    epoch = value(b"epoch_num", match[0]) or 0.0
     if samples is None and epoch <= MOST_EPOCHS:
         return None if step is None else {"unix_ms": at, "step": step}
     return {"unix_ms": at, "consumed": epoch if samples is None else samples}
@@ -144,7 +140,7 @@ _SAMPLE_BLOCKS = (
 _EPOCHS = (
     _event(
         b"epoch_start",
-        lambda match: {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0},
+        lambda match: {"unix_ms": match["unix_ms"], "consumed": value(b"epoch_num", match[0]), "begins": 1.0},
         b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
     ),
     _event(
@@ -191,7 +187,7 @@ def _nemo_step(match: "re.Match[bytes]") -> Fields | None:
     neither.
     """
     timed = match["seconds"]
-    step, samples = _value(b"step", match[0]), _value(b"samples_count", match[0])
+    step, samples = value(b"step", match[0]), value(b"samples_count", match[0])
     if step is None:
         return None
     if samples is None:
@@ -211,7 +207,14 @@ def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
 
 class _CountCheck(MllogCheck):
     def contradiction(self, items_per_s: float) -> str | None:
-        return self.miscounted() if self.counts_samples() else Message("logs.mllog_counted")
+        return self.miscounted(items_per_s) if self.counts_samples() else Message("logs.mllog_counted")
+
+
+class _TokenCheck(MllogCheck):
+    length = 2048.0  # of a sequence of GPT-3, by mlcommons/training_policies:training_rules.adoc
+
+    def contradiction(self, items_per_s: float) -> str | None:
+        return self.miscounted(items_per_s)
 
 
 _OTHER_SCRIPTS = ("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr")
@@ -296,6 +299,7 @@ DIALECTS = (
             "mlcommons/training_results_v4.0@6fe954378e:NVIDIA/benchmarks/gpt3/implementations/nemo/custom_callbacks.py; validation is inside",
             telling=False,
         ),
+        second=_TokenCheck,
         notes="step counts tokens: 4194304 more in each step. The time of a step leaves out what lies between two of them.",
     ),
     _without_throughput(
@@ -329,20 +333,6 @@ DIALECTS = (
         step=_EPOCHS,
         yields_to=(*_COUNTED, "mlperf_samples", "mlperf_evaluations", *_OTHER_SCRIPTS),
         notes="Training samples of an epoch, or of its part between two evaluations, / its time.",
-    ),
-    _dialect(
-        name="mlperf_bert",
-        title="MLPerf BERT PyTorch",
-        framework="pytorch",
-        unit="sequences/s",
-        zero_based=False,
-        step=line(
-            rb"\{'training_steps': (?P<step>\d+), 'average_loss': (?P<loss>[\d.]+|nan), [^\r\n]*?'seq/s': (?P<rate>[\d.]+)"
-            rb"(?:[^\r\n]*?'timestamp': (?P<unix_s>[\d.]+))?",
-            b"0: {'training_steps': 6, 'average_loss': 5.752604166666667, 'step_loss': 5.3828125, 'learning_rate': 0.0003999712002303982, 'seq/s': 110.869274690579, 'global_steps': 0, 'samples_trained': 0, 'skipped_steps': 1, 'timestamp': 1593152763.1198528}",
-            "mlcommons/training_results_v0.7@0a8a85a209:NVIDIA/benchmarks/bert/implementations/pytorch/run_pretraining.py",
-        ),
-        notes="training_steps count forward passes, several of which make one optimiser step.",
     ),
     _dialect(
         name="mindspore",
@@ -387,64 +377,5 @@ DIALECTS = (
         ),
         notes="Rank 0 prints; each rank writes its own file. The wait for data lies between the steps and is not in their "
         "times. In sink mode there is one line an epoch.",
-    ),
-    _dialect(
-        name="insightface",
-        title="InsightFace arcface_torch",
-        framework="pytorch",
-        unit="images/s",
-        step=line(
-            rb"Speed (?P<rate>[\d.]+) samples/sec +Loss (?P<loss>[\d.]+|nan) [^\r\n]*?Epoch: (?P<epoch>\d+) +"
-            rb"Global Step: (?P<step>\d+)",
-            b"Training: 2021-05-12 00:00:42,110-Speed 884.42 samples/sec   Loss 47.2532   Epoch: 0   Global Step: 100",
-            "deepinsight/insightface@c41b8a79:recognition/arcface_torch/utils/utils_callbacks.py, CallBackLogging",
-        ),
-        evaluation=line(
-            rb"\]XNorm: ",
-            b"-[lfw][2000]XNorm: 21.846432",
-            "deepinsight/insightface@7fadd420c2:recognition/arcface_torch/utils/utils_callbacks.py",
-        ),
-        notes="Own speed x world size; the first interval only starts the clock.",
-    ),
-    _dialect(
-        name="insightface_partial_fc",
-        title="InsightFace partial_fc (MXNet)",
-        framework="mxnet",
-        unit="images/s",
-        step=line(
-            rb"Iter:(?P<step>\d+) Rank:[\d.]+ it/sec Total:(?P<rate>[\d.]+) it/sec"
-            rb"(?: \[\d+\]\[loss\]:(?P<loss>[\d.]+|nan))?",
-            b"rank-id:0:2021-01-08 19:23:04,208-Iter:20 Rank:256.00 it/sec Total:2048.00 it/sec [0][loss]:44.92 ",
-            "deepinsight/insightface@863a7ea9ea:recognition/partial_fc/mxnet/callbacks.py, CallBackLogging; "
-            "it means images",
-        ),
-    ),
-    _dialect(
-        name="bigdl",
-        title="BigDL optimiser",
-        framework="bigdl",
-        unit="samples/s",
-        trust_stamps=False,
-        step=line(
-            rb"\[Epoch (?P<epoch>\d+) \d+/\d+\]\[Iteration (?P<step>\d+)\]\[Wall Clock [\d.]+s\] [^\r\n]*?"
-            rb"Throughput is (?P<rate>[\d.E+]+) records?\s?/\s?second",
-            b"2018-11-15 11:10:46 INFO  NCFOptimizer2$:251 - [Epoch 1 99385344/99385344][Iteration 1012][Wall Clock 184.418117875s] loss is 0.12964652452085698, training cost 184.418117875s. Throughput is 538913.1238578421 record / second. ",
-            "mlcommons/training_results_v0.5@5e540f8f86:v0.5.0/intel/intel_ncf_submission/code/ncf/src/main/scala/com/intel/analytics/zoo/examples/mlperf/recommendation/NCFOptimizer2.scala",
-        ),
-    ),
-    _dialect(
-        name="tensorboard_csv",
-        title="TensorBoard series as CSV (HAL)",
-        framework=None,
-        unit="images/s",
-        scope="unstated",
-        per_epoch=True,
-        trust_stamps=False,
-        step=line(
-            rb"\n(?P<unix_s>1\d{9}\.\d+),(?P<epoch>\d+),(?P<rate>[\d.e+]+)(?=\r?\n)",
-            b"\n1581194035.0259166,12,5833.1162109375\r\n",
-            "richardkxu/distributed-pytorch@b2a3e175d4:imagenet_ddp_apex.py, which writes the series Throughput/train; CSV by TensorBoard",
-        ),
-        notes="The file does not say what the series is: --scope global says that it is a throughput of the whole job.",
     ),
 )

@@ -4,7 +4,10 @@ Submissions count differently: `train_samples` is an epoch's samples, the run's,
 epochs, steps or samples. So a figure must agree with what the other keys make over the whole run.
 """
 
+import itertools
+import math
 import re
+import statistics
 from collections.abc import Iterator
 
 from evalsuite import paths
@@ -14,6 +17,7 @@ from evalsuite.messages import Message
 
 MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
 FASTER = 1.5  # a run as a whole cannot be this many times faster than its training
+APART = 1.5  # times, of two that count the same items
 SLOWER = 4.0  # start-up and evaluations are inside the run as a whole; they never take three quarters of it
 _EVENT = re.compile(
     rb':::MLLOG \{[^\r\n]*?"time_ms": (?P<ms>\d+)[^\r\n]*?"key": "(?P<key>block_start|block_stop|epoch_start|epoch_stop'
@@ -40,6 +44,8 @@ def benchmark_of(text: bytes) -> str:
 
 
 class MllogCheck:
+    length = 1.0  # of a sample, in what the dialect counts
+
     def __init__(self) -> None:
         self._train_samples: float | None = None
         self._global_batch: float | None = None
@@ -54,6 +60,9 @@ class MllogCheck:
         self._counted: list[tuple[float, float]] = []  # (second, samples so far)
         self._throughputs: list[float] = []
         self._steps = self._samples = 0.0  # so far
+        self._step_s: list[float] = []
+        self._marks: list[tuple[float, float]] = []  # (step, samples so far)
+        self._evaluated: set[float] = set()  # samples so far
 
     def add(self, text: bytes) -> None:
         for match in _EVENT.finditer(text):
@@ -63,25 +72,33 @@ class MllogCheck:
 
     def _event(self, key: bytes, at_s: float, rest: bytes) -> None:
         if key == b"train_samples":
-            self._train_samples = _of(rb'"value": ', rest)
+            self._train_samples = value(b"value", rest)
         elif key == b"global_batch_size":
-            self._global_batch = _of(rb'"value": ', rest)
+            self._global_batch = value(b"value", rest)
         elif key == b"submission_benchmark":
             self._self_play = _SELF_PLAY in rest
             self._benchmark = (re.findall(rb'"value": "(\w+)"', rest) or [b""])[0].decode()
         elif key == b"tracked_stats":
-            throughput = _of(rb'"throughput": ', rest)
+            throughput = value(b"throughput", rest)
             self._throughputs += [] if throughput is None else [throughput]
-            self._samples = max(self._samples, _of(rb'"samples_count": ', rest) or 0.0)
+            samples, step, took = (value(name, rest) for name in (b"samples_count", b"step", b"train_step_time"))
+            self._samples = max(self._samples, samples or 0.0)
+            if b'"train_' in rest:
+                timed = took or value(b"train_step_timing in s", rest)
+                self._step_s += [timed] if timed else []
+                self._marks += [(step, samples)] if step is not None and samples is not None else []
         else:
             self._time(key, at_s, rest)
 
     def _time(self, key: bytes, at_s: float, rest: bytes) -> None:
         if key in _BEGINS and (self._began_s is None or key != b"run_start"):
             self._began_s = at_s if self._began_s is None else self._began_s
-        samples, epoch = _of(rb'"samples_count": ', rest), _of(rb'"epoch_num": ', rest)
+        samples, epoch = value(b"samples_count", rest), value(b"epoch_num", rest)
         self._samples = max(self._samples, samples or 0.0)
-        self._steps = max(self._steps, _of(rb'"step_num": ', rest) or 0.0)
+        steps = value(b"step_num", rest) or 0.0
+        self._steps = max(self._steps, steps)
+        if key == b"eval_accuracy":
+            self._evaluated.add(samples or steps * (self._global_batch or 0.0))
         if epoch is not None:
             self._first_epoch = epoch if self._first_epoch is None else self._first_epoch
             self._last_epoch = max(epoch, self._last_epoch or epoch)
@@ -91,9 +108,9 @@ class MllogCheck:
         further = samples is not None and (not self._counted or samples > self._counted[-1][1])
         if samples is not None and further and key in (b"block_stop", b"eval_start", b"eval_accuracy"):
             self._counted.append((at_s, samples))
-        first = _of(rb'"first_epoch_num": ', rest)
+        first = value(b"first_epoch_num", rest)
         if key == b"block_start" and (first is None or first != self._block_epoch):  # not its validation
-            self._block = _of(rb'"epoch_count": ', rest) or 0.0
+            self._block = value(b"epoch_count", rest) or 0.0
         elif key == b"block_stop":
             self._blocks, self._block, self._block_epoch = self._blocks + self._block, 0.0, first
 
@@ -105,14 +122,33 @@ class MllogCheck:
             batches = name == "its epochs" and _alike(items_per_s, other * (self._global_batch or 0.0))
             if not _alike(items_per_s, other) and not batches:  # train_samples may count batches
                 return Message("logs.read_denied", rate=rate(items_per_s), name=name, other=rate(other))
-        return self.miscounted()
+        return self.miscounted(items_per_s)
 
-    def miscounted(self) -> str | None:
-        data = paths.read_data("mlperf_sets.toml")
-        trained = max(self._samples, self._steps * (self._global_batch or 0.0))
-        epochs = trained / max(data.get(self._benchmark, [float("inf")]))
-        many = epochs > data["most_epochs"].get(self._benchmark, epochs)
-        return Message("logs.mllog_beyond", epochs=epochs, name=self._benchmark) if many else None
+    def miscounted(self, items_per_s: float) -> str | None:
+        """By the training set, by the steps, or by how often the rules evaluate where no line tells of steps."""
+        data, batch = paths.read_data("mlperf_sets.toml"), self._global_batch or 0.0
+        epochs = max(self._samples, self._steps * batch) / max(data.get(self._benchmark, [float("inf")]))
+        if epochs > data["most_epochs"].get(self._benchmark, epochs):
+            return Message("logs.mllog_beyond", epochs=epochs, name=self._benchmark)
+        each, trained = self._each_step(items_per_s), batch * self.length
+        if each and trained:
+            near = any(1 / APART < of_step / trained < APART for of_step in each)
+            return None if near else Message("logs.mllog_step", n=each[0], trained=trained)
+        gaps = [after - before for before, after in itertools.pairwise(sorted(self._evaluated))]
+        between = statistics.median(gaps or [0.0])
+        every = [math.ceil(n / batch) * batch for n in data["evaluated_every"].get(self._benchmark, ()) if batch]
+        near = any(1 / APART < between / n < APART for n in every)
+        if near or not every or not between or self._throughputs:
+            return None
+        return Message("logs.mllog_schedule", n=between, name=self._benchmark, every=every[0])
+
+    def _each_step(self, items_per_s: float) -> list[float]:
+        """Items of a step: by the step times, and by the numbers of the steps."""
+        timed = [items_per_s * statistics.median(self._step_s)] if self._step_s else []
+        if not self._marks or self._marks[-1][0] <= self._marks[0][0]:
+            return timed
+        (step, samples), (last, so_far) = self._marks[0], self._marks[-1]
+        return [*timed, (so_far - samples) / (last - step)]
 
     def counts_samples(self) -> bool:
         """Of BERT it is known that epochs by the million are samples."""
@@ -155,5 +191,5 @@ def _alike(items_per_s: float, over_the_run: float) -> bool:
     return over_the_run > 0 and 1 / FASTER < items_per_s / over_the_run < SLOWER
 
 
-def _of(name: bytes, text: bytes) -> float | None:
-    return number(match[1]) if (match := re.search(name + rb"(\d[\d.e+-]*)", text)) else None
+def value(name: bytes, text: bytes) -> float | None:
+    return number(match[1]) if (match := re.search(b'"%b": (\\d[\\d.e+-]*)' % name, text)) else None
