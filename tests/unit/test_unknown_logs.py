@@ -54,7 +54,9 @@ def test_an_accepted_shape_is_recorded_beside_the_run(toy, tmp_path, capsys):
     assert json.loads(command.read_text())["recipe"]["shape"] == shape
 
 
-def test_the_declaration_that_explain_prints_reads_the_log(toy, tmp_path, capsys):
+@pytest.mark.parametrize("told", ["812.5 img/s", "0.8125k img/s"])
+def test_the_declaration_that_explain_prints_reads_the_log(told, toy, tmp_path, capsys):
+    toy.write_text(toy.read_text().replace("812.5 img/s", told))
     (group, *_) = explaining.explained(toy, {}).groups
     (tmp_path / "declared.py").write_text(declaration(group.dialect))
 

@@ -315,11 +315,11 @@ def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
 
 def check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
     read = _read(dialect.name, known, log)
-    lacks = (_check_declaration(dialect, known), _check_log(dialect, read, Message("commands.give_log")))
+    lacks = (_check_declaration(dialect, known, read), _check_log(dialect, read, Message("commands.give_log")))
     return Checked(name=dialect.name, file=file, read=read, missing=tuple(chain.from_iterable(lacks)))
 
 
-def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterator[Lack]:
+def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect], read: Read | None) -> Iterator[Lack]:
     if not dialect.step and not dialect.final:
         yield Lack(Message("commands.no_step_line"), Message("commands.declare_step"))
     if dialect.scope == "unstated":
@@ -332,7 +332,7 @@ def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect]) -> Iterat
             advice = Message("commands.begin_plain")
             yield Lack(Message("commands.pattern_not_plain", pattern=repr(line.pattern)), advice)
     named = {group for line in dialect.step for group in line.groups}
-    if dialect.step and not any(line.fields for line in dialect.step) and not named & TIMES:
+    if dialect.step and not ((read and read.items_per_s) or any(line.fields for line in dialect.step) or named & TIMES):
         yield Lack(Message("commands.no_rate_no_time"), Message("commands.name_groups", names=sorted(TIMES)))
     for other in _alike(dialect, known):
         yield Lack(Message("commands.samples_read_as", name=other), Message("commands.more_precise", name=other))

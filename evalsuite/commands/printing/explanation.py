@@ -1,7 +1,9 @@
 """What `dialects --explain` prints."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands.printing.i18n import say, worded
 
@@ -45,22 +47,26 @@ def _group(group: "Group") -> Iterator[str]:
 
 def declaration(dialect: "Dialect") -> str:
     """The template of docs/adding-a-dialect.md, with what was found in this log."""
-    step = dialect.step[0]
-    fields = {"name": "my_script", "title": "who prints it", "framework": None, "averaging": dialect.averaging}
-    fields |= {"unit": dialect.unit, "scope": dialect.scope, "steps_restart": dialect.steps_restart}
-    said: dict[str, str | bytes] = {
-        "pattern": step.pattern,
-        "sample": step.sample,
-        "source": "OWNER/REPOSITORY@COMMIT:FILE",
-    }
-    lines = "".join(f"        {name}={value!r},\n" for name, value in fields.items())
-    parts = "".join(f"            {name}={_literal(value)},\n" for name, value in said.items())
-    head = "from evalsuite.dialect import Dialect, line\n\nDIALECTS = (\n    Dialect(\n"
-    return f"{head}{lines}        step=line(\n{parts}        ),\n    ),\n)"
+    step, unit = dialect.step[0], "samples/s" if dialect.unit == "steps/s" else dialect.unit
+    scope = dialect.scope if b"(?P<rate" in step.pattern else "global"
+    said = vars(dialect) | {"name": "my_script", "title": "who prints it", "scope": scope, "unit": unit}
+    others = {each.name: value for each in fields(dialect) if (value := said[each.name]) not in (each.default, {})}
+    lines = "".join(f"        {name}={_written(value)},\n" for name, value in others.items())
+    used = filter(None, (getattr(step.fields, "func", step.fields), dialect.second))
+    names = "".join(f"from {kind.__module__} import {kind.__name__}\n" for kind in used)
+    head = "from functools import partial\n\n" if isinstance(step.fields, partial) else ""
+    head += f"from evalsuite.dialect import Dialect, line\n{names}"
+    return f"{head}\nDIALECTS = (\n    Dialect(\n{lines}    ),\n)"
 
 
-def _literal(value: str | bytes) -> str:
+def _written(value: Any) -> str:
     """As people write it: a pattern without doubled backslashes."""
+    if isinstance(value, tuple):
+        said = ((name, getattr(value[0], name)) for name in ("pattern", "sample", "source", "fields"))
+        parts = "".join(f"            {name}={_written(one)},\n" for name, one in said if one)
+        return f"line(\n{parts}        )"
+    if isinstance(value, partial):
+        return f"partial({', '.join([value.func.__name__, *map(repr, value.args)])})"
     raw = f'rb"{value.decode("utf-8", "replace")}"' if isinstance(value, bytes) else ""
     plain = raw.isascii() and raw.count('"') == 2 and "\n" not in raw and "\r" not in raw and "\\" in raw
-    return raw if plain else repr(value)
+    return raw if plain else value.__name__ if callable(value) else repr(value)

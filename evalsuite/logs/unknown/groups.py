@@ -29,6 +29,7 @@ from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300
+SOURCE = "OWNER/REPOSITORY@COMMIT:FILE"
 MOST_COUNTERS, MOST_APART = 3, 9  # of groups whose clock is sought in other lines, and how far
 LONGEST_TITLE = 3  # words
 FEWEST_STEPS = 5  # to which a bar counts that does not say what
@@ -213,7 +214,7 @@ def _held_against_epochs(grouped: list[Group], keyed: Sequence[Keyed], trains: b
             return grouped
         most = roles.SCATTER * statistics.median(roles.values_of(single)) * single[0].unit_s if single else 0.0
         if len(own) >= roles.FEWEST and seconds > most:
-            fields = partial(_read_fields, {"report_s": own[0].unit_s}, {"interval": of})
+            fields = partial(read_fields, {"report_s": own[0].unit_s}, {"interval": of})
             made = _dialect(_pattern({"report_s": own}, b""), lines[-1][1], fields, restart=False)
             said = {"report_s": own[0].words, "step": counted.roles["step"]}
             said |= {"steps_about": f"{of:,.0f} ± {error:,.0f}"} if error else {}
@@ -356,13 +357,14 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         times = [words.read_number(bar["elapsed"]) or 0.0 for bar in bars]
         if not full or len(bars) < roles.FEWEST or roles.scatters(times):
             return replace(group, lacks=_NO_COUNTER, bar=shown_by if full else group.bar)
-        made = _dialect(begin + _FORMS[first.re] % re.escape(first["of"]), first[0], _read_full, restart=False)
+        made = _dialect(begin + _FORMS[first.re] % re.escape(first["of"]), first[0], read_full, restart=False)
         told = {"step": "total", "report_s": "[elapsed<"}
         return replace(group, roles=told, dialect=replace(made, redrawn=True), bar=shown_by)
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch and first.re is not _LOGGED else b""
     pattern = begin + lead + _FORMS[first.re] % re.escape(first["of"])
     unit = items.pop() if of_items else "samples/s"
-    made = _dialect(pattern, first[0], _read_items if of_items else _read_bar, unit=unit, restart=bool(epoch))
+    sample = max(bars, key=lambda bar: words.read_number(bar["elapsed"]) or 0.0)[0]  # of which a time is told
+    made = _dialect(pattern, sample, read_items if of_items else read_bar, unit=unit, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     if not epoch and (
         re.search(rb"(?i)\bepochs?\W*$", first["desc"]) or any(b"epoch" in (b["unit"] or b"") for b in bars)
@@ -402,16 +404,16 @@ def _is_evaluation(match: Match[bytes]) -> bool:
     return bool(_evaluation_of(bar, title))
 
 
-def _read_full(match: Match[bytes]) -> Fields | None:
+def read_full(match: Match[bytes]) -> Fields | None:
     """Of each epoch the full bar alone, with parts of a second: 100%|██████████| 125/125 [00:06<00:00, 19.97it/s]"""
-    if match["step"] != match["of"] or not (fields := _read_bar(match)):
+    if match["step"] != match["of"] or not (fields := read_bar(match)):
         return None
     seconds = float(fields["step"] or 0) * float(fields["mean_s"] or 0)
     fine = abs(seconds - round(seconds)) > WHOLE or seconds > COARSE_S
     return {"interval": fields["step"], "report_s": seconds} if fine else None
 
 
-def _read_bar(match: Match[bytes]) -> Fields | None:
+def read_bar(match: Match[bytes]) -> Fields | None:
     if _is_evaluation(match):
         return None
     step, of, elapsed_s = _count(match["step"]), _count(match["of"]), words.read_number(match["elapsed_s"])
@@ -434,8 +436,8 @@ def _unit_of(unit: bytes) -> str:
     return "steps/s" if named in ("epoch", "ba") else words.items_of(match) if match else ""
 
 
-def _read_items(match: Match[bytes]) -> Fields | None:
-    return (fields := _read_bar(match)) and {**fields, "global_batch": 1.0}
+def read_items(match: Match[bytes]) -> Fields | None:
+    return (fields := read_bar(match)) and {**fields, "global_batch": 1.0}
 
 
 # lines of words and numbers
@@ -534,7 +536,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     known = {"items": examples} if epochs and examples else {"global_batch": 1.0} if of_items else {}
     same = _of_each_report(known, chosen, middle, timed if not (rated or of_epochs or by_epoch) else "seconds")
     chosen |= found.unix
-    fields = partial(_read_fields, others, same) if others or scaled or same or pace else None
+    fields = partial(read_fields, others, same) if others or scaled or same or pace else None
     tick_s = roles.tick_s(chosen["elapsed_s"]) if timed == "elapsed whole" else float(coarse)
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
     made = _dialect(_pattern(chosen, header), middle, fields, unit=unit, scope=scope, restart=found.restarts)
@@ -567,13 +569,13 @@ def _unnamed(slot: Slot) -> str:
 def _with_evaluations(dialect: Dialect, text: bytes, *, inside: bool = True) -> Dialect:
     if words.NOT_TRAINING.search(b" ".join(words.WORD.findall(text))) or re.search(_EVALUATION, text):
         return dialect
-    return replace(dialect, evaluation=line(_EVALUATION, b"Evaluation", "this log"), evaluation_inside=inside)
+    return replace(dialect, evaluation=line(_EVALUATION, b"Evaluation", SOURCE), evaluation_inside=inside)
 
 
 def begun_by_evaluations(dialect: Dialect) -> Dialect:
     """Where each report follows one whose figures have a stamp: 05:43:56.69: Step 450: Validation accuracy = 88.0%"""
     pattern = rb"(?P<begins>%b)[^\n]*(?:[=:]\s*|\d\.)\d" % _EVALUATION
-    begins = Line(pattern=pattern, sample=b"10:00:00 Validation accuracy = 88.0%", source="this log")
+    begins = Line(pattern=pattern, sample=b"10:00:00 Validation accuracy = 88.0%", source=SOURCE)
     return replace(dialect, step=(*dialect.step, begins), evaluation=(), trust_stamps=False, clock_s=0.0)
 
 
@@ -657,7 +659,7 @@ def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
     return re.sub(rb"(?:\\ )+", rb"\\s*", re.escape(kept))
 
 
-def _read_fields(scales: Mapping[str, float], same: Length, match: Match[bytes]) -> Fields | None:
+def read_fields(scales: Mapping[str, float], same: Length, match: Match[bytes]) -> Fields | None:
     said: dict[str, bytes | float | None] = {}
     for name, text in match.groupdict().items():
         value = None if name == "stamp" else words.read_number(text)
@@ -670,7 +672,7 @@ def _read_fields(scales: Mapping[str, float], same: Length, match: Match[bytes])
 def _dialect(
     pattern: bytes, sample: bytes, fields: object, *, unit: str = "samples/s", scope: Scope = "unstated", restart: bool
 ) -> Dialect:
-    step = Line(pattern=pattern, sample=sample, source="this log", fields=fields, sure=True)  # type: ignore[arg-type]
+    step = Line(pattern=pattern, sample=sample, source=SOURCE, fields=fields, sure=True)  # type: ignore[arg-type]
     alone: Literal["never", "unnumbered"] = "never" if b"(?P<epoch>" in pattern else "unnumbered"
     restarts: Literal["epoch", "never", "unnumbered"] = "epoch" if restart else alone
     told = {"name": "no_dialect", "title": "a log in no known dialect", "framework": None, "averaging": "interval"}
