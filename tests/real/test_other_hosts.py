@@ -106,7 +106,7 @@ def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):
 
 
 def test_the_offset_is_recorded_at_the_start_and_the_end(far, tmp_path):
-    evaluator = far("--option", "script=train.py", "--steps", "5+20")
+    evaluator = far("--option", "script=train.py", "--steps", "5+60")
     said, _ = evaluator.communicate(timeout=400)
 
     told = json.loads(only("agent.far.json", tmp_path).read_text())

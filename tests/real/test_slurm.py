@@ -36,7 +36,7 @@ def measured(tmp_path, *words: str) -> tuple[int, list[dict], Path]:
 
 def test_a_step_on_two_nodes_looks_at_each_first_and_keeps_its_log_and_samples(tmp_path):
     code, summaries, run = measured(
-        tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+20", "--option", "script=train.py"
+        tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+60", "--option", "script=train.py"
     )
 
     assert code == Exit.DONE
@@ -50,7 +50,7 @@ def test_a_step_on_two_nodes_looks_at_each_first_and_keeps_its_log_and_samples(t
 
 
 def test_what_fails_on_a_node_is_the_reason_and_not_what_srun_says_of_the_others(tmp_path):
-    measured(tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+20", "--option", "script=fails.py")
+    measured(tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+60", "--option", "script=fails.py")
 
     assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text()
 
@@ -58,7 +58,7 @@ def test_what_fails_on_a_node_is_the_reason_and_not_what_srun_says_of_the_others
 def test_more_nodes_than_the_allocation_has_are_said_before_anything_is_started(tmp_path, capsys):
     where = ("--engine", "slurm", "--runs", str(tmp_path / "runs"))
 
-    code = cli.main(["run", *TOYNET, "--scales", "3x1", "--steps", "5+20", *where])
+    code = cli.main(["run", *TOYNET, "--scales", "3x1", "--steps", "5+60", *where])
 
     assert code == Exit.NOTHING_MEASURED
     assert "asks for 3 nodes and the allocation has 2" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from tests.toynet import TOYNET, TOYS
 
 def words(tmp_path, command="compare", **options):
     """The command line for the toy framework; `script="fails.py"` names another script."""
-    given = {"scales": "1x1", "repeats": "2", "steps": "5+20", "script": "train.py", **options}
+    given = {"scales": "1x1", "repeats": "2", "steps": "5+60", "script": "train.py", **options}
     script = given.pop("script")
     line = [command, *TOYNET, "--option", f"script={script}", "--runs", str(tmp_path / "runs")]
     line += ["--out", str(tmp_path / "report")] if command == "compare" else []
@@ -41,7 +41,7 @@ def test_a_finished_run_folder_holds_what_was_asked_run_and_seen_at_the_speed_of
     facts = json.loads((measured / "report" / "summary.json").read_text())
     value = facts["summaries"][0]["throughput"]["value"]
     logs = [file.read_text() for file in (measured / "runs").glob("*/r*/log.*")]
-    printed = [8 * 20 / sum(float(step.split("(")[0]) for step in log.split("Time")[-20:]) for log in logs]
+    printed = [8 * 60 / sum(float(step.split("(")[0]) for step in log.split("Time")[-60:]) for log in logs]
     # 8 images in 20 ms are 400 a second; sleep and printing only make it slower, and a late line a little faster
     assert min(printed) / 1.3 < value < 1.3 * max(printed) < 1.3 * 400.1
 
@@ -77,7 +77,7 @@ def test_a_run_that_fails_is_kept_and_reported_with_its_reason(tmp_path, capsys)
 def test_a_timeout_ends_the_whole_tree_also_a_child_with_a_session_of_its_own(tmp_path):
     spec = tmp_path / "hang.toml"
     spec.write_text(
-        'frameworks = ["toynet"]\nmodels = ["toy"]\nscales = ["1x1"]\nrepeats = 1\nsteps = "5+20"\n'
+        'frameworks = ["toynet"]\nmodels = ["toy"]\nscales = ["1x1"]\nrepeats = 1\nsteps = "5+60"\n'
         'timeout_s = 3\n[options]\nscript = "hangs.py"\n'
     )
 

@@ -12,7 +12,7 @@ from tests import mpi_launchers, namespaces
 from tests.processes import running, soon
 from tests.toynet import TOYNET
 
-ONCE = ("--repeats", "1", "--steps", "5+20", "--runs", "runs", "--out", "report")
+ONCE = ("--repeats", "1", "--steps", "5+60", "--runs", "runs", "--out", "report")
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "hydra": "mpiexec.hydra"}
 
 
