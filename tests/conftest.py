@@ -27,8 +27,7 @@ os.environ["LC_ALL"] = "C.UTF-8"  # commands print in the language of the locale
 # `pytest --hypothesis-profile=thorough` tries each property on many examples, others each time; the floor is the same
 # every day, and a busy machine is no failure. `make unit` tries fewer.
 for _name, _examples in (("unit", 10), ("floor", 40), ("thorough", 1000)):
-    _any_pace = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
-    hypothesis.settings.register_profile(_name, max_examples=_examples, derandomize=_name != "thorough", **_any_pace)
+    hypothesis.settings.register_profile(_name, max_examples=_examples, deadline=None, derandomize=_name != "thorough")
 hypothesis.settings.load_profile("floor")
 
 # A CI job or `nohup` may start us with these ignored, and what is ignored stays so in every program that the tests

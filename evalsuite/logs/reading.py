@@ -353,9 +353,7 @@ def _judge(numbers: Numbers) -> Reading:
     measured = numbers.throughput
     failure = next((hit for scan in run.scans if (hit := find_failure(scan.behind.lines()))), None)
     at_exit = failure if failure and has_trained(numbers) else None
-    tells = (
-        measured is not None or len(merged.steps) >= FEWEST_STEPS
-    )  # is read, or asked for; a run that died is no run
+    tells = measured is not None or len(merged.steps) >= FEWEST_STEPS  # else a run that died is no run
     died = failure if failure and not at_exit and tells and not run.given.case else None
     findings = tuple(_findings(numbers, at_exit))
     status, reason = judge_status(numbers, None if at_exit or died else failure)

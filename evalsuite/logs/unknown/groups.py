@@ -71,6 +71,7 @@ _DIGIT, _DECIMAL, _LETTER = re.compile(rb"\d"), re.compile(rb"\d\.\d+"), re.comp
 _SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
 # 1m 23s (- 20m 3s) (5000 6%) 2.8500 · 5000 5% (0m 9s) 2.2208, as PyTorch's tutorials print them
 _SINCE = re.compile(rb"^\d+m \d+s \(- \d+m \d+s\) \(\d+ \d+%\) \d|^\d+ \d+% \(\d+m \d+s\) \d")
+_OTHER_TIME = re.compile(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until")  # before one that is no stamp
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
 _OTHER = re.compile(rb"%\||\d ?[kKMGT]i?B/s|[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]")  # other bars, bytes, complaints
 _EXAMPLES, _BATCHES, _LOSS, _BEGINS, _EPOCH_BEGINS, _COUNTED, _SCORE, _TO_COME, _OVER, _SAVED, _VALIDATED = words.LOG
@@ -581,8 +582,8 @@ def begun_by_evaluations(dialect: Dialect) -> Dialect:
 
 def _head_end(text: bytes) -> int:
     times = re.finditer(rb"\d:\d\d(?::\d\d)*(?:[.,]\d+)?|%b" % COMPACT, text[:STAMP_BYTES])
-    other = re.compile(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until")
-    return next((time.end() for time in times if not other.search(text, max(0, time.start() - 14), time.start())), 0)
+    own = (time for time in times if not _OTHER_TIME.search(text, max(0, time.start() - 14), time.start()))
+    return next((time.end() for time in own), 0)
 
 
 def _stamps_behind(texts: Sequence[bytes], first: int) -> tuple[roles.Chosen, list[float]]:
