@@ -1,9 +1,9 @@
 """Bluefog: its own benchmark, with the communication of the optimiser as an axis; bfrun starts the processes."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 # `allreduce` averages parameters and `gradient_allreduce` averages gradients: compare Horovod with the latter.
 OPTIMISERS = (

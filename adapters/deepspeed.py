@@ -2,11 +2,11 @@
 
 import json
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import ADAM
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 
 def _configuration(case: Case) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.core.model import Case
 
 MINIBATCHES_PER_TASK = 50
 DATA = "{data}/cifar10-elasticdl"

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import HOROVOD_ON_GPUS, IMAGES
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import HOROVOD_ON_GPUS, IMAGES
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 FRAMEWORKS = ("TENSORFLOW", "PYTORCH", "MXNET")
 # for Horovod's build and horovodrun

@@ -1,9 +1,9 @@
 """HugeCTR: Wide & Deep of its samples, on the 8 GPUs of one node that the sample is written for."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import CLICKS, SPLIT_TABLES
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import CLICKS, SPLIT_TABLES
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 BATCH = 16_384  # of the whole job, fixed in the samples
 

@@ -2,11 +2,11 @@
 
 import math
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import FACES, HOROVOD_ON_GPUS, SPLIT_CLASSIFIER
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import FACES, HOROVOD_ON_GPUS, SPLIT_CLASSIFIER
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 NEEDS_GPU = Message("adapters.gpu_takes")
 PINS_2020 = (

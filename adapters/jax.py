@@ -1,16 +1,16 @@
 """JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGENET
-from evalsuite.reference import (
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import IMAGENET
+from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
     reference_on_one_device,
     reference_patterns,
 )
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 
 def _command(case: Case) -> Command:

@@ -1,9 +1,9 @@
 """PyTorch Lightning: its ImageNet example, ResNet-50 v1.5 of torchvision."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGENET
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import IMAGENET
+from evalsuite.core.model import Case
 
 PRECISIONS = {
     **{"fp32": "32-true", "bf16": "bf16-true", "fp16": "16-true"},

@@ -1,16 +1,16 @@
 """MindSpore: ResNet-50 v1.5 of mindspore.nn on a CPU, and of mindspore-ai/models and MindCV, under mpirun."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGENET
-from evalsuite.reference import (
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import IMAGENET
+from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
     reference_on_one_device,
 )
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 TARGETS = {"gpu": "GPU", "cpu": "CPU"}
 PINS = ("mindspore==2.7.1", "PyYAML==6.0.2", "tqdm==4.67.1")

@@ -1,9 +1,7 @@
 """MXNet: ResNetV1 with v1.5 bottlenecks, BERT and MobileNetV2 of Gluon blocks, KVStore dist_sync, a server per node."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.reference import (
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
@@ -14,6 +12,8 @@ from evalsuite.reference import (
     reference_text_arguments,
     reference_unsupported,
 )
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 
 def _command(script: str, arguments: tuple[str, ...]) -> Command:

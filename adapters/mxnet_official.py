@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM, HOROVOD_ON_GPUS, IMAGENET, IMAGES
-from evalsuite.reference import BERT_LENGTH
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import ADAM, HOROVOD_ON_GPUS, IMAGENET, IMAGES
+from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
 PYTHON_38_GPU = ("mxnet-cu112==1.9.1", "numpy==1.23.5")

@@ -1,10 +1,10 @@
 """nanoGPT: train.py, GPT-2 of 124 M parameters on token ids of OpenWebText."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import ADAM
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 DTYPES = {"fp32": "float32", "amp": "bfloat16", "amp-bf16": "bfloat16", "amp-fp16": "float16"}
 

@@ -2,11 +2,11 @@
 
 import re
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, PrintedBy, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGES
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, PrintedBy, Recipe
+from evalsuite.contracts.recipe_facts import IMAGES
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 # What the repository's own wrapper `runner` sets.
 ENVIRONMENT = {

@@ -1,11 +1,11 @@
 """NGC PaddlePaddle: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT-base, under Paddle's own launcher."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGENET, LAMB
-from evalsuite.reference import BERT_LENGTH
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import IMAGENET, LAMB
+from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 NEEDS_GPU = Message("adapters.gpu_dali")
 AMP = ("--amp", "--scale-loss", "128.0", "--use-dynamic-loss-scaling")

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGES, TEXT
-from evalsuite.reference import BERT_LENGTH
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import IMAGES, TEXT
+from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 CONVNETS = "{checkout}/TensorFlow/Classification/ConvNets/main.py"
 BERT = "{checkout}/TensorFlow/LanguageModeling/BERT/run_pretraining.py"

@@ -5,18 +5,18 @@ Also GPT, face recognition, Wide & Deep.
 
 from dataclasses import replace
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM, CLICKS, FACES, IMAGES, SPLIT_CLASSIFIER, SPLIT_TABLES
-from evalsuite.reference import (
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import ADAM, CLICKS, FACES, IMAGES, SPLIT_CLASSIFIER, SPLIT_TABLES
+from evalsuite.contracts.reference import (
     BERT_LENGTH,
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
     reference_on_one_device,
 )
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 NEEDS_GPU = Message("adapters.gpu_places")
 PINS_LIBAI = (  # of its requirements.txt, what its GPT-2 imports

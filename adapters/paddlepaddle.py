@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.reference import (
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
@@ -22,6 +20,8 @@ from evalsuite.reference import (
     reference_wide_deep,
     reference_wide_deep_arguments,
 )
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:

@@ -1,11 +1,11 @@
 """PaddlePaddle's official scripts: PaddleCV and BERT of 2020 (Paddle 1.8), PaddleClas and PaddleNLP (Paddle 2, 3)."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM, IMAGENET
-from evalsuite.reference import BERT_LENGTH
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import ADAM, IMAGENET
+from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 SEQUENCE = 128  # tokens; the BERT script of 2020 counts its batch in them
 IMAGES = 1_281_167

@@ -1,8 +1,7 @@
 """PyTorch under torchrun: torchvision's ResNet-50 (v1.5) and MobileNetV2, BERT of torch.nn's encoder."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.model import Case
-from evalsuite.reference import (
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     host_reduced,
@@ -20,6 +19,7 @@ from evalsuite.reference import (
     reference_wide_deep_arguments,
     split_face,
 )
+from evalsuite.core.model import Case
 
 # A cache for each run: one that is ended while compiling leaves half a library there, and every later run
 # stops at "ImportError: … file too short".

@@ -1,8 +1,8 @@
 """PyTorch's word-level language model: the Transformer of pytorch/examples on WikiText-2."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 
 def _transformer(case: Case) -> Command:

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import ADAM, IMAGENET, IMAGES
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
 CPU = {"PYTHONPATH": "{workloads}/shims"}  # for PyTorch without CUDA together with a torchvision for CUDA

@@ -1,8 +1,7 @@
 """TensorFlow: ResNet-50 v1.5, BERT and MobileNetV2 of Keras, MultiWorkerMirroredStrategy, a process per device."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.model import Case
-from evalsuite.reference import (
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
@@ -18,6 +17,7 @@ from evalsuite.reference import (
     reference_wide_deep,
     reference_wide_deep_arguments,
 )
+from evalsuite.core.model import Case
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:

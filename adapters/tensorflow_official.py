@@ -2,12 +2,12 @@
 
 import json
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import ADAM, IMAGENET, IMAGES
-from evalsuite.reference import BERT_LENGTH
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import ADAM, IMAGENET, IMAGES
+from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 ONE_CPU = Message("adapters.tensorflow_one_cpu")
 # By default. tensorflow/models: SGD with momentum 0.9 and an L2 term in the loss (configs/examples/resnet/

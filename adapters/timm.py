@@ -1,9 +1,9 @@
 """timm: train.py of pytorch-image-models, ResNet-50 v1.5."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.model import Case
-from evalsuite.recipe_facts import IMAGENET
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import IMAGENET
+from evalsuite.core.model import Case
 
 
 def _train(case: Case) -> Command:

@@ -1,10 +1,10 @@
 """Ultralytics: `yolo classify train`, YOLO11n-cls on an image folder."""
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import SGD
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.recipe_facts import SGD
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 
 def _classify(case: Case) -> Command:

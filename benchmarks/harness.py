@@ -7,7 +7,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 
-from evalsuite import paths
+from evalsuite.core import paths
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy
 
-from evalsuite import paths
-from evalsuite.model import Case, Machine, Measurement, Run, Throughput
+from evalsuite.core import paths
+from evalsuite.core.model import Case, Machine, Measurement, Run, Throughput
 from evalsuite.results.compare import changes, significance
 from evalsuite.results.judge import stopping
 from evalsuite.results.measure import statistics

@@ -21,8 +21,9 @@ import planted_logs
 import synthetic_runs
 from harness import Cost, compile_sources, measure
 
-from evalsuite import paths, report
-from evalsuite.model import Run
+from evalsuite import report
+from evalsuite.core import paths
+from evalsuite.core.model import Run
 from evalsuite.runs.store import Store
 
 sys.path[:0] = [str(paths.DATA.parent), str(paths.DATA.parent / "tests")]

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.agent.sampling import interval_s
-from evalsuite.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
-from evalsuite.model import Case, Protocol, Run
+from evalsuite.core.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
+from evalsuite.core.model import Case, Protocol, Run
 from evalsuite.runs import columns
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any, NoReturn, cast
 
-from evalsuite import __version__, paths
-from evalsuite.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
+from evalsuite import __version__
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
 
 DECLARED = paths.read_data("commands/all.toml")
 COMMANDS: dict[str, str] = DECLARED["commands"]  # name → what it does

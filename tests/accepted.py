@@ -9,7 +9,7 @@ from functools import cache
 
 import synthetic
 
-from evalsuite.model import Case, Evaluation, Measurement, Summary
+from evalsuite.core.model import Case, Evaluation, Measurement, Summary
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge.verdicts import verdicts
 

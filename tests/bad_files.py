@@ -16,9 +16,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from evalsuite import cli
-from evalsuite.documents import HostEnvironment, RunCommand
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Protocol, Run
+from evalsuite.core.documents import HostEnvironment, RunCommand
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Protocol, Run
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.planned import Planned

@@ -12,8 +12,8 @@ import hypothesis
 import pytest
 import reports
 
-from evalsuite import locks
 from evalsuite.commands.printing import i18n
+from evalsuite.core import locks
 from tests import sources
 
 HERE = Path(__file__).resolve().parent

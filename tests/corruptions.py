@@ -13,8 +13,8 @@ from random import Random
 import reports
 
 from evalsuite import cli
-from evalsuite.documents import CampaignPlace
-from evalsuite.model import Run
+from evalsuite.core.documents import CampaignPlace
+from evalsuite.core.model import Run
 from evalsuite.report.forms import bundle
 from evalsuite.results.measure import measurement
 from evalsuite.runs import journal

@@ -12,8 +12,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from evalsuite.adapter import Recipe
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.model import Case
 
 FOLDER = Path(__file__).parent / "golden"
 WRITE = os.environ.get("EVALSUITE_GOLDEN") == "write"

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite.core import paths
 
 
 @dataclass(frozen=True, kw_only=True)

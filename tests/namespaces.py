@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import paths
 from evalsuite.agent import node_lock
+from evalsuite.core import paths
 from tests import processes
 
 PROGRAMS = ("unshare", "nsenter", "ip")

@@ -9,8 +9,8 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.documents import HostEnvironment
-from evalsuite.model import Case, Skip
+from evalsuite.core.documents import HostEnvironment
+from evalsuite.core.model import Case, Skip
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 from tests import runfolders

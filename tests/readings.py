@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import jinja2
 import pytest
 
+from evalsuite.core.model import Protocol
 from evalsuite.logs.reading import Reading, read_file
-from evalsuite.model import Protocol
 
 LOGS = Path(__file__).resolve().parent / "logs"
 SHORT = Protocol(warmup_steps=2, measured_steps=5)

@@ -12,8 +12,8 @@ import pages
 import synthetic
 
 from evalsuite import report
-from evalsuite.messages import LANGUAGES
-from evalsuite.model import Evaluation, Summary
+from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import Evaluation, Summary
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import manifest, summary_json

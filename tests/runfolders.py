@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.model import Case, Run
+from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.core.model import Case, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
     CoreReading,

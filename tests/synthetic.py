@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from evalsuite.adapter import INPUT_SIZES
-from evalsuite.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
-from evalsuite.findings import NoisyRepeats, ShortWindow, StrangeText, UnknownOrigin
-from evalsuite.model import (
+from evalsuite.contracts.adapter import INPUT_SIZES
+from evalsuite.core.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
+from evalsuite.core.findings import NoisyRepeats, ShortWindow, StrangeText, UnknownOrigin
+from evalsuite.core.model import (
     Breakdown,
     Case,
     Counted,

@@ -1,8 +1,8 @@
 """Small cases, measurements and adapters for the unit floor."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Fact, Machine, Measurement, Protocol, Run, Throughput, Window
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.core.documents import RunCommand, UsedRecipe
+from evalsuite.core.model import Case, Fact, Machine, Measurement, Protocol, Run, Throughput, Window
 
 CASE = Case(
     framework="toynet",

@@ -13,8 +13,8 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))  # whatever else is installed
 
-from evalsuite import paths
-from evalsuite.model import Evaluation
+from evalsuite.core import paths
+from evalsuite.core.model import Evaluation
 from evalsuite.results import evaluation
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store

@@ -26,6 +26,7 @@ PLACES = {  # package → x, y, width, height, content
     "site": (540, 120, 120, 62, "history, feeds"),
 }
 GROUND = (40, 560, 840, 56)
+FLOOR = ("core", "contracts")
 BENDS = {  # around what is between
     ("launch", "runs"): (430, 240),
     ("audit", "runs"): (480, 330),
@@ -80,7 +81,7 @@ def svg(drawn: set[tuple[str, str]], ground: str) -> str:
             f'<text class="said" x="{WALL_X + 170}" y="{WALL_END - 6}">right: only reading</text>',
             *lines,
             *boxes,
-            _box("nouns and contracts", GROUND, ground),
+            _box(" · ".join(FLOOR), GROUND, ground),
             "</svg>",
             "",
         )
@@ -123,7 +124,7 @@ def _edge(name: str, towards: tuple[float, float]) -> tuple[float, float]:
 
 def picture() -> str:
     package = HOUSE / "evalsuite"
-    rooms = sorted(file.stem for file in package.glob("*.py") if not file.stem.startswith("_") and file.stem != "cli")
+    rooms = sorted(file.stem for name in FLOOR for file in (package / name).glob("*.py") if file.stem != "__init__")
     return svg(arrows(package), " · ".join(rooms))
 
 

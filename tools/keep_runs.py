@@ -19,7 +19,7 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.runs import columns, network
 from evalsuite.runs.journal import ATTEMPTS, CAMPAIGNS
 from evalsuite.runs.samples import Samples

@@ -16,8 +16,8 @@ import rebuild_document
 import rebuild_recorded
 
 from evalsuite import report
-from evalsuite.messages import LANGUAGES
-from evalsuite.model import Evaluation
+from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import Evaluation
 from evalsuite.report import forms
 
 OUT = HOUSE / "docs" / "examples"

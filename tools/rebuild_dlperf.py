@@ -16,11 +16,23 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))  # whatever else is installed
 
-from evalsuite import paths, registry
-from evalsuite.adapter import Adapter
-from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.findings import PublishedDiffers
-from evalsuite.model import Case, Evaluation, Fact, Finding, Machine, Measurement, Protocol, Run, Summary, Throughput
+from evalsuite.contracts import registry
+from evalsuite.contracts.adapter import Adapter
+from evalsuite.core import paths
+from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.core.findings import PublishedDiffers
+from evalsuite.core.model import (
+    Case,
+    Evaluation,
+    Fact,
+    Finding,
+    Machine,
+    Measurement,
+    Protocol,
+    Run,
+    Summary,
+    Throughput,
+)
 from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts

@@ -16,9 +16,9 @@ sys.path[:0] = [str(HOUSE), str(HOUSE / "tools")]  # whatever else is installed
 
 import rebuild_dlperf as dlperf
 
-from evalsuite import paths
-from evalsuite.documents import HostEnvironment, RunCommand, stated_figures
-from evalsuite.model import Case, Evaluation, Machine, Measurement, Protocol, Run, Throughput
+from evalsuite.core import paths
+from evalsuite.core.documents import HostEnvironment, RunCommand, stated_figures
+from evalsuite.core.model import Case, Evaluation, Machine, Measurement, Protocol, Run, Throughput
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evalsuite.adapter import Recipe
-from evalsuite.model import Case
-from evalsuite.registry import discover
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.contracts.registry import discover
+from evalsuite.core.model import Case
 
 SCALES = ((1, 1), (1, 8), (2, 8), (4, 8))
 WRITTEN_INTO_THE_SCRIPT = {"arcface-torch": 512, "hugectr/wide-deep": 2048}  # batches

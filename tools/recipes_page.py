@@ -13,7 +13,8 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite import paths, registry
+from evalsuite.contracts import registry
+from evalsuite.core import paths
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.plan import data_sets, rehearsal, repositories

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.results.judge.extrapolation import (
     VALIDATION,
     Points,

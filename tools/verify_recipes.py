@@ -22,10 +22,11 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite import paths, registry
-from evalsuite.adapter import Recipe
+from evalsuite.contracts import registry
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core import paths
+from evalsuite.core.placeholders import WHOLE_NUMBERS
 from evalsuite.launch.provision import checkouts
-from evalsuite.placeholders import WHOLE_NUMBERS
 from evalsuite.plan import repositories
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.contracts.dialect import Dialect, Line
 from evalsuite.logs import catalogue
 
 PAGE = HOUSE / "docs" / "dialects.md"

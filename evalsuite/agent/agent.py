@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from evalsuite import files, placeholders, redaction
 from evalsuite.agent import heartbeat, processes, rendezvous, signals
 from evalsuite.agent.heartbeat import Heartbeat, Offset
 from evalsuite.agent.node_lock import NodeLock
@@ -19,9 +18,10 @@ from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order,
 from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.run_groups import RunGroup
 from evalsuite.agent.sampling import DRAIN_S, Sampler
-from evalsuite.errors import EvalsuiteError, of_machine
+from evalsuite.core import files, placeholders, redaction
+from evalsuite.core.errors import EvalsuiteError, of_machine
+from evalsuite.core.messages import Message
 from evalsuite.machine import environment, interfaces
-from evalsuite.messages import Message
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 

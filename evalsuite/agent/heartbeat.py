@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import files
 from evalsuite.agent.order import EVALUATOR_LOST
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 
 PERIOD_S = 5.0
 FILE_SILENT_S = 180.0  # an NFS client may show the times of a minute ago (nfs(5), acregmax)

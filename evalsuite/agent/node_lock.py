@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import files
 from evalsuite.agent import processes, rendezvous, run_groups
 from evalsuite.agent.order import Order
+from evalsuite.core import files
+from evalsuite.core.messages import Message
+from evalsuite.core.placeholders import Node
 from evalsuite.machine import environment
-from evalsuite.messages import Message
-from evalsuite.placeholders import Node
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import placeholders
 from evalsuite.agent import rendezvous
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import placeholders
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.placeholders import OF_EVERY_RANK, THREADS, fill, forward
 from evalsuite.machine import cores
 from evalsuite.machine.sensors import processor
 from evalsuite.machine.variables import KNOWN
-from evalsuite.messages import Message
-from evalsuite.placeholders import OF_EVERY_RANK, THREADS, fill, forward
 
 AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
 EVALUATOR_LOST = 123  # used by none of those, nor by a shell

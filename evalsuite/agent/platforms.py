@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evalsuite import files
-from evalsuite.decode import whole
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import files
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.schedulers import SCHEDULERS, slurm
 from evalsuite.schedulers.contract import MOST_HOSTS, Environment, NodePlace
 

@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Mapping
 
 from evalsuite.agent import platforms
-from evalsuite.decode import whole
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
-from evalsuite.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node
 from evalsuite.schedulers.contract import NodePlace
 
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite.core.messages import Message
 from evalsuite.machine import cgroups
-from evalsuite.messages import Message
 
 PREFIX = "evalsuite-"
 PROCESSES, KILL = "cgroup.procs", "cgroup.kill"

@@ -12,8 +12,8 @@ from dataclasses import replace
 from evalsuite.agent import processes
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
-from evalsuite.documents import Gpu
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.documents import Gpu
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.disks import Disks

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from evalsuite.errors import EvalsuiteError, Gone
-from evalsuite.messages import Message
+from evalsuite.core.errors import EvalsuiteError, Gone
+from evalsuite.core.messages import Message
 from evalsuite.report.data.values import at
 from evalsuite.report.forms import parquet as form
 from evalsuite.report.forms.markdown import MOST_CASES

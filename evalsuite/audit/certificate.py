@@ -8,11 +8,11 @@ from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from evalsuite import decode, expressions
-from evalsuite.decode import FILLED, NAMES_ONCE, Many, Word, between, instant
-from evalsuite.errors import EvalsuiteError
-from evalsuite.expressions import SIZES, WITH_INTERVAL, OwnCriterion
-from evalsuite.messages import Message
+from evalsuite.core import decode, expressions
+from evalsuite.core.decode import FILLED, NAMES_ONCE, Many, Word, between, instant
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.expressions import SIZES, WITH_INTERVAL, OwnCriterion
+from evalsuite.core.messages import Message
 from evalsuite.results.rules.own_figures import OUTCOMES
 
 Outcome = Literal["PASS", "FAIL", "RECORD", "UNDETERMINED"]

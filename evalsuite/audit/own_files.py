@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.audit import agreement, page_check
-from evalsuite.errors import Contradicts, EvalsuiteError, Gone
-from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
-from evalsuite.messages import Message, message_of
+from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
+from evalsuite.core.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
+from evalsuite.core.messages import Message, message_of
 from evalsuite.report import forms
 from evalsuite.report.data import manifest, tables
 from evalsuite.report.data.finished import PAGE, SUMMARY

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from evalsuite.audit import agreement
-from evalsuite.messages import Message
+from evalsuite.core.messages import Message
 from evalsuite.report.text import names, numbers
 
 ACTIVE = {"iframe", "object", "embed", "base", "frame", "applet", "foreignobject", "handler"}

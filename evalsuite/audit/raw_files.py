@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.errors import Contradicts, EvalsuiteError, Gone
-from evalsuite.model import Measurement, Run
+from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
+from evalsuite.core.model import Measurement, Run
 from evalsuite.report.data import finished
 from evalsuite.results.compare import units
 from evalsuite.runs.journal import ATTEMPTS, Journal

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evalsuite.audit.own_files import ARCHIVES, BINARY, MOST_BYTES, files_of, members
-from evalsuite.errors import Contradicts, EvalsuiteError, Gone
-from evalsuite.files import read_bytes, sha256
-from evalsuite.messages import Message
+from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
+from evalsuite.core.files import read_bytes, sha256
+from evalsuite.core.messages import Message
 from evalsuite.report.data import manifest
 
 BEFORE, SHOWN = 20, 60  # letters of a line: before its first difference, and in all

@@ -4,16 +4,16 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalsuite import paths
 from evalsuite.commands import report
 from evalsuite.commands.launching.batch_searches import find_batches
 from evalsuite.commands.launching.request import read_request
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.run import run_missing
-from evalsuite.errors import Exit
+from evalsuite.core import paths
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Case, Skip
 from evalsuite.launch import campaign, hooks
-from evalsuite.model import Case, Skip
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store

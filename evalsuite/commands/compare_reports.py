@@ -12,9 +12,9 @@ from evalsuite.commands.operations.checks import Check
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json, table
 from evalsuite.commands.report import check_languages
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.messages import wording
-from evalsuite.model import Case, Summary, by_key
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import wording
+from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
 from evalsuite.report.text import campaigns, names, numbers, options, words

@@ -4,15 +4,15 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.adapter import Adapter
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note, print_json
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts.adapter import Adapter
+from evalsuite.contracts.registry import choose_adapters, discover
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import data_manifest, made_data
 from evalsuite.plan import data_sets, plan, spec
-from evalsuite.registry import choose_adapters, discover
 
 
 def run(arguments: argparse.Namespace) -> int:

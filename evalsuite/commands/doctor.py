@@ -7,7 +7,7 @@ from dataclasses import asdict
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import print_json
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.checks.doctor import Check
 

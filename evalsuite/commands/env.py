@@ -5,16 +5,16 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.contracts.registry import discover
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Device
 from evalsuite.launch.provision import made_data, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, find_mistakes, write_lock
-from evalsuite.model import Device
 from evalsuite.plan import data_sets, rehearsal
-from evalsuite.registry import discover
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
 Row = dict[str, Any]  # one element of `env list --json`

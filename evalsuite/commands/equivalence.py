@@ -9,17 +9,18 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from evalsuite import __version__, files
+from evalsuite import __version__
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import Bar, bar, duration, line, note, print_json, table
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts.registry import discover
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.workload import EquivalenceReceipt, WorkloadAnswer
 from evalsuite.launch import equivalence
 from evalsuite.launch.equivalence import NotRun, ProvenWorkload
-from evalsuite.registry import discover
 from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPair, pairs
 from evalsuite.runs.equivalence import write
-from evalsuite.workload import EquivalenceReceipt, WorkloadAnswer
 
 SCHEMA = 1
 

@@ -4,11 +4,11 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from evalsuite import findings
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json
 from evalsuite.commands.report import check_languages
-from evalsuite.errors import EvalsuiteError, Exit, did_you_mean
+from evalsuite.core import findings
+from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.report.text.explaining import Explained, explained, label
 
 WIDTH = 100

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from evalsuite import files, redaction
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import print_json
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core import files, redaction
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import by_key
 from evalsuite.importing import foreign_tables, log_import, published_figures, published_tables, questions, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.importing.published_tables import CitedTable
 from evalsuite.logs import catalogue
-from evalsuite.model import by_key
 from evalsuite.report.text.findings import document
 from evalsuite.results.measure import facts
 from evalsuite.runs import campaign_facts, group

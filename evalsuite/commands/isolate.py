@@ -7,7 +7,7 @@ import time
 from evalsuite.commands.options import common
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note, print_json
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch.checks import slow_nodes
 from evalsuite.launch.checks.slow_nodes import Nodes
 

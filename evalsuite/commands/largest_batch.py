@@ -9,9 +9,9 @@ from evalsuite.commands.launching.found_batches import MOST
 from evalsuite.commands.launching.request import Request, read_request
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, print_json, table
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Case
 from evalsuite.launch.batch_search import DeviceHourBudget
-from evalsuite.model import Case
 from evalsuite.plan.largest import Largest
 
 

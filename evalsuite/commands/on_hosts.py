@@ -4,7 +4,7 @@ import argparse
 import threading
 
 from evalsuite.commands.options import common
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.remote import ssh
 
 

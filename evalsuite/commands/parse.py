@@ -8,19 +8,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsuite import processes
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.log_table import Row
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.messages import join
-from evalsuite.model import Protocol
+from evalsuite.core import processes
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import join
+from evalsuite.core.model import Protocol
 from evalsuite.runs import recordings
 
 if TYPE_CHECKING:
-    from evalsuite.dialect import Dialect
+    from evalsuite.contracts.dialect import Dialect
+    from evalsuite.core.model import Finding
     from evalsuite.logs.reading import Reading
-    from evalsuite.model import Finding
 
 Read = Callable[[Path], Row]
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading

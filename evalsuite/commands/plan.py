@@ -5,17 +5,17 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
-from evalsuite import redaction
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
 from evalsuite.commands.launching.request import Request, lacking, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import SIZES, print_json, table
-from evalsuite.errors import Exit
+from evalsuite.core import redaction
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Finding, Run, Skip, by_key
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.messages import Message
-from evalsuite.model import Case, Finding, Run, Skip, by_key
 from evalsuite.plan import searched
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan

@@ -13,10 +13,10 @@ from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import line, note, print_json
-from evalsuite.decode import whole
-from evalsuite.errors import Exit
-from evalsuite.messages import Message
-from evalsuite.model import Case, Row, Summary, by_key
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Row, Summary, by_key
 from evalsuite.plan import spec
 from evalsuite.report.data import finished
 from evalsuite.report.text import numbers, words

@@ -10,10 +10,10 @@ from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import note, print_json, table
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Run, by_key
 from evalsuite.launch.checks import node_check, preflight
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.model import Run, by_key
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.plan import Plan
 from evalsuite.runs.preflight import Preflight

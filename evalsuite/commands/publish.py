@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from evalsuite import redaction
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core import redaction
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.report.text import names
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store

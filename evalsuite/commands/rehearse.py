@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.launcher import make_launcher
 from evalsuite.commands.launching.request import MANAGED, Options, mpirun_in_mpirun
@@ -17,22 +16,23 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import Bar, bar, duration, note, table
 from evalsuite.commands.run import interruptible
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.contracts.registry import discover
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import Message, message_of
+from evalsuite.core.model import Case, Run
 from evalsuite.launch import campaign, rehearsals
 from evalsuite.launch.campaign import EndedRun, Environments
 from evalsuite.launch.provision import readiness
 from evalsuite.launch.provision.virtualenvs import Environment
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Reading
-from evalsuite.messages import Message, message_of
-from evalsuite.model import Case, Run
 from evalsuite.plan import evidence, participants, rehearsal, repositories, spec
 from evalsuite.plan import plan as planning
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.evidence import Evidence, ScaleEvidence
 from evalsuite.plan.rehearsal import Rehearsal
 from evalsuite.plan.spec import Spec
-from evalsuite.registry import discover
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned

@@ -9,19 +9,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import decode, findings, paths, report
-from evalsuite.author_document import TrainingPrice
+from evalsuite import report
 from evalsuite.commands.operations import checks
 from evalsuite.commands.options.common import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import copy_command, line, note
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core import decode, findings, paths
+from evalsuite.core.author_document import TrainingPrice
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import Case, Evaluation, Finding, Skip
 from evalsuite.launch import signing
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
-from evalsuite.messages import LANGUAGES
-from evalsuite.model import Case, Evaluation, Finding, Skip
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, manifest, since

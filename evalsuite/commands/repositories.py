@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import checkouts
 from evalsuite.launch.provision.checkouts import State
 from evalsuite.launch.provision.git import CannotFetch
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _needed(arguments: argparse.Namespace) -> list[str]:
-    from evalsuite.registry import choose_adapters, discover
+    from evalsuite.contracts.registry import choose_adapters, discover
 
     adapters = discover(arguments.adapters)
     recipes = [

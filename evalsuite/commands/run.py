@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import locks
 from evalsuite.commands import preflight
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missing_runs, repeats_asked
@@ -18,15 +17,16 @@ from evalsuite.commands.launching.request import Options, Place, Request, read_r
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_lost, note
-from evalsuite.documents import COLLECTIVES
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core import locks
+from evalsuite.core.documents import COLLECTIVES
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign, hooks
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.checks import disk_space, network
 from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
-from evalsuite.model import Measurement, Run, Skip, by_key
 from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
 from evalsuite.results.measure import measurement

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalsuite.agent import agent, node_lock, rendezvous, run_groups, watchdog
 from evalsuite.agent.order import MOST_LOG_MB, Order
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 

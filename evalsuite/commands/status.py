@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from evalsuite import files
 from evalsuite.commands.operations import checks, live_page
 from evalsuite.commands.options.common import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line, print_json, table
-from evalsuite.errors import Exit
+from evalsuite.core import files
+from evalsuite.core.errors import Exit
 from evalsuite.launch import progress
 from evalsuite.launch.progress import EvaluationState
 from evalsuite.launch.remote import allocations

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalsuite import files, paths
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import Request, every_case, read_request
@@ -16,10 +15,11 @@ from evalsuite.commands.plan import find_unready, print_table
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core import files, paths
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import Message, Phrase, message_of
 from evalsuite.launch.checks.disk_space import check_disk_space
 from evalsuite.launch.remote import allocations, forwarded_environment
-from evalsuite.messages import Message, Phrase, message_of
 from evalsuite.report.page import templates
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation, Scheduler

@@ -9,8 +9,8 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from evalsuite import decode, files, paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import decode, files, paths
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.importing import user_facts
 
 SQLITE = (".db", ".sqlite", ".sqlite3")

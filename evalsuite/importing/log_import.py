@@ -11,16 +11,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import __version__, files
-from evalsuite.dialect import Dialect
-from evalsuite.documents import RunCommand, Source, UsedRecipe
-from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import ContradictsLog
+from evalsuite import __version__
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core import files
+from evalsuite.core.documents import RunCommand, Source, UsedRecipe
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import ContradictsLog
+from evalsuite.core.messages import Message, join, message_of
+from evalsuite.core.model import UNKNOWN, Case, Finding, Run
 from evalsuite.importing import user_facts
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
-from evalsuite.messages import Message, join, message_of
-from evalsuite.model import UNKNOWN, Case, Finding, Run
 from evalsuite.runs import campaign_facts, rehearsed, sampled
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording, units

@@ -16,11 +16,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from evalsuite import files
-from evalsuite.decode import number
-from evalsuite.dialect import Dialect
-from evalsuite.documents import Citation, CitedFigure, RunCommand, Source, stated_amount
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core import files
+from evalsuite.core.decode import number
+from evalsuite.core.documents import Citation, CitedFigure, RunCommand, Source, stated_amount
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message, message_of
+from evalsuite.core.model import Case, Run, by_key
 from evalsuite.importing import published_tables, questions, user_facts, vocabulary
 from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, explain_difference
 from evalsuite.importing.published_tables import CitedRow, CitedTable
@@ -28,8 +30,6 @@ from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import reading
 from evalsuite.logs.dialects.cited import ITEMS
 from evalsuite.logs.text.records import positive
-from evalsuite.messages import Message, message_of
-from evalsuite.model import Case, Run, by_key
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 

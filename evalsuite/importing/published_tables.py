@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import files, paths
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.core import files, paths
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.importing import foreign_tables
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container, Iterable, Sequence
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.importing.published_tables import CitedTable
 
 SINGLE_RUN = re.compile(r"\b(single|individual) run|one of the repeats")  # "single run, not the median"

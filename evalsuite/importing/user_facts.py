@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import redaction
-from evalsuite.decode import Mistake, decode, message, read_toml, refusal, whole
-from evalsuite.documents import STATED_FIGURES, stated_amount
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.core import redaction
+from evalsuite.core.decode import Mistake, decode, message, read_toml, refusal, whole
+from evalsuite.core.documents import STATED_FIGURES, stated_amount
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
+from evalsuite.core.model import UNKNOWN, Case, Device, Precision
 from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
-from evalsuite.messages import Message
-from evalsuite.model import UNKNOWN, Case, Device, Precision
 
 FIELDS = vocabulary.FIELDS
 Scope = Literal["global", "per_device", "own"]

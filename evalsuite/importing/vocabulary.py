@@ -6,9 +6,9 @@ Only what nearly is one of these is refused.
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 
-from evalsuite import paths
-from evalsuite.messages import Message
-from evalsuite.model import Device, Precision
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Device, Precision
 
 NEARLY = 0.8  # of difflib's ratio: two swapped letters in a word of five
 _KNOWN = paths.read_data("vocabulary.toml")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from evalsuite.adapter import Recipe
-from evalsuite.dialect import Dialect
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Protocol, Run
 from evalsuite.launch import runner
 from evalsuite.launch.runner import Launcher
 from evalsuite.logs import reading
-from evalsuite.messages import Message
-from evalsuite.model import Case, Protocol, Run
 from evalsuite.plan import largest
 from evalsuite.plan.largest import Aim, Ends, Largest
 from evalsuite.runs.store import RunFolder, Store

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Literal
 
 from evalsuite import __version__
-from evalsuite.adapter import Adapter, Recipe
-from evalsuite.documents import CampaignPlace
-from evalsuite.errors import EvalsuiteError, did_you_mean, of_machine
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.core.documents import CampaignPlace
+from evalsuite.core.errors import EvalsuiteError, did_you_mean, of_machine
+from evalsuite.core.messages import message_of
+from evalsuite.core.model import Device, Run, Skip, by_key
 from evalsuite.launch import runner, watching
 from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.provision import images, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.remote import allocations
-from evalsuite.messages import message_of
-from evalsuite.model import Device, Run, Skip, by_key
 from evalsuite.plan.containers import Container
 from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs import journal

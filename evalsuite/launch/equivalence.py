@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import files, redaction
-from evalsuite.adapter import Adapter, Recipe, listed
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts.adapter import Adapter, Recipe, listed
+from evalsuite.contracts.reference import REFERENCE_ENVIRONMENT
+from evalsuite.contracts.registry import choose_adapters
+from evalsuite.core import files, redaction
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message, message_of
+from evalsuite.core.workload import WorkloadAnswer
 from evalsuite.launch.programs import run_joined
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
-from evalsuite.messages import Message, message_of
-from evalsuite.reference import REFERENCE_ENVIRONMENT
-from evalsuite.registry import choose_adapters
 from evalsuite.runs.equivalence import hashes
-from evalsuite.workload import WorkloadAnswer
 
 TIMEOUT_S = 900.0  # float64 on one thread; ResNet-50 takes half a minute
 LAST_LINES = 3

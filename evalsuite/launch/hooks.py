@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.messages import Message
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import Message
 
 MOST_S, INTERRUPTED = 600, 128 + 2  # as shells have it
 

@@ -6,8 +6,8 @@ Whether a run goes on is seen by its growing files: to try its lock could take i
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Attempt, Case, Run
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Attempt, Case, Run
 from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from evalsuite import files, paths
-from evalsuite.adapter import Recipe
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core import files, paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Case
 from evalsuite.launch.provision import checkouts, made_data, readiness, virtualenvs
 from evalsuite.launch.provision.virtualenvs import Environment
-from evalsuite.model import Case
 from evalsuite.plan import data_sets, repositories
 from evalsuite.plan import rehearsal as rehearsals
 from evalsuite.plan.rehearsal import Rehearsal

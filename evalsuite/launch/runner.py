@@ -9,21 +9,22 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from evalsuite import __version__, files, redaction
-from evalsuite.adapter import Recipe
+from evalsuite import __version__
 from evalsuite.agent import signals
 from evalsuite.agent.order import AGENT_FAILED
-from evalsuite.dialect import Dialect
-from evalsuite.documents import CampaignPlace, RunCommand, UsedRecipe
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core import files, redaction
+from evalsuite.core.documents import CampaignPlace, RunCommand, UsedRecipe
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Run
 from evalsuite.launch import engine_process, fault_attribution
 from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.logs import catalogue
-from evalsuite.messages import Message
-from evalsuite.model import Case, Run
 from evalsuite.plan import repositories, sandbox
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "evalsuite"  # a signature for another purpose is none for this

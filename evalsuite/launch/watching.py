@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from evalsuite.adapter import Recipe
-from evalsuite.dialect import Dialect
-from evalsuite.model import Run, Step
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.model import Run, Step
 from evalsuite.runs.endings import Enough
 from evalsuite.runs.store import RunFolder
 

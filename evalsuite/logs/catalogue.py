@@ -6,14 +6,15 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalsuite import author_modules, paths
-from evalsuite.dialect import Dialect, Line, Origin, Timers
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message
+from evalsuite.contracts import author_modules
+from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
 
 if TYPE_CHECKING:
-    from evalsuite.adapter import Recipe
-    from evalsuite.documents import DialectSource
+    from evalsuite.contracts.adapter import Recipe
+    from evalsuite.core.documents import DialectSource
 
 TABLES = paths.DATA / "dialects"
 LINES = ("step", "final", "evaluation", "end", "facts", "scores")
@@ -91,7 +92,7 @@ def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
     places = tuple(places)
     if not places:
         return
-    from evalsuite import registry
+    from evalsuite.contracts import registry
 
     for place in places:
         for adapter in registry.load_author_adapters(Path(place)).values():
@@ -150,8 +151,8 @@ def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dial
 def source(dialect: Dialect | None) -> "DialectSource | None":
     if dialect is None:
         return None
-    from evalsuite import files
-    from evalsuite.documents import DialectSource
+    from evalsuite.core import files
+    from evalsuite.core.documents import DialectSource
 
     if dialect.origin is None:
         return DialectSource(by="house")

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from evalsuite import files, redaction
-from evalsuite.dialect import Dialect
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core import files, redaction
+from evalsuite.core.model import LogLine
 from evalsuite.logs.reading import Reading
 from evalsuite.logs.text.logfile import Chunk, Unreadable, chunks
-from evalsuite.model import LogLine
 
 LONGEST = 400  # characters shown of a line; what was read is near its beginning in all but JSON
 LINES_OF_A_REPORT = 2  # where a dialect's report goes over several

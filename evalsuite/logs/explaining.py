@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalsuite.dialect import Dialect
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.messages import Message
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.reading import Sniffer
@@ -14,7 +15,6 @@ from evalsuite.logs.scan.collectors import HEADER
 from evalsuite.logs.text.logfile import Chunk, chunks, plain
 from evalsuite.logs.text.records import Extractor, Record, printer
 from evalsuite.logs.unknown.groups import Group, groups
-from evalsuite.messages import Message
 
 SHOWN_OF_EACH = 3
 CANDIDATE_BYTES = 1 << 18  # dialects are compared by their lines in so much of the log

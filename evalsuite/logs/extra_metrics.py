@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalsuite import paths
-from evalsuite.dialect import Dialect, Line
+from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.core import paths
 from evalsuite.logs.text.logfile import Unreadable, chunks
 from evalsuite.logs.text.records import matches, rate_of
 

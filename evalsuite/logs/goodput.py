@@ -8,10 +8,10 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.decode import instant
-from evalsuite.dialect import Dialect
-from evalsuite.errors import EvalsuiteError, Gone, NothingMeasured
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core import paths
+from evalsuite.core.decode import instant
+from evalsuite.core.errors import EvalsuiteError, Gone, NothingMeasured
 from evalsuite.logs.reading import recognise
 from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.logfile import Unreadable, chunks

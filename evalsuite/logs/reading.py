@@ -11,8 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import findings as rules
-from evalsuite.dialect import NO_DIGITS, NO_ITEMS, Dialect
+from evalsuite.contracts.dialect import NO_DIGITS, NO_ITEMS, Dialect
+from evalsuite.core import findings as rules
+from evalsuite.core.messages import Message, join, message_of
+from evalsuite.core.model import RATES, Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, Quiet, find_failure
@@ -41,8 +43,6 @@ from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
-from evalsuite.messages import Message, join, message_of
-from evalsuite.model import RATES, Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
 from evalsuite.runs.recordings import AGENT_LOG
 
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ def _read_by_shape(
 
     *bars*: by these alone, or by no bar, since an evaluation may draw one.
     """
+    from evalsuite.core.redaction import redact
     from evalsuite.logs.unknown.groups import groups  # slow, and few logs have no dialect
-    from evalsuite.redaction import redact
 
     grouped = groups(paths[0]) if paths else []
     if bars is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite.core import files
 
 MICROSECONDS = 1e6
 NANOSECONDS = 1e9

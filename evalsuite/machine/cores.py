@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import cycle, islice
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite.core import files
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors import processor
 

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from evalsuite import __version__, files
-from evalsuite.decode import whole
-from evalsuite.documents import ContainerLimits, HostEnvironment
+from evalsuite import __version__
+from evalsuite.core import files
+from evalsuite.core.decode import whole
+from evalsuite.core.documents import ContainerLimits, HostEnvironment
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.disks import Disks

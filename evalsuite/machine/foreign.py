@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from evalsuite import files
+from evalsuite.core import files
 from evalsuite.runs.preflight import DeviceProcess
 
 FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO in include/linux/proc_ns.h

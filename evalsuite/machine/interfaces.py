@@ -9,7 +9,7 @@ import socket
 import struct
 from collections.abc import Mapping
 
-from evalsuite.placeholders import INTERFACE, INTERFACE_OF_OPEN_MPI, Node
+from evalsuite.core.placeholders import INTERFACE, INTERFACE_OF_OPEN_MPI, Node
 
 VARIABLE = "EVALSUITE_INTERFACE"  # "auto", or a name
 AUTO = "auto"

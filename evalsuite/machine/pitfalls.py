@@ -7,14 +7,14 @@ import resource
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite.core import files
+from evalsuite.core.messages import Message
+from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import nvidia_settings, system
 from evalsuite.machine.sensors.network import active_ports
 from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
 from evalsuite.machine.sensors.processor import numbers, usable_cores
-from evalsuite.messages import Message
-from evalsuite.placeholders import CONTAINER_LINK
 from evalsuite.runs.preflight import Area, Pitfall
 
 IPV4_AND_6 = {2, 10}  # AF_INET and AF_INET6 on Linux

@@ -7,7 +7,7 @@ set, not to what.
 import re
 from collections.abc import Mapping
 
-from evalsuite import paths, redaction
+from evalsuite.core import paths, redaction
 
 SET = "[set]"  # instead of a value that may be secret
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import paths, placeholders
-from evalsuite.adapter import Command, Recipe
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case
-from evalsuite.placeholders import FIRST_PORT, Node, fill
+from evalsuite.contracts.adapter import Command, Recipe
+from evalsuite.core import paths, placeholders
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Case
+from evalsuite.core.placeholders import FIRST_PORT, Node, fill
 from evalsuite.plan import data_sets, repositories, sandbox
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.adapter import Adapter, Recipe
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.placeholders import INTERFACE_OF_OPEN_MPI, OF_EVERY_RANK, OF_RANK, fill
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.placeholders import INTERFACE_OF_OPEN_MPI, OF_EVERY_RANK, OF_RANK, fill
 from evalsuite.runs.store import SCRATCH
 
 OF_ALL = ""  # in place of a name

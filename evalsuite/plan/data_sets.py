@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, NamedTuple, get_args
 
-from evalsuite import decode, paths
-from evalsuite.adapter import Command, Recipe
-from evalsuite.decode import Constraint, Many, Word, at_least
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Command, Recipe
+from evalsuite.core import decode, paths
+from evalsuite.core.decode import Constraint, Many, Word, at_least
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.model import Case
 from evalsuite.plan.spec import Spec
 
 FILE = paths.DATA / "data_sets.toml"

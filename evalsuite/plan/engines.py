@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from evalsuite.adapter import Recipe
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 from evalsuite.plan.containers import Container
 
 Argv = tuple[str, ...]

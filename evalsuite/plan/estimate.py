@@ -4,8 +4,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalsuite.decode import whole
-from evalsuite.model import Case, Run, by_key
+from evalsuite.core.decode import whole
+from evalsuite.core.model import Case, Run, by_key
 
 Basis = Literal[
     "own",  # runs of the very case

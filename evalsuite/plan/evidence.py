@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from evalsuite import files, paths
-from evalsuite.adapter import Recipe
-from evalsuite.decode import at_least
-from evalsuite.documents import Document
-from evalsuite.messages import Phrase
-from evalsuite.model import Case, Device, Status
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core import files, paths
+from evalsuite.core.decode import at_least
+from evalsuite.core.documents import Document
+from evalsuite.core.messages import Phrase
+from evalsuite.core.model import Case, Device, Status
 from evalsuite.plan import repositories, spec
 
 FOLDER = paths.DATA / "rehearsal" / "evidence"

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import files
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 
 _NAME = r"(?:[\w.-]+@)?[A-Za-z0-9_][\w.-]*"  # user@host; a leading dash would be an option
 _WORD = re.compile(rf"({_NAME})(?::(\d{{1,4}}))?", re.ASCII)  # gpu01:8

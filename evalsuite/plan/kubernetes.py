@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from evalsuite.decode import Constraint, between, decode, read_toml
+from evalsuite.core.decode import Constraint, between, decode, read_toml
 
 HOSTFILE = "/etc/mpi/hostfile"
 PLAIN_WORD = re.compile(r"[A-Za-z/][\w./-]*")

@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.placeholders import FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
+from evalsuite.core.placeholders import FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.plan.hosts import Host, too_small
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from evalsuite import decode
-from evalsuite.adapter import Adapter, Command, Recipe, listed
-from evalsuite.decode import Constraint, Many, Mistake, Word
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, by_key
+from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
+from evalsuite.core import decode
+from evalsuite.core.decode import Constraint, Many, Mistake, Word
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Case, by_key
 from evalsuite.plan import variants
 
 TITLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}", re.ASCII)

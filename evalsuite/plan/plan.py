@@ -5,15 +5,15 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.adapter import Adapter, Recipe
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.findings import Oversubscribed, TooShortWindow
-from evalsuite.messages import Message
-from evalsuite.model import Case, Device, Finding, Run, Skip
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.contracts.registry import choose_adapters
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.findings import Oversubscribed, TooShortWindow
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Device, Finding, Run, Skip
 from evalsuite.plan import searched, variants
 from evalsuite.plan.spec import KINDS, MOST_CASES, MOST_RUNS, Spec
 from evalsuite.plan.variants import Rule
-from evalsuite.registry import choose_adapters
 from evalsuite.runs.store import Store
 
 NO_RECIPE = "none"

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from evalsuite import decode, paths
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.decode import From, Many, Mistake, Word, at_least, between
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message
-from evalsuite.model import Case, Protocol
-from evalsuite.placeholders import fill
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.core import decode, paths
+from evalsuite.core.decode import From, Many, Mistake, Word, at_least, between
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Protocol
+from evalsuite.core.placeholders import fill
 from evalsuite.plan import repositories
 from evalsuite.plan.participants import Participant
 from evalsuite.plan.spec import Options, Steps, scale

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from evalsuite import decode, paths
-from evalsuite.adapter import Recipe
-from evalsuite.decode import Constraint, Word
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core import decode, paths
+from evalsuite.core.decode import Constraint, Word
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
 
 FILE = "repositories.toml"
 NAME = re.compile(r"\w[\w.+-]*", re.ASCII)

@@ -7,9 +7,9 @@ processes in sight.
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalsuite.adapter import Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 from evalsuite.plan.engines import Argv
 from evalsuite.runs.store import SCRATCH
 

@@ -6,9 +6,9 @@ It is searched for where memory is scarcest: with the most devices in one node, 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from evalsuite.adapter import Recipe
-from evalsuite.messages import Message
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 from evalsuite.plan.spec import SearchedBatch
 
 

@@ -8,12 +8,12 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from evalsuite import decode, paths, redaction
-from evalsuite.decode import From, Many, Word, between
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
-from evalsuite.messages import Message
-from evalsuite.model import UNKNOWN, Case, Precision, Protocol
+from evalsuite.core import decode, paths, redaction
+from evalsuite.core.decode import From, Many, Word, between
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
+from evalsuite.core.messages import Message
+from evalsuite.core.model import UNKNOWN, Case, Precision, Protocol
 from evalsuite.plan import variants
 from evalsuite.plan.largest import Largest
 from evalsuite.plan.participants import Participant

@@ -11,11 +11,11 @@ from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import Annotated
 
-from evalsuite import decode, redaction
-from evalsuite.adapter import Adapter, Command, Recipe, listed
-from evalsuite.decode import Constraint, From, Mistake
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
+from evalsuite.core import decode, redaction
+from evalsuite.core.decode import Constraint, From, Mistake
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.model import Case
 
 AXIS = "variant"
 PLAIN = "plain"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.messages import LANGUAGES
-from evalsuite.model import Evaluation
+from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import Evaluation
 
 if TYPE_CHECKING:
     from evalsuite.report.book.book import Book
@@ -34,7 +34,7 @@ def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
 @contextlib.contextmanager
 def renewed(out: Path) -> Iterator[Path]:
     """A folder for a report, which takes the place of that in *out* once all of it is written."""
-    from evalsuite.locks import hold_lock
+    from evalsuite.core.locks import hold_lock
     from evalsuite.report.data import manifest
     from evalsuite.report.page import parts
 
@@ -57,7 +57,7 @@ def renewed(out: Path) -> Iterator[Path]:
 
 
 def _remove_abandoned(beside: Path) -> None:
-    from evalsuite.locks import hold_lock
+    from evalsuite.core.locks import hold_lock
 
     for path in beside.glob("[!.]*"):
         with contextlib.suppress(OSError), hold_lock(path / LOCK, wait=False) as dead:
@@ -72,8 +72,8 @@ def build(
 
     *book*: that of *evaluation*.
     """
-    from evalsuite import processes
-    from evalsuite.files import sha256, write_atomically
+    from evalsuite.core import processes
+    from evalsuite.core.files import sha256, write_atomically
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
     from evalsuite.report.data import manifest, summary_json, tables

@@ -7,11 +7,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from evalsuite.documents import HostEnvironment, RunCommand
-from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.expressions import OwnColumn
+from evalsuite.core.documents import HostEnvironment, RunCommand
+from evalsuite.core.errors import EvalsuiteError, NothingMeasured
+from evalsuite.core.expressions import OwnColumn
+from evalsuite.core.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Row, Run, Skip, Verdict
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Row, Run, Skip, Verdict
 from evalsuite.results.compare import units
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
-from evalsuite import files
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.runs.store import CASE, OUTCOME, SCRATCH
 
 MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # unpacked

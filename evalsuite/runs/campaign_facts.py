@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.decode import Mistake, message, refusal
-from evalsuite.documents import Document
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import read_json, write_json
+from evalsuite.core.decode import Mistake, message, refusal
+from evalsuite.core.documents import Document
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import read_json, write_json
 
 NAME = "campaign.json"
 

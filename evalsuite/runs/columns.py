@@ -7,10 +7,10 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
-from evalsuite import decode, files
-from evalsuite.documents import TRY
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
+from evalsuite.core import decode, files
+from evalsuite.core.documents import TRY
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 from evalsuite.runs import samples
 from evalsuite.runs.samples import SCALES, Header, Reading, Rows, Samples, tables
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from evalsuite.decode import Constraint, Mistake, at_least, instant, message
-from evalsuite.documents import Document
-from evalsuite.messages import Phrase
+from evalsuite.core.decode import Constraint, Mistake, at_least, instant, message
+from evalsuite.core.documents import Document
+from evalsuite.core.messages import Phrase
 
 Enough = Literal[  # why evalsuite ended a run
     "no_limit",  # after its last measured step: the script has no limit

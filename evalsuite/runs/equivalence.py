@@ -5,8 +5,8 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from evalsuite import files, paths
-from evalsuite.workload import EquivalenceReceipt
+from evalsuite.core import files, paths
+from evalsuite.core.workload import EquivalenceReceipt
 
 FOLDER = paths.DATA / "equivalence"  # one for each model
 BESIDE_RUNS = "equivalence"  # of a lab

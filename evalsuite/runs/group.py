@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
 
 READ, ENTER = stat.S_IRGRP, stat.S_IRGRP | stat.S_IXGRP
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from evalsuite import decode, files, locks
-from evalsuite.documents import Document
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import read_json, write_json
-from evalsuite.model import Attempt, Case, Run
+from evalsuite.core import decode, files, locks
+from evalsuite.core.documents import Document
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import read_json, write_json
+from evalsuite.core.model import Attempt, Case, Run
 from evalsuite.runs.planned import Planned
 
 CAMPAIGNS = "campaigns"

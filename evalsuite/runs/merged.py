@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.decode import whole
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Attempt, Case, Run, by_key
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Attempt, Case, Run, by_key
 from evalsuite.runs import archive
 from evalsuite.runs.journal import Campaign, Journal
 from evalsuite.runs.planned import Planned

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from evalsuite import files
-from evalsuite.decode import whole
-from evalsuite.documents import NetworkMeasurement
-from evalsuite.model import Case
+from evalsuite.core import files
+from evalsuite.core.decode import whole
+from evalsuite.core.documents import NetworkMeasurement
+from evalsuite.core.model import Case
 
 FOLDER, DOCUMENT = "network", "network.json"
 

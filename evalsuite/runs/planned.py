@@ -5,11 +5,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from evalsuite import decode, redaction
-from evalsuite.decode import Mistake, at_least, message, refusal
-from evalsuite.documents import Document, check_schema
-from evalsuite.expressions import OwnColumn, OwnCriterion
-from evalsuite.model import Case, Measurement, Run, Skip
+from evalsuite.core import decode, redaction
+from evalsuite.core.decode import Mistake, at_least, message, refusal
+from evalsuite.core.documents import Document, check_schema
+from evalsuite.core.expressions import OwnColumn, OwnCriterion
+from evalsuite.core.model import Case, Measurement, Run, Skip
 
 
 @dataclass(frozen=True, kw_only=True)

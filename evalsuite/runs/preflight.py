@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from evalsuite.documents import Document
-from evalsuite.files import write_json
-from evalsuite.messages import Phrase
+from evalsuite.core.documents import Document
+from evalsuite.core.files import write_json
+from evalsuite.core.messages import Phrase
 
 FOLDER = "preflight"
 Severity = Literal["error", "warning"]

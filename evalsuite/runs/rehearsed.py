@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from evalsuite import files
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Device
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Case, Device
 from evalsuite.runs.store import CASE, RunFolder, Store
 
 VARIABLE = "EVALSUITE_STAND_INS"  # which stand-ins a script finds

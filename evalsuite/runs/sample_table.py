@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 

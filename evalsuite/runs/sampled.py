@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from evalsuite.messages import Message
+from evalsuite.core.messages import Message
 from evalsuite.runs import campaign_facts
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from evalsuite import decode, files, paths
-from evalsuite.decode import above
-from evalsuite.documents import TRY, Document, Gpu, Interface
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import decode, files, paths
+from evalsuite.core.decode import above
+from evalsuite.core.documents import TRY, Document, Gpu, Interface
+from evalsuite.core.errors import EvalsuiteError
 
 LARGEST = 1e18
 SCALES: Mapping[str, float] = paths.read_data("sample_steps.toml")  # quantity → steps of a unit

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import decode, locks, redaction
-from evalsuite.documents import HostEnvironment, RunCommand
-from evalsuite.errors import EvalsuiteError, of_machine
-from evalsuite.files import is_file, read_json, sha256, write_json
-from evalsuite.messages import Message, from_json
-from evalsuite.model import Case, Run
+from evalsuite.core import decode, locks, redaction
+from evalsuite.core.documents import HostEnvironment, RunCommand
+from evalsuite.core.errors import EvalsuiteError, of_machine
+from evalsuite.core.files import is_file, read_json, sha256, write_json
+from evalsuite.core.messages import Message, from_json
+from evalsuite.core.model import Case, Run
 from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import CAMPAIGNS, Journal, JournalLine

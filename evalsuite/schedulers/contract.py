@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.decode import whole
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError
 
 MOST_HOSTS = 100_000  # of a job
 Argv = tuple[str, ...]

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from evalsuite.decode import instant, whole
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.decode import instant, whole
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.schedulers import contract
 
 QUEUED = "%i|%T|%j|%D|%S|%e|%R"  # squeue(1): job, state, name, nodes, start, end, reason or nodes

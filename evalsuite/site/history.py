@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
-from evalsuite.model import Case, Machine, Summary, by_key
+from evalsuite.core.model import Case, Machine, Summary, by_key
 from evalsuite.report.data.finished import Finished, instant, moment
 from evalsuite.results.compare import changes, fairness, significance
 from evalsuite.results.compare.changes import Change, Changes, Together

@@ -9,8 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from evalsuite import __version__, paths
-from evalsuite.model import Verdict, by_key
+from evalsuite import __version__
+from evalsuite.core import paths
+from evalsuite.core.model import Verdict, by_key
 from evalsuite.report.book import heading
 from evalsuite.report.data import finished
 from evalsuite.report.page import assets, policy, templates

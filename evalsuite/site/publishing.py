@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalsuite import files, locks, redaction
 from evalsuite.audit import own_files
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import write_atomically
-from evalsuite.messages import Message
+from evalsuite.core import files, locks, redaction
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import write_atomically
+from evalsuite.core.messages import Message
 from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
 from evalsuite.site.history import History, history

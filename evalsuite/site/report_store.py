@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite.audit.own_files import files_of
-from evalsuite.decode import whole
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import is_file, sha256
-from evalsuite.messages import Message, message_of
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import is_file, sha256
+from evalsuite.core.messages import Message, message_of
 from evalsuite.report.data import finished, manifest
 from evalsuite.report.data.finished import Finished
 

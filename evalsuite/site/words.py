@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evalsuite.model import Machine, MachineNode, Protocol
+from evalsuite.core.model import Machine, MachineNode, Protocol
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.numbers import Number

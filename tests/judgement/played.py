@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest import mock
 
-from evalsuite.documents import RunCommand, UsedRecipe
+from evalsuite.core.documents import RunCommand, UsedRecipe
+from evalsuite.core.model import Case, Protocol, Run
 from evalsuite.launch import campaign, runner
 from evalsuite.launch.checks import drift_probe
-from evalsuite.model import Case, Protocol, Run
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evalsuite import registry
+from evalsuite.contracts import registry
 from tests import sources
 from tests.judgement import played
 from tests.judgement.table import JudgementCase, Said, Verdict, print_table

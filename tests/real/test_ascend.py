@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from evalsuite.documents import Gpu
+from evalsuite.core.documents import Gpu
 from evalsuite.runs.samples import GpuReading
 from evalsuite.runs.store import RunFolder
 from tests import runfolders, sources

@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
-from evalsuite.messages import from_json
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import from_json
 from tests import sources
 from tests.unit.test_checkouts import git
 

@@ -10,7 +10,8 @@ import chromium
 import pytest
 import synthetic
 
-from evalsuite import paths, report
+from evalsuite import report
+from evalsuite.core import paths
 from evalsuite.report.book import book
 from tests import sources
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
-from evalsuite.messages import from_json
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import from_json
 from tests import charliecloud
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.messages import from_json
+from evalsuite.core.messages import from_json
 from tests import namespaces, slurm
 from tests.namespaces import evalsuite
 from tests.processes import soon

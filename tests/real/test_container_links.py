@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from tests import namespaces
 
 LOOK = (

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.forms import parquet

@@ -3,7 +3,7 @@
 import json
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 
 FRAMEWORKS = ["mxnet", "paddlepaddle", "pytorch", "tensorflow"]
 

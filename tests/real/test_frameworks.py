@@ -11,9 +11,9 @@ import subprocess
 
 import pytest
 
-from evalsuite import registry
+from evalsuite.contracts import registry
+from evalsuite.core.model import Case, Protocol
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.model import Case, Protocol
 from evalsuite.plan import engines
 from evalsuite.plan.commandline import command_line
 from tests import sources

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evalsuite.messages import from_json
+from evalsuite.core.messages import from_json
 from tests import sources
 
 FLOOD = "import sys\nline = b'x' * 99_999 + b'\\n'\nwhile True: sys.stdout.buffer.write(line)"

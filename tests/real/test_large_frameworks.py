@@ -10,8 +10,8 @@ import re
 
 import pytest
 
+from evalsuite.contracts.registry import discover
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.registry import discover
 from tests.real.test_frameworks import trained
 
 pytestmark = pytest.mark.skipif(

@@ -3,7 +3,7 @@
 import json
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from tests import sources
 
 ADAPTER = sources.text("largest_batch_adapter.py.in")

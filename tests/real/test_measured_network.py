@@ -5,8 +5,8 @@ import json
 import pytest
 
 from evalsuite import cli
+from evalsuite.contracts.registry import discover
 from evalsuite.launch.checks import network
-from evalsuite.registry import discover
 from tests.toynet import TOYNET
 from tests.toys import CASE
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.errors import Exit
-from evalsuite.messages import from_json
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import from_json
 from tests import mpi_launchers, namespaces, sources
 from tests.mpi_launchers import LAUNCHERS, Launcher
 from tests.processes import running, soon

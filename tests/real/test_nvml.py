@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.documents import Gpu
-from evalsuite.findings import ThinSamples
-from evalsuite.model import Window
+from evalsuite.core.documents import Gpu
+from evalsuite.core.findings import ThinSamples
+from evalsuite.core.model import Window
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading
 from evalsuite.runs.store import RunFolder

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from evalsuite.agent import heartbeat
+from evalsuite.core.messages import from_json
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
-from evalsuite.messages import from_json
 from evalsuite.runs.store import RunFolder
 from tests import sources
 from tests.processes import soon

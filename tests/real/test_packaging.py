@@ -82,7 +82,9 @@ def test_an_editable_install_leaves_no_copy_that_would_grow_old(tmp_path):
     python = tmp_path / "venv" / "bin" / "python"
     line = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "-e", str(ROOT)]
     subprocess.run(line, check=True)
-    program = "from evalsuite import paths; print(paths.PACKAGE.parent, paths.ADAPTERS, paths.TEMPLATES, paths.DATA)"
+    program = (
+        "from evalsuite.core import paths; print(paths.PACKAGE.parent, paths.ADAPTERS, paths.TEMPLATES, paths.DATA)"
+    )
 
     seen = subprocess.run(
         [python, "-P", "-c", program],

@@ -8,7 +8,7 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.report import forms
 from evalsuite.report.forms import pdf
 from evalsuite.results.evaluation import evaluate

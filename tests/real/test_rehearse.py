@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import locks
 from evalsuite.cli import main
-from evalsuite.errors import Exit
+from evalsuite.core import locks
+from evalsuite.core.errors import Exit
 from evalsuite.launch import rehearsals
 from evalsuite.launch.provision.virtualenvs import Environment
 from evalsuite.plan import evidence, rehearsal

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
 from evalsuite.cli import main
-from evalsuite.errors import Exit
+from evalsuite.contracts.registry import discover
+from evalsuite.core import paths
+from evalsuite.core.errors import Exit
 from evalsuite.launch import rehearsals
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.plan import rehearsal
-from evalsuite.registry import discover
 from tests import namespaces
 from tests.processes import soon
 from tools import rehearse_on_hosts

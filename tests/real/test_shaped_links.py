@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from tests import links, mpi_launchers, namespaces, sources
 
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from tests import slurm
 from tests.toynet import TOYNET
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from tests.processes import running, soon
 from tests.runfolders import contents
 from tests.toynet import TOYNET, TOYS

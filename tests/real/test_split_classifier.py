@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths, registry
+from evalsuite.contracts import registry
+from evalsuite.core import paths
 from evalsuite.launch.provision import virtualenvs
 
 PROGRAM = Path(__file__).with_name("split_classifier.py")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from tests import mpi_launchers, namespaces
 from tests.processes import running, soon
 from tests.toynet import TOYNET

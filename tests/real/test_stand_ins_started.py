@@ -6,7 +6,8 @@ import textwrap
 
 import pytest
 
-from evalsuite import paths, registry
+from evalsuite.contracts import registry
+from evalsuite.core import paths
 from evalsuite.launch.provision import virtualenvs
 from tests import sources
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 
 STRANGERS = Path(__file__).resolve().parent / "strangers"
 

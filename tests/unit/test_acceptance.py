@@ -8,8 +8,9 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import paths, report
-from evalsuite.model import Summary
+from evalsuite import report
+from evalsuite.core import paths
+from evalsuite.core.model import Summary
 from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book

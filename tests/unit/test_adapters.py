@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths, placeholders, registry
-from evalsuite.adapter import exact_amp
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Protocol
+from evalsuite.contracts import registry
+from evalsuite.contracts.adapter import exact_amp
+from evalsuite.core import paths, placeholders
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Case, Protocol
 from evalsuite.plan import spec
 from tests import goldens, sources
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.dialect import GROUPS, SCORE
-from evalsuite.errors import Exit
+from evalsuite.contracts.dialect import GROUPS, SCORE
+from evalsuite.core.errors import Exit
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-dialect.md").read_text(encoding="utf-8")
 

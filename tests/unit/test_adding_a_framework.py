@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import cli, placeholders, registry
+from evalsuite import cli
 from evalsuite.commands.authoring import checking
-from evalsuite.errors import Exit
+from evalsuite.contracts import registry
+from evalsuite.core import placeholders
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Case, Protocol
 from evalsuite.logs import catalogue
-from evalsuite.model import Case, Protocol
 from tests import sources
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-framework.md").read_text(encoding="utf-8")

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import cli, placeholders
+from evalsuite import cli
 from evalsuite.agent import order as agent_order
 from evalsuite.agent import processes
 from evalsuite.commands import sample
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import placeholders
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import processor
 from evalsuite.plan import containers

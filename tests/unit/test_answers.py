@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.model import Fact, Skip
+from evalsuite.core.model import Fact, Skip
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import answers as answers_section
 from evalsuite.report.text import words

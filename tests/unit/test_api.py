@@ -7,8 +7,9 @@ import sys
 import pytest
 
 import evalsuite
-from evalsuite import cli, paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite import cli
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.report.data import tables
 from tests import runfolders
 from tests.runfolders import Host, steps

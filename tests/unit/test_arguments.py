@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from evalsuite import paths, registry
+from evalsuite.contracts import registry
+from evalsuite.core import paths
 from evalsuite.logs.scan.collectors import spelt
 from evalsuite.report.text import options, words
 from tests import sources

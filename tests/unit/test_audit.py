@@ -10,9 +10,10 @@ import corruptions
 import pytest
 import reports
 
-from evalsuite import cli, paths
-from evalsuite.errors import Exit
-from evalsuite.files import read_json
+from evalsuite import cli
+from evalsuite.core import paths
+from evalsuite.core.errors import Exit
+from evalsuite.core.files import read_json
 from evalsuite.site import publishing
 
 SEEDS = range(15 if os.environ.get("EVALSUITE_ATTACKS") else 1)

@@ -2,14 +2,16 @@
 
 import pytest
 
-from evalsuite import author_modules, cli, decode, registry
-from evalsuite.adapter import Command
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite import cli
+from evalsuite.contracts import author_modules, registry
+from evalsuite.contracts.adapter import Command
+from evalsuite.core import decode
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue
 from tests.toys import CASE, toynet
 
 RECIPE = 'name="train", model="tiny", dialect="pytorch_examples", command=lambda case: Command(argv=("true",))'
-HEAD = "from evalsuite.adapter import Adapter, Command, Recipe\n"
+HEAD = "from evalsuite.contracts.adapter import Adapter, Command, Recipe\n"
 
 
 def adapter(recipe: str = RECIPE, more: str = "") -> str:

@@ -22,9 +22,9 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.adapter import Recipe
-from evalsuite.dialect import Dialect
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.report.data import finished
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import archive

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import pytest
 
-from evalsuite.model import Fact, Machine, MachineNode, Step, Throughput, Utilisation, Window
+from evalsuite.core.model import Fact, Machine, MachineNode, Step, Throughput, Utilisation, Window
 from evalsuite.results.measure import balance
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.rules import work_done

@@ -6,9 +6,9 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Run
 from evalsuite.importing import user_facts
-from evalsuite.model import Run
 from evalsuite.plan import spec
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book

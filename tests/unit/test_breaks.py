@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.documents import AllReduceTimes, NetworkMeasurement
-from evalsuite.model import Breakdown, Phase, Utilisation
+from evalsuite.core.documents import AllReduceTimes, NetworkMeasurement
+from evalsuite.core.model import Breakdown, Phase, Utilisation
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling

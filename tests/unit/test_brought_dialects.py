@@ -4,21 +4,23 @@ import json
 
 import pytest
 
-from evalsuite import cli, registry
+from evalsuite import cli
 from evalsuite.cli import main
-from evalsuite.documents import DialectSource, RunCommand, UsedRecipe
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts import registry
+from evalsuite.core.documents import DialectSource, RunCommand, UsedRecipe
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Run
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.explaining import explained
-from evalsuite.model import Run
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 from tests import sources
 from tests.toys import CASE
 
-HEAD = "from evalsuite.adapter import Adapter, Command, Recipe\nfrom evalsuite.dialect import Dialect, Line\n"
+HEAD = "from evalsuite.contracts.adapter import Adapter, Command, Recipe\n"
+HEAD += "from evalsuite.contracts.dialect import Dialect, Line\n"
 PRINTED = """Dialect(
     name="{name}", title="TinyNet", framework="tinynet", unit="images/s", scope="global", averaging="step",
     step=(Line(pattern=rb"{word} (?P<step>\\d+) (?P<ms>[\\d.]+) ms", sample=b"{word} 1 20.5 ms", source="here"),),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import files, paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import files, paths
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import cache as cached
 from evalsuite.results.measure import measurement as measurement_room

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Case
 from evalsuite.logs.reading import read_file, read_run
-from evalsuite.model import Case
 from evalsuite.runs.store import Log
 from tests.bad_files import ALL
 from tests.corpus import DIALECTS, names, with_logs

@@ -10,7 +10,7 @@ from evalsuite import cli
 from evalsuite.audit import certificate
 from evalsuite.audit.certificate import Threshold, Thresholds
 from evalsuite.commands.evidence import certify
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from tests import sources

@@ -5,9 +5,10 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import cli, findings
-from evalsuite.errors import Exit
-from evalsuite.model import Machine, Protocol
+from evalsuite import cli
+from evalsuite.core import findings
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Machine, Protocol
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, since
 from evalsuite.report.sections.verdict import notices

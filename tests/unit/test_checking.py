@@ -5,12 +5,13 @@ import shutil
 
 import pytest
 
-from evalsuite import paths, registry
 from evalsuite.agent.order import Order
 from evalsuite.agent.sampling import NodeSensors
 from evalsuite.cli import main
 from evalsuite.commands.authoring import checking, sensors
-from evalsuite.errors import Exit
+from evalsuite.contracts import registry
+from evalsuite.core import paths
+from evalsuite.core.errors import Exit
 from evalsuite.logs import catalogue
 from tests import sources
 from tests.unit.test_brought_dialects import HEAD, dialects, printed

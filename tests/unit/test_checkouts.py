@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import cli, registry
-from evalsuite.adapter import Recipe
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite import cli
+from evalsuite.contracts import registry
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import checkouts
 from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.plan import repositories

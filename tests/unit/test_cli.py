@@ -4,9 +4,10 @@ import sys
 
 import pytest
 
-from evalsuite import cli, paths
+from evalsuite import cli
 from evalsuite.commands.printing import log_table
-from evalsuite.errors import Exit
+from evalsuite.core import paths
+from evalsuite.core.errors import Exit
 from tests import sources
 
 LIBRARIES = ("jinja2", "matplotlib", "openpyxl", "numpy", "psutil", "rich", "pynvml")

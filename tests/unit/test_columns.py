@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from evalsuite import cli
 from evalsuite.agent.sampling import core_reading
-from evalsuite.documents import Gpu, Interface
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Window
+from evalsuite.core.documents import Gpu, Interface
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Window
 from evalsuite.results.samples import sample_arrays, utilisation
 from evalsuite.runs import columns, samples
 from evalsuite.runs.endings import Outcome

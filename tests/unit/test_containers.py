@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.adapter import Command
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts.adapter import Command
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch import fault_attribution
 from evalsuite.launch.provision import images
 from evalsuite.plan import containers, data_sets, engines, repositories

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.model import Score, Target
+from evalsuite.core.model import Score, Target
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure import convergence
 from tests import seeds, sources

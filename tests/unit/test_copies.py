@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.documents import CitedFigure
-from evalsuite.findings import RepeatsMissing, RowsMissing
-from evalsuite.model import Counted
+from evalsuite.core.documents import CitedFigure
+from evalsuite.core.findings import RepeatsMissing, RowsMissing
+from evalsuite.core.model import Counted
 from evalsuite.results.measure.summary import summary
 from evalsuite.results.rules import copies, data_rules
 from tests import sources, synthetic

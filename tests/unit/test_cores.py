@@ -7,9 +7,9 @@ import pytest
 
 from evalsuite.agent import agent
 from evalsuite.agent.order import Order, bound_to, command, threads
+from evalsuite.core.placeholders import Node
 from evalsuite.machine import cgroups, cores
 from evalsuite.machine.sensors import processor
-from evalsuite.placeholders import Node
 from evalsuite.runs.store import RunFolder
 from tests import sources
 

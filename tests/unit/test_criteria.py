@@ -4,9 +4,9 @@ import re
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.findings import OwnCriteria
-from evalsuite.model import Utilisation
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.findings import OwnCriteria
+from evalsuite.core.model import Utilisation
 from evalsuite.plan import spec
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words

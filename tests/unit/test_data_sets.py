@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import cli, registry
-from evalsuite.adapter import Command, Recipe
-from evalsuite.decode import encode
-from evalsuite.documents import ReadData
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite import cli
+from evalsuite.contracts import registry
+from evalsuite.contracts.adapter import Command, Recipe
+from evalsuite.core.decode import encode
+from evalsuite.core.documents import ReadData
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Case
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.provision import data_manifest, made_data, readiness
 from evalsuite.launch.provision.data_manifest import Manifest
-from evalsuite.model import Case
 from evalsuite.plan import data_sets
 from tests import goldens
 

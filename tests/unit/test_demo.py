@@ -6,8 +6,8 @@ import subprocess
 import pytest
 import synthetic
 
-from evalsuite import paths
 from evalsuite.commands.printing.terminal import copy_command
+from evalsuite.core import paths
 from tests import sources
 from tools import demo
 

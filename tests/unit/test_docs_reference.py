@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from tools import build_docs
 
 HOUSE = paths.PACKAGE.parent

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite import decode, documents, paths
-from evalsuite.documents import HostEnvironment, RunCommand
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, Protocol
+from evalsuite.core import decode, documents, paths
+from evalsuite.core.documents import HostEnvironment, RunCommand
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Case, Protocol
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned

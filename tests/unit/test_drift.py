@@ -6,9 +6,9 @@ import pytest
 import synthetic
 from test_answers import SEVEN, case
 
-from evalsuite.findings import BusyMachine, MachineDrifts
+from evalsuite.core.findings import BusyMachine, MachineDrifts
+from evalsuite.core.model import Measurement, Run
 from evalsuite.launch.checks import drift_probe
-from evalsuite.model import Measurement, Run
 from evalsuite.plan import plan, spec
 from evalsuite.results.compare.answers import answers
 from evalsuite.results.rules.data_rules import machine_drifts

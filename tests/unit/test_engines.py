@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.remote import allocations
 from evalsuite.plan.commandline import agent_argv, command_line
 from evalsuite.plan.engines import ENGINES

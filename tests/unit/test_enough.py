@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.core.model import Protocol, Run
 from evalsuite.launch import runner
 from evalsuite.launch.watching import MIDWAY_TIMES, make_enough
 from evalsuite.logs import catalogue
-from evalsuite.model import Protocol, Run
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.contracts.registry import discover
+from evalsuite.core.errors import Exit
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.registry import discover
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_the_check_of_locks_says_which_has_none_disagrees_or_is_used_no_more(cac
     adapters = tmp_path / "adapters"
     (adapters / "locks").mkdir(parents=True)
     (adapters / "tiny.py").write_text(
-        "from evalsuite.adapter import Adapter, Command, Recipe\n"
+        "from evalsuite.contracts.adapter import Adapter, Command, Recipe\n"
         "ADAPTER = Adapter(name='tiny', title='Tiny', recipes=(Recipe(name='train', model='tiny', dialect='keras',\n"
         "    requirements=('toynet==1.0',), command=lambda case: Command(argv=('{python}',))),))\n"
     )

@@ -1,6 +1,6 @@
 import pytest
 
-from evalsuite.documents import ContainerLimits
+from evalsuite.core.documents import ContainerLimits
 from evalsuite.machine import environment
 from evalsuite.machine.cgroups import Limits
 from tests import sources

@@ -7,14 +7,15 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from evalsuite import cli, paths
+from evalsuite import cli
 from evalsuite.commands.report import check_receipts
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts.registry import discover
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.workload import EquivalenceReceipt, TrainedSetting, WorkloadAnswer
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.registry import discover
 from evalsuite.results.compare.equivalence import pair, pairs
 from evalsuite.runs.equivalence import hashes, own, receipts, write
-from evalsuite.workload import EquivalenceReceipt, TrainedSetting, WorkloadAnswer
 from tests import sources
 
 CHANCE = numpy.random.default_rng(5)

@@ -9,7 +9,7 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.model import Fact
+from evalsuite.core.model import Fact
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import extrapolation
 from evalsuite.results.measure import facts

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite import registry
-from evalsuite.adapter import INPUT_SIZES
-from evalsuite.documents import Gpu, HostEnvironment, ReadData, RunCommand, UsedRecipe
-from evalsuite.findings import FactsDisagree
+from evalsuite.contracts import registry
+from evalsuite.contracts.adapter import INPUT_SIZES
+from evalsuite.core.documents import Gpu, HostEnvironment, ReadData, RunCommand, UsedRecipe
+from evalsuite.core.findings import FactsDisagree
+from evalsuite.core.model import Fact, Measurement, Run
 from evalsuite.logs import options
-from evalsuite.model import Fact, Measurement, Run
 from evalsuite.results.measure import facts
 from tests import sources
 from tools import recipe_cases

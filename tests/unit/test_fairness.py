@@ -6,7 +6,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.model import Fact, Machine, Protocol
+from evalsuite.core.model import Fact, Machine, Protocol
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import embedded

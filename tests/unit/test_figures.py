@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalsuite import model
+from evalsuite.core import model
 from evalsuite.report import figures
 from evalsuite.report.figures import data, sheet, style, ticks
 from tests import sources

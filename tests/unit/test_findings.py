@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite import cli, findings, paths
-from evalsuite.errors import Exit
-from evalsuite.findings import RULES
-from evalsuite.model import Finding
+from evalsuite import cli
+from evalsuite.core import findings, paths
+from evalsuite.core.errors import Exit
+from evalsuite.core.findings import RULES
+from evalsuite.core.model import Finding
 from evalsuite.report.text import explaining, numbers, words
 from evalsuite.report.text import findings as told
 from evalsuite.report.text.words import placeholders
@@ -45,7 +46,7 @@ def raised() -> set[str]:
     """The classes that some module makes, or chooses between: not only asks for a limit, or in `isinstance`."""
     found = set()
     for file in {**FILES, **DEVELOPERS}.values():
-        if file != FILES["evalsuite.findings"]:
+        if file != FILES["evalsuite.core.findings"]:
             asked = {id(node.value) for node in sources.nodes(file) if isinstance(node, ast.Attribute)}
             for node in sources.nodes(file):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":

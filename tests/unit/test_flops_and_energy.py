@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from evalsuite.model import Fact, Utilisation
+from evalsuite.core.model import Fact, Utilisation
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
 from evalsuite.results.rules import flops_and_energy

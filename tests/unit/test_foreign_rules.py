@@ -10,7 +10,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 
 import pytest
 
-from evalsuite import redaction
+from evalsuite.core import redaction
 from tests import sources
 
 FILE = Path(__file__).parents[1] / "data" / "gitleaks" / "rules.toml"

@@ -17,8 +17,9 @@ import reports
 import synthetic
 from markupsafe import Markup
 
-from evalsuite import cli, files, report
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite import cli, report
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.report import forms
 from evalsuite.report.book import states
 from evalsuite.report.data import manifest, tables

@@ -7,8 +7,8 @@ import stat
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
-from evalsuite.model import Run
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Run
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE

@@ -6,7 +6,7 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite.findings import (
+from evalsuite.core.findings import (
     BusyMachine,
     Drift,
     FactsDisagree,

@@ -2,7 +2,7 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite.model import Machine
+from evalsuite.core.model import Machine
 from evalsuite.report.data import finished
 from evalsuite.site.history import history
 from tests import sources

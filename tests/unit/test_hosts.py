@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import cli, launchers, placeholders
-from evalsuite.adapter import Command
+from evalsuite import cli
 from evalsuite.agent.order import FIRST_ENDED, Order, command
 from evalsuite.commands.launching import request
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Command
+from evalsuite.core import placeholders
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.plan import containers
 from evalsuite.plan.commandline import agent_argv
 from tests import sources

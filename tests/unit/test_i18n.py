@@ -5,9 +5,10 @@ import re
 import pytest
 import reports
 
-from evalsuite import cli, paths
+from evalsuite import cli
 from evalsuite.commands.printing import i18n
-from evalsuite.messages import Message
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
 from evalsuite.report.text import words
 from evalsuite.runs import archive
 from tests import sources

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evalsuite.dialect import Line
+from evalsuite.contracts.dialect import Line
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.text.intact import ALTERED, WIDTHS
 from evalsuite.logs.text.records import is_whole

@@ -7,7 +7,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.commands import isolate
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from evalsuite.launch.checks import slow_nodes
 
 NODES = tuple("abcdefgh")

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.documents import CampaignPlace
-from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import EvaluatedBefore
+from evalsuite.core.documents import CampaignPlace
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import EvaluatedBefore
+from evalsuite.core.model import Attempt, Run
 from evalsuite.launch import campaign
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
-from evalsuite.model import Attempt, Run
 from evalsuite.results.measure.cache import Measured
 from evalsuite.results.rules import attempts
 from evalsuite.runs import journal

@@ -11,9 +11,10 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import author_document, paths, report
-from evalsuite.author_document import BothLanguages, LabDocument, OwnSection
-from evalsuite.findings import AuthorContradicted
+from evalsuite import report
+from evalsuite.core import author_document, paths
+from evalsuite.core.author_document import BothLanguages, LabDocument, OwnSection
+from evalsuite.core.findings import AuthorContradicted
 from evalsuite.report import forms
 from evalsuite.report.book import blocks, outline
 from evalsuite.report.book.book import Book

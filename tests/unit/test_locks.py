@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import locks, registry, report
+from evalsuite import report
 from evalsuite.commands import env
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts import registry
+from evalsuite.core import locks
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Run
 from evalsuite.launch.provision.recipe_locks import find_mistakes
-from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests import sources
@@ -88,7 +90,7 @@ def test_without_flock_a_killed_holder_is_no_hindrance(refusal, tmp_path):
 import fcntl, os, pathlib
 def flock(*_): raise OSError({errno.ENOLCK}, "")
 fcntl.flock = flock
-from evalsuite import locks
+from evalsuite.core import locks
 with locks.hold_lock(pathlib.Path({str(tmp_path / "lock")!r})): os.kill(os.getpid(), 9)
 """
     subprocess.run([sys.executable, "-c", program], check=False)

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import dialect, paths, registry
-from evalsuite.dialect import Line
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts import dialect, registry
+from evalsuite.contracts.dialect import Line
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Sniffer, read_file
 from evalsuite.runs import archive

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import synthetic_runs
-from evalsuite.documents import Gpu, HostEnvironment, UsedRecipe
-from evalsuite.errors import EvalsuiteError, NothingMeasured
-from evalsuite.findings import BusyMachine, UnreadableSamples
+from evalsuite.core.documents import Gpu, HostEnvironment, UsedRecipe
+from evalsuite.core.errors import EvalsuiteError, NothingMeasured
+from evalsuite.core.findings import BusyMachine, UnreadableSamples
+from evalsuite.core.model import Run, Skip, Step, Throughput, Trace, Utilisation, Window
 from evalsuite.launch import runner
-from evalsuite.model import Run, Skip, Step, Throughput, Trace, Utilisation, Window
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.results.evaluation import evaluate

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from evalsuite import paths, processes
-from evalsuite.findings import UnreadableRun
+from evalsuite.core import paths, processes
+from evalsuite.core.findings import UnreadableRun
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure import measuring

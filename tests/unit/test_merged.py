@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.documents import CampaignPlace
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.model import Run
+from evalsuite.core.documents import CampaignPlace
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Run
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs import merged

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import messages, paths
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message, from_json, message_of, wording
-from evalsuite.model import Skip
+from evalsuite.core import messages, paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message, from_json, message_of, wording
+from evalsuite.core.model import Skip
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
@@ -109,7 +109,7 @@ def test_users_are_told_nothing_in_english_alone():
                 said = [keyword.value for keyword in node.keywords if keyword.arg in SPOKEN]
             alone += [f"{name}:{node.lineno}: {literal(each)}" for each in said if SENTENCE.search(literal(each))]
 
-    assert alone == [], "make messages of them: evalsuite/messages.py says how"
+    assert alone == [], "make messages of them: evalsuite/core/messages.py says how"
 
 
 def test_a_message_is_its_english_wording_knows_the_other_is_frozen_and_goes_to_other_processes():

@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite import cli, paths, registry
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite import cli
+from evalsuite.contracts import registry
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.importing import user_facts
 from evalsuite.logs import catalogue
 from evalsuite.plan import kubernetes, plan, spec

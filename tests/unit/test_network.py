@@ -7,12 +7,12 @@ from unittest.mock import Mock
 import pytest
 import synthetic
 
-from evalsuite.adapter import Command
-from evalsuite.documents import AllReduceTimes, Gpu, HostEnvironment, Interface, NetworkMeasurement, StorageReading
-from evalsuite.findings import InfinibandIdle, LoaderBusy, LoaderWaits
+from evalsuite.contracts.adapter import Command
+from evalsuite.core.documents import AllReduceTimes, Gpu, HostEnvironment, Interface, NetworkMeasurement, StorageReading
+from evalsuite.core.findings import InfinibandIdle, LoaderBusy, LoaderWaits
+from evalsuite.core.model import Window
 from evalsuite.launch.checks import network as launching
 from evalsuite.logs.scan.scan import find_failure
-from evalsuite.model import Window
 from evalsuite.plan import engines
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from evalsuite.agent import node_lock, processes
-from evalsuite.placeholders import Node
+from evalsuite.core.placeholders import Node
 from tests import sources
 
 

@@ -12,10 +12,10 @@ import reports
 from evalsuite import cli
 from evalsuite.commands.operations import live_page
 from evalsuite.commands.printing import i18n
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Run
 from evalsuite.launch import hooks
 from evalsuite.launch.remote import allocations
-from evalsuite.model import Run
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders

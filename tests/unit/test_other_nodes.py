@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.findings import DifferentNodes
-from evalsuite.model import Run
+from evalsuite.core.findings import DifferentNodes
+from evalsuite.core.model import Run
 from evalsuite.results.rules import other_nodes
 from tests import sources
 from tests.toys import CASE, measured

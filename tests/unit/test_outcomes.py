@@ -8,13 +8,13 @@ import pytest
 from evalsuite import cli
 from evalsuite.agent.heartbeat import EvaluatorLost
 from evalsuite.agent.order import EVALUATOR_LOST, NOT_FOUND
-from evalsuite.documents import HostEnvironment
-from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import SideBySide
+from evalsuite.core.documents import HostEnvironment
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import SideBySide
+from evalsuite.core.model import Run
 from evalsuite.launch import campaign, fault_attribution, runner
 from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.model import Run
 from evalsuite.plan import hosts, over_hosts, spec
 from evalsuite.plan import plan as planning
 from evalsuite.results.evaluation import evaluate

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import cli, paths
+from evalsuite import cli
 from evalsuite.agent import rendezvous
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.placeholders import Node
 from evalsuite.launch.remote import forwarded_environment, launcher_errors
 from evalsuite.launch.remote import ssh as over_ssh
 from evalsuite.machine import interfaces
-from evalsuite.placeholders import Node
 from evalsuite.plan import containers, hosts, over_hosts
 from evalsuite.plan.commandline import command_line
 from evalsuite.plan.hosts import Host

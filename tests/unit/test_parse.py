@@ -8,7 +8,7 @@ import pytest
 
 from evalsuite.cli import main
 from evalsuite.commands.printing import log_table, terminal
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from tests import sources
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import cli, paths, registry
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite import cli
+from evalsuite.contracts import registry
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.plan import participants, plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.variants import varied

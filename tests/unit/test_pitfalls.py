@@ -10,14 +10,15 @@ from unittest.mock import Mock
 import pytest
 
 from adapters import ngc_mxnet
-from evalsuite import cli, paths
+from evalsuite import cli
+from evalsuite.core import paths
+from evalsuite.core.messages import wording
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.machine import pitfalls
 from evalsuite.machine.sensors import system
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
-from evalsuite.messages import wording
 from evalsuite.runs.preflight import AREAS
 from tests import sources
 from tests.toys import CASE, toynet

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from evalsuite import cli
 from evalsuite.commands.launching import axis_values
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Protocol
+from evalsuite.contracts.registry import discover
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Protocol
 from evalsuite.plan import plan as planning
 from evalsuite.plan import spec
 from evalsuite.plan.engines import engine
 from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
-from evalsuite.registry import discover
 from evalsuite.report.text.findings import english
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from tests import sources
 
 HEAD = "framework,model,nodes,gpus_per_node,batch_per_device,precision,throughput,unit"

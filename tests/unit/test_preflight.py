@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import __version__, cli, paths
+from evalsuite import __version__, cli
 from evalsuite.commands import preflight as door
 from evalsuite.commands.printing import i18n
-from evalsuite.errors import Exit
+from evalsuite.core import paths
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Run
 from evalsuite.launch import engine_process
 from evalsuite.launch.checks import drift_probe, node_check, preflight
 from evalsuite.launch.checks.preflight import Wanted
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.machine import foreign
-from evalsuite.model import Run
 from evalsuite.plan.engines import Engine
 from evalsuite.runs.preflight import DeviceProcess, NodeFacts, Pitfall, Preflight
 from tests import sources

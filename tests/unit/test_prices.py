@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.commands.launching import prices
-from evalsuite.findings import SameBytes, ShortWindow
+from evalsuite.core.findings import SameBytes, ShortWindow
+from evalsuite.core.model import BatchTrial, Protocol, Run
 from evalsuite.launch.checks.wall_time_left import RemainingTime
-from evalsuite.model import BatchTrial, Protocol, Run
 from evalsuite.plan.estimate import Estimate, Expected
 from evalsuite.report.sections.quality import price
 from evalsuite.report.text import words

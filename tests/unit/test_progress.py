@@ -11,8 +11,8 @@ from evalsuite.cli import main
 from evalsuite.commands import run as command
 from evalsuite.commands.printing.terminal import RunProgress
 from evalsuite.commands.report import _arguments_again, exit_code
-from evalsuite.errors import Exit
-from evalsuite.model import Measurement, Run, Skip, Verdict
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Measurement, Run, Skip, Verdict
 from evalsuite.plan.estimate import Estimate
 from tests import runfolders, sources
 from tests.toys import CASE

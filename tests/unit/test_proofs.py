@@ -11,8 +11,9 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import paths, report
-from evalsuite.dialect import Dialect, Line
+from evalsuite import report
+from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.core import paths
 from evalsuite.logs import excerpt, reading
 from evalsuite.report import forms
 from evalsuite.report.book import book

@@ -12,9 +12,10 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite import cli, findings, report
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.model import Machine, MachineNode
+from evalsuite import cli, report
+from evalsuite.core import findings
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Machine, MachineNode
 from evalsuite.report import forms
 from evalsuite.report.forms import bundle
 from evalsuite.report.text import names, numbers, words

@@ -6,7 +6,7 @@ import pytest
 import reports
 import synthetic
 
-from evalsuite.model import Skip
+from evalsuite.core.model import Skip
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book

@@ -2,7 +2,7 @@ import csv
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants

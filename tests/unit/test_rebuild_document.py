@@ -5,7 +5,8 @@ import csv
 import pages
 import pytest
 
-from evalsuite import paths, report
+from evalsuite import report
+from evalsuite.core import paths
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book

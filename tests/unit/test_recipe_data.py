@@ -6,7 +6,8 @@ import subprocess
 import pytest
 import synthetic
 
-from evalsuite import paths, registry
+from evalsuite.contracts import registry
+from evalsuite.core import paths
 from evalsuite.plan import data_sets
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality import method_rules

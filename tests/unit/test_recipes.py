@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite import placeholders, registry
-from evalsuite.model import Case, Protocol
-from evalsuite.placeholders import fill, find_quoted_numbers
+from evalsuite.contracts import registry
+from evalsuite.core import placeholders
+from evalsuite.core.model import Case, Protocol
+from evalsuite.core.placeholders import fill, find_quoted_numbers
 from evalsuite.plan import repositories
 from tests import goldens, sources
 from tools.recipe_cases import SCALES, base, draw, points

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import pytest
 
-from evalsuite import adapter, paths, registry
-from evalsuite.files import sha256
+from evalsuite.contracts import adapter, registry
+from evalsuite.core import paths
+from evalsuite.core.files import sha256
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 from tests import sources

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite import redaction
+from evalsuite.core import redaction
 from tests import sources
 from tests.planted import LINES, MADE, VARIABLES, WORD
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from tests import sources
 
 HOUSE = paths.PACKAGE.parent

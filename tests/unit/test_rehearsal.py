@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.adapter import Command
 from evalsuite.cli import main
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts.adapter import Command
+from evalsuite.contracts.registry import discover
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch import rehearsals
 from evalsuite.plan import evidence, rehearsal
 from evalsuite.plan.rehearsal import Rehearsal, rehearsed, with_arguments
-from evalsuite.registry import discover
 from evalsuite.runs.rehearsed import MARK, stand_in
 from evalsuite.runs.store import Store
 from tests import runfolders, sources

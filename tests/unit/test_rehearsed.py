@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import sha256
+from evalsuite.contracts.registry import discover
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import sha256
 from evalsuite.logs import catalogue, reading
 from evalsuite.plan import evidence
-from evalsuite.registry import discover
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Log
 

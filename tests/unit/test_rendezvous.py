@@ -2,9 +2,9 @@ import socket
 
 import pytest
 
-from evalsuite import placeholders
 from evalsuite.agent import rendezvous
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import placeholders
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.schedulers.contract import unroll_nodelist
 from tests import sources
 

@@ -7,8 +7,8 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.documents import HostEnvironment, Interface
-from evalsuite.model import Fact
+from evalsuite.core.documents import HostEnvironment, Interface
+from evalsuite.core.model import Fact
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants

@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.model import Fact
+from evalsuite.core.model import Fact
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.page import render

@@ -9,8 +9,8 @@ import synthetic
 
 from evalsuite import report as report_room
 from evalsuite.commands import report
-from evalsuite.documents import ContainerLimits
-from evalsuite.findings import BusyMachine
+from evalsuite.core.documents import ContainerLimits
+from evalsuite.core.findings import BusyMachine
 from evalsuite.report.book import tally
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book

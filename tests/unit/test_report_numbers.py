@@ -1,7 +1,7 @@
 import pytest
 
+from evalsuite.core.model import Interval
 from evalsuite.logs import formatting
-from evalsuite.model import Interval
 from evalsuite.report.figures import ticks
 from evalsuite.report.text import numbers, times, words
 from tests import sources

@@ -7,7 +7,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.model import Machine
+from evalsuite.core.model import Machine
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import captioned_figure

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.report import figures
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book

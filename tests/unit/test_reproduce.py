@@ -8,7 +8,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.commands.evidence import reproduce
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from evalsuite.results.compare import recomputed
 from tests import sources
 

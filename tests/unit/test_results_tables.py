@@ -8,7 +8,7 @@ import synthetic
 
 from evalsuite.commands.printing import i18n, summary_table, terminal
 from evalsuite.commands.printing.terminal import label
-from evalsuite.model import Run, Skip
+from evalsuite.core.model import Run, Skip
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll, bare, of_all

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from evalsuite import cli, files
+from evalsuite import cli
 from evalsuite.agent.recording import Quota, TooMuchOutput
-from evalsuite.errors import EvalsuiteError, Exit, of_machine
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError, Exit, of_machine
+from evalsuite.core.model import Run
 from evalsuite.launch.checks import disk_space
-from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import CASE

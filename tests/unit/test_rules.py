@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import synthetic
 
-from evalsuite.documents import Gpu, HostEnvironment
-from evalsuite.findings import ClockBackwards
-from evalsuite.model import Utilisation
+from evalsuite.core.documents import Gpu, HostEnvironment
+from evalsuite.core.findings import ClockBackwards
+from evalsuite.core.model import Utilisation
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure import summary

@@ -13,9 +13,9 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.agent import node_lock, run_groups
-from evalsuite.documents import Gpu
+from evalsuite.core.documents import Gpu
+from evalsuite.core.model import Fact, Window
 from evalsuite.logs import catalogue
-from evalsuite.model import Fact, Window
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables

@@ -7,9 +7,9 @@ import pytest
 
 import evalsuite
 from evalsuite.cli import main
-from evalsuite.documents import Gpu, HostEnvironment
-from evalsuite.errors import Exit
-from evalsuite.model import Run
+from evalsuite.core.documents import Gpu, HostEnvironment
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Run
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.runs import campaign_facts, sampled
 from evalsuite.runs.store import RunFolder, Store

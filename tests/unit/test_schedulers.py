@@ -14,7 +14,7 @@ import pytest
 from evalsuite import schedulers
 from evalsuite.agent import platforms, rendezvous
 from evalsuite.commands import submit
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.remote import allocations
 from evalsuite.schedulers import SCHEDULERS

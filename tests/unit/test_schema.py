@@ -5,7 +5,7 @@ import jsonschema
 import pytest
 import synthetic
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, summary_json

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import paths
-from evalsuite.adapter import Command, Recipe
+from evalsuite.contracts.adapter import Command, Recipe
+from evalsuite.core import paths
+from evalsuite.core.model import Case
 from evalsuite.launch import runner
-from evalsuite.model import Case
 from evalsuite.plan import data_sets, engines, repositories
 from evalsuite.plan.commandline import command_line
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import cli
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch import batch_search, runner
 from evalsuite.logs import catalogue
 from evalsuite.plan import plan as planning

@@ -10,8 +10,9 @@ import pytest
 import reports
 import runfolders
 
-from evalsuite import cli, redaction
-from evalsuite.errors import Exit
+from evalsuite import cli
+from evalsuite.core import redaction
+from evalsuite.core.errors import Exit
 from evalsuite.machine import variables
 from evalsuite.results.publish import log_copies
 from evalsuite.runs.store import RunFolder
@@ -69,7 +70,7 @@ def test_no_planted_secret_reaches_the_terminal(command, planted, report, tmp_pa
 
 
 ADAPTER = f"""
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 def command(case): return Command(argv=("{{python}}", "train.py", "--password", "{WORD}"))
 facts = dict(name="reference-resnet50", model="resnet50_v1.5", kind="reference", dialect="pytorch_examples")
 ADAPTER = Adapter(name="toynet", title="T", recipes=(Recipe(**facts, command=command, image="x?token={WORD}"),))

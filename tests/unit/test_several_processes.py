@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite import processes
+from evalsuite.core import processes
 from tests.processes import soon
 
 

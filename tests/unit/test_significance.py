@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.findings import RepeatsAdded
+from evalsuite.core.findings import RepeatsAdded
+from evalsuite.core.model import Run, Summary
 from evalsuite.launch import campaign
-from evalsuite.model import Run, Summary
 from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.report.book.book import Book

@@ -8,15 +8,17 @@ from collections import Counter
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from tests import sources
 
 FILES = sorted(paths.PACKAGE.rglob("*.py"))
 CEILINGS = {  # package → lines at most; "" are the modules beside the packages
-    "": 5200,
+    "": 300,
     "agent": 1800,
     "audit": 800,
-    "commands": 6800,
+    "contracts": 1200,
+    "core": 3900,
+    "commands": 6810,
     "importing": 1495,
     "launch": 4350,
     "logs": 9250,

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from tests import sources
 
 STAND_INS = paths.ADAPTERS / "stand_ins"

@@ -8,11 +8,11 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.commands.printing import i18n
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Run
 from evalsuite.launch import campaign
 from evalsuite.launch.remote import allocations
-from evalsuite.messages import Message
-from evalsuite.model import Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store

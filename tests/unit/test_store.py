@@ -8,11 +8,11 @@ from itertools import accumulate
 
 import pytest
 
-from evalsuite import paths
 from evalsuite.agent.sampling import JITTER, interval_s
 from evalsuite.cli import main
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Run, Window
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Run, Window
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.samples import utilisation
 from evalsuite.runs import archive

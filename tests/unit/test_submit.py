@@ -9,10 +9,10 @@ import yaml
 
 from evalsuite import cli
 from evalsuite.commands.launching import kubernetes_submission
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Run
 from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.launch.remote import allocations
-from evalsuite.model import Run
 from evalsuite.plan import kubernetes
 from evalsuite.plan.estimate import Estimate
 from evalsuite.plan.kubernetes import Values

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.findings import ShortWindow, TooShortWindow
-from evalsuite.model import Unmeasured
+from evalsuite.core.findings import ShortWindow, TooShortWindow
+from evalsuite.core.model import Unmeasured
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure.summary import summaries, summary
 from tests.toys import CASE, measured

@@ -6,8 +6,9 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import paths, report
-from evalsuite.model import Fact, Machine, Score
+from evalsuite import report
+from evalsuite.core import paths
+from evalsuite.core.model import Fact, Machine, Score
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.sections.verdict import suspicions as suspected

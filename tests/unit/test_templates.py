@@ -8,8 +8,8 @@ import pytest
 import reports
 from test_history import read
 
-from evalsuite import paths
-from evalsuite.model import Machine
+from evalsuite.core import paths
+from evalsuite.core.model import Machine
 from evalsuite.report.page import assets, templates
 from evalsuite.site import timechart
 from evalsuite.site.history import history

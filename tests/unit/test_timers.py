@@ -2,10 +2,10 @@
 
 import pytest
 
+from evalsuite.core.model import Breakdown, Case, Phase, Protocol, Window
 from evalsuite.logs import reading
 from evalsuite.logs.scan.collectors import OWN_TIMERS, TimerCollector
 from evalsuite.logs.text.logfile import Chunk, Piece
-from evalsuite.model import Breakdown, Case, Phase, Protocol, Window
 from evalsuite.results.measure import breakdown
 from evalsuite.runs.store import Log
 from tests import seeds, sources

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.model import Target
+from evalsuite.core.model import Target
 from evalsuite.results import evaluation
 from evalsuite.results.measure import convergence, loss_curves
 from evalsuite.runs.store import Store

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.findings import CountedInTokens
-from evalsuite.model import Fact
+from evalsuite.core.findings import CountedInTokens
+from evalsuite.core.model import Fact
 from evalsuite.results.compare import units
 from evalsuite.results.measure import measurement
 from tests import runfolders

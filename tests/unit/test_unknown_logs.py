@@ -7,11 +7,11 @@ import pytest
 
 from evalsuite.cli import main
 from evalsuite.commands.printing.explanation import declaration
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import Message
 from evalsuite.logs import explaining
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.unknown.groups import groups
-from evalsuite.messages import Message
 from tests.readings import LOGS, read, rows, seen, value
 
 NO_COUNTER, NO_CLOCK = Message("logs.shape_no_counter"), Message("logs.shape_no_clock")

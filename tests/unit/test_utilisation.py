@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Window
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Window
 from evalsuite.report.text.findings import english
 from evalsuite.results.samples import utilisation
 from evalsuite.runs import samples

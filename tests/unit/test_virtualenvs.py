@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.adapter import Command, Recipe
+from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.launch.provision import installer, recipe_locks, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from tests import sources

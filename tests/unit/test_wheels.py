@@ -2,8 +2,8 @@
 
 import pytest
 
-from evalsuite import registry
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts import registry
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.provision import virtualenvs, wheels
 from tests import sources
 from tests.toys import toynet

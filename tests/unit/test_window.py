@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsuite.core.model import ARRIVALS, RATES, TIMES, Protocol, Step
 from evalsuite.logs.steps.throughput import throughput
 from evalsuite.logs.steps.window import span
-from evalsuite.model import ARRIVALS, RATES, TIMES, Protocol, Step
 from tests import sources
 
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)

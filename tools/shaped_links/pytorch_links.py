@@ -8,10 +8,15 @@ makes nothing slower: tools/measure_links.py shapes the links.
 
 from pathlib import Path
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.model import Case
-from evalsuite.reference import REFERENCE_ENVIRONMENT, REFERENCE_FACTS, reference_arguments, reference_unsupported
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.reference import (
+    REFERENCE_ENVIRONMENT,
+    REFERENCE_FACTS,
+    reference_arguments,
+    reference_unsupported,
+)
+from evalsuite.core.model import Case
 
 SCRIPT = Path(__file__).resolve().parent / "workloads" / "pytorch_links.py"
 

@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
-from evalsuite import files
 from evalsuite.commands.api.rows import KINDS, Case, Finding, Run, Sample, Step, Utilisation
 from evalsuite.commands.parse import read_path
-from evalsuite.decode import number
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import files
+from evalsuite.core.decode import number
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Evaluation
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading
-from evalsuite.model import Evaluation
 from evalsuite.report.data import finished, tables
 from evalsuite.results.compare import changes
 from evalsuite.results.compare.changes import Changes

@@ -6,21 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from evalsuite import author_modules, paths, registry
-from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.checking import Checked
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import known, say, status, worded
 from evalsuite.commands.printing.terminal import line, print_json, table
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts import author_modules, registry
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.contracts.registry import choose_adapters, discover
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Case, Device
 from evalsuite.launch.provision import virtualenvs, wheels
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
-from evalsuite.model import Case, Device
 from evalsuite.plan import evidence as rehearsed
 from evalsuite.plan import repositories
-from evalsuite.registry import choose_adapters, discover
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 
-from evalsuite import launchers, placeholders, registry
-from evalsuite.adapter import GPT_SIZES, INPUT_SIZES, Adapter, Command, Recipe
-from evalsuite.dialect import Dialect, Line
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.contracts import launchers, registry
+from evalsuite.contracts.adapter import GPT_SIZES, INPUT_SIZES, Adapter, Command, Recipe
+from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.core import placeholders
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Device, Precision, Protocol
 from evalsuite.launch.provision import wheels
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Sniffer
-from evalsuite.messages import Message
-from evalsuite.model import Case, Device, Precision, Protocol
 from evalsuite.plan import repositories
 from evalsuite.results.compare.units import SEQUENCES, TOKENS
 from evalsuite.results.measure import facts

@@ -4,14 +4,14 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 
-from evalsuite import author_modules
 from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.adapters import show
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import explanation, i18n, terminal
 from evalsuite.commands.printing.terminal import print_json
-from evalsuite.dialect import Dialect
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.contracts import author_modules
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.logs import catalogue, explaining
 from evalsuite.logs.text.logfile import Unreadable
 

@@ -5,17 +5,17 @@ import math
 import time
 from dataclasses import asdict
 
-from evalsuite import author_modules
 from evalsuite.commands.authoring.adapters import show
 from evalsuite.commands.authoring.checking import Checked, Lack
 from evalsuite.commands.printing import i18n, terminal
-from evalsuite.decode import encode
-from evalsuite.documents import Gpu
-from evalsuite.errors import Exit
+from evalsuite.contracts import author_modules
+from evalsuite.core.decode import encode
+from evalsuite.core.documents import Gpu
+from evalsuite.core.errors import Exit
+from evalsuite.core.messages import Message
 from evalsuite.machine.sensors import accelerators, brought
 from evalsuite.machine.sensors.brought import Brought
 from evalsuite.machine.sensors.sensor import Sensor
-from evalsuite.messages import Message
 from evalsuite.runs.samples import GpuReading
 
 PAUSE_S, MOST_S = 0.5, 0.05  # between two readings beside a training; of one

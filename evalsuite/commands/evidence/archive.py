@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.logs.text import logfile
 from evalsuite.results.publish import log_copies
 from evalsuite.runs import archive

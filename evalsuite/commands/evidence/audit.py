@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalsuite import __version__, files
+from evalsuite import __version__
 from evalsuite.audit import own_files, raw_files, rebuilt
 from evalsuite.audit.own_files import files_of
 from evalsuite.commands import report
@@ -16,10 +16,11 @@ from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
-from evalsuite.errors import Contradicts, EvalsuiteError, Exit, Gone, for_terminal
-from evalsuite.files import MOST_SUMMARY_BYTES
+from evalsuite.core import files
+from evalsuite.core.errors import Contradicts, EvalsuiteError, Exit, Gone, for_terminal
+from evalsuite.core.files import MOST_SUMMARY_BYTES
+from evalsuite.core.messages import LANGUAGES
 from evalsuite.launch import signing
-from evalsuite.messages import LANGUAGES
 from evalsuite.report import forms
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book

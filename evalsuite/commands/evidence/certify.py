@@ -7,7 +7,6 @@ from collections import Counter
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from evalsuite import files
 from evalsuite.audit import certificate
 from evalsuite.audit.certificate import Certificate, Check
 from evalsuite.commands.evidence import audit
@@ -15,8 +14,9 @@ from evalsuite.commands.operations import checks
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.messages import ENGLISH, LANGUAGES
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import ENGLISH, LANGUAGES
 from evalsuite.report.data import finished
 from evalsuite.report.text import words
 

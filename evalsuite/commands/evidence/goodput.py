@@ -5,7 +5,7 @@ import argparse
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, note, print_json
-from evalsuite.errors import Exit
+from evalsuite.core.errors import Exit
 from evalsuite.logs import catalogue, goodput
 from evalsuite.logs.goodput import BUCKETS, TimeSpan
 

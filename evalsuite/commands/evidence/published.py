@@ -4,7 +4,7 @@ import argparse
 
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, note, print_json
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.results.compare import published_rates
 from evalsuite.results.compare.published_rates import plain
 

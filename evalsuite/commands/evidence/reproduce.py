@@ -10,9 +10,9 @@ from evalsuite.commands.options import declared
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
-from evalsuite.errors import EvalsuiteError, Exit, NothingMeasured, did_you_mean
-from evalsuite.findings import BusyMachine
-from evalsuite.model import INPUTS, Summary
+from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured, did_you_mean
+from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import INPUTS, Summary
 from evalsuite.report.data import finished
 from evalsuite.results import evaluation
 from evalsuite.results.compare import recomputed

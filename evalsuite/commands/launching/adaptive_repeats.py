@@ -2,10 +2,10 @@
 
 import contextlib
 
-from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Run
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Run
 from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import Spec

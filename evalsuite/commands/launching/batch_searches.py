@@ -14,11 +14,11 @@ from evalsuite.commands.launching.request import Options, Place, Request, read_r
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Run, Skip
 from evalsuite.launch import batch_search, campaign
 from evalsuite.launch.batch_search import DeviceHourBudget
-from evalsuite.messages import Message
-from evalsuite.model import Case, Run, Skip
 from evalsuite.plan import searched as plan_searched
 from evalsuite.plan.largest import Largest, Tried
 from evalsuite.plan.plan import Plan

@@ -5,7 +5,7 @@ import os
 from dataclasses import replace
 
 from evalsuite.commands.options import common
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.remote import allocations, forwarded_environment
 from evalsuite.plan import engines, over_hosts
 from evalsuite.plan.engines import Engine

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from evalsuite.dialect import Dialect
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Device
 from evalsuite.launch import batch_search
-from evalsuite.model import Device
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import SearchedBatch, Spec
 from evalsuite.runs import trials

@@ -5,12 +5,12 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evalsuite import files, paths
 from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import cases_asked
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core import files, paths
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch.remote import allocations
 from evalsuite.plan import kubernetes
 from evalsuite.plan.kubernetes import HOSTFILE, Values

@@ -3,16 +3,16 @@
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from evalsuite import paths
 from evalsuite.commands.launching.found_batches import MOST, memory_bytes
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Run
 from evalsuite.launch import batch_search
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
-from evalsuite.model import Run
 from evalsuite.plan.estimate import Estimate, Price
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import Spec

@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite import launchers
-from evalsuite.adapter import Adapter, Recipe
 from evalsuite.commands.launching import axis_values, engine_choice, found_batches
 from evalsuite.commands.options.common import read_hosts, search_paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.contracts.registry import discover
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Device
 from evalsuite.launch import campaign
 from evalsuite.launch.provision import readiness, sandbox_trial, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
-from evalsuite.messages import Message
-from evalsuite.model import Case, Device
 from evalsuite.plan import containers, participants, plan, sandbox
 from evalsuite.plan.engines import HOSTS, Engine
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
 from evalsuite.plan.variants import varied
-from evalsuite.registry import discover
 from evalsuite.runs import group, rehearsed
 from evalsuite.runs.store import Store
 

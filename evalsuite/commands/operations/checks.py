@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalsuite import __version__, files, paths
+from evalsuite import __version__
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note
+from evalsuite.core import files, paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names

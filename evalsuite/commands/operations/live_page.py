@@ -11,19 +11,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evalsuite import files, paths
 from evalsuite.commands import report
 from evalsuite.commands.operations import checks
 from evalsuite.commands.options.common import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line
-from evalsuite.errors import EvalsuiteError, NothingMeasured
+from evalsuite.core import files, paths
+from evalsuite.core.errors import EvalsuiteError, NothingMeasured
+from evalsuite.core.model import Run, Window
+from evalsuite.core.placeholders import LOCALHOST
 from evalsuite.launch.progress import EvaluationState
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Run, Window
-from evalsuite.placeholders import LOCALHOST
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import words
 from evalsuite.results import evaluation

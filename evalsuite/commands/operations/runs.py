@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
-from evalsuite.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.runs.store import Store
 
 DAY_S = 86_400.0

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from evalsuite import paths
 from evalsuite.commands.options import values
 from evalsuite.commands.printing.i18n import worded
-from evalsuite.messages import Message
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
 
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "path": Path,

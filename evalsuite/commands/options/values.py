@@ -2,10 +2,10 @@
 
 import argparse
 
-from evalsuite import decode
 from evalsuite.commands.printing.i18n import worded
-from evalsuite.messages import Message
-from evalsuite.model import Protocol
+from evalsuite.core import decode
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Protocol
 
 
 def whole(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalsuite.commands.printing.i18n import say, worded
 
 if TYPE_CHECKING:
-    from evalsuite.dialect import Dialect
+    from evalsuite.contracts.dialect import Dialect
     from evalsuite.logs.explaining import Explanation
     from evalsuite.logs.unknown.groups import Group
 
@@ -55,7 +55,7 @@ def declaration(dialect: "Dialect") -> str:
     used = filter(None, (getattr(step.fields, "func", step.fields), dialect.second))
     names = "".join(f"from {kind.__module__} import {kind.__name__}\n" for kind in used)
     head = "from functools import partial\n\n" if isinstance(step.fields, partial) else ""
-    head += f"from evalsuite.dialect import Dialect, line\n{names}"
+    head += f"from evalsuite.contracts.dialect import Dialect, line\n{names}"
     return f"{head}\nDIALECTS = (\n    Dialect(\n{lines}    ),\n)"
 
 

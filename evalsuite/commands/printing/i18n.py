@@ -1,7 +1,7 @@
 """The language of the terminal: that of `--lang zh` or `--lang en`, else that of the locale, else English.
 
 Sentences of the commands are in `data/text/terminal`. What other rooms say (errors, reasons, the details of `doctor`)
-comes as messages (`evalsuite/messages.py`).
+comes as messages (`evalsuite/core/messages.py`).
 """
 
 import argparse
@@ -12,10 +12,10 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from evalsuite.messages import ENGLISH, LANGUAGES, wording
+from evalsuite.core.messages import ENGLISH, LANGUAGES, wording
 
 if TYPE_CHECKING:
-    from evalsuite.model import Finding
+    from evalsuite.core.model import Finding
     from evalsuite.report.text.words import Words
 
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set counts, as in gettext

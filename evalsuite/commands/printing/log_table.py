@@ -10,8 +10,8 @@ from typing import Any
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
+from evalsuite.core.model import by_key
 from evalsuite.logs.formatting import rate
-from evalsuite.model import by_key
 
 Row = dict[str, Any]  # one element of `parse --json`
 SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")

@@ -7,8 +7,8 @@ from itertools import compress
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import excluded_by, line, table
+from evalsuite.core.model import Case, Row, Summary, Unmeasured, by_key
 from evalsuite.logs.formatting import rate
-from evalsuite.model import Case, Row, Summary, Unmeasured, by_key
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.errors import for_terminal
+from evalsuite.core.errors import for_terminal
+from evalsuite.core.model import Case, Finding, Measurement, Run
 from evalsuite.logs.formatting import rate
-from evalsuite.model import Case, Finding, Measurement, Run
 
 if TYPE_CHECKING:
     from rich import progress as rich_progress

@@ -4,9 +4,9 @@ import contextlib
 import shutil
 from collections.abc import Sequence
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
-from evalsuite.model import Run
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Run
 from evalsuite.runs.store import RunFolder, Store
 
 USUAL_BYTES = 20 << 20  # a node: logs and two samples a second for an hour

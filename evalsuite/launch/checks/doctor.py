@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import adapter, files, paths, registry
 from evalsuite.agent import run_groups
+from evalsuite.contracts import adapter, registry
+from evalsuite.core import files, paths
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Device
 from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.provision import data_manifest, installer, sandbox_trial, virtualenvs
 from evalsuite.launch.provision.recipe_locks import find_lock
@@ -22,8 +25,6 @@ from evalsuite.machine.sensors import nvml
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.processor import Cpu
-from evalsuite.messages import Message
-from evalsuite.model import Device
 from evalsuite.plan import data_sets
 from evalsuite.runs.preflight import AREAS
 

@@ -12,16 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from evalsuite import decode, files, launchers, paths, redaction
-from evalsuite.adapter import Adapter, Recipe
-from evalsuite.documents import AllReduceTimes, NetworkMeasurement, StorageReading
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts import launchers
+from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.core import decode, files, paths, redaction
+from evalsuite.core.documents import AllReduceTimes, NetworkMeasurement, StorageReading
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 from evalsuite.launch import engine_process
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
-from evalsuite.messages import Message
-from evalsuite.model import Case
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs import network
 from evalsuite.runs.store import RunFolder

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import __version__, decode, files, paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite import __version__
+from evalsuite.core import decode, files, paths
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.checks import drift_probe
 from evalsuite.machine import cgroups, environment, foreign, pitfalls
 from evalsuite.machine.sensors.accelerators import open_accelerators

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite import __version__, redaction
-from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import HostClocksDiffer
+from evalsuite import __version__
+from evalsuite.core import redaction
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import HostClocksDiffer
+from evalsuite.core.messages import Message, Phrase
 from evalsuite.launch import engine_process
 from evalsuite.launch.checks import node_check
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.messages import Message, Phrase
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import preflight
 from evalsuite.runs.preflight import CheckedNode, DeviceProcess, NodeFacts, Preflight, Trouble

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from evalsuite.model import Run
+from evalsuite.core.model import Run
 from evalsuite.plan.estimate import Estimate
 
 MARGIN_S = 150.0  # SIGTERM comes 120 s before the end, and no run shall meet it

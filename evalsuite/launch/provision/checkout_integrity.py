@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite.core import files
 from evalsuite.launch.provision.git import CannotFetch, run_git
 
 BYTECODE = "__pycache__"

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.adapter import Recipe
-from evalsuite.documents import Checkout
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.documents import Checkout
+from evalsuite.core.messages import Message
+from evalsuite.core.redaction import redact
 from evalsuite.launch.provision.checkout_integrity import BYTECODE, Differences, find_differences
 from evalsuite.launch.provision.git import CannotFetch, read_git, run_git
-from evalsuite.messages import Message
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
-from evalsuite.redaction import redact
 
 BRANCHES_ALONE = (  # of a server that gives no single commit, git says
     "does not allow request for unadvertised object",  # protocol 0 without uploadpack.allowReachableSHA1InWant

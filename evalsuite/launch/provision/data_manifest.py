@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import decode, files, paths
-from evalsuite.documents import ReadData
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message, message_of
+from evalsuite.core import decode, files, paths
+from evalsuite.core.documents import ReadData
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message, message_of
 from evalsuite.plan import data_sets
 from evalsuite.plan.data_sets import DataSet, Split
 

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Mapping
 
-from evalsuite import files, paths
+from evalsuite.core import files, paths
 from evalsuite.launch.programs import ask_program
 from evalsuite.plan.containers import Container, Runtime
 from evalsuite.runs.store import SCRATCH

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 
 Progress = Callable[[str], None]
 

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import __version__, files, locks, paths
-from evalsuite.adapter import Command, Recipe
-from evalsuite.decode import encode
-from evalsuite.errors import EvalsuiteError
+from evalsuite import __version__
+from evalsuite.contracts.adapter import Command, Recipe
+from evalsuite.core import files, locks, paths
+from evalsuite.core.decode import encode
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 from evalsuite.launch.provision import data_manifest, virtualenvs
 from evalsuite.launch.provision.data_manifest import Manifest
 from evalsuite.launch.provision.installer import LAST_LINES, Progress
-from evalsuite.messages import Message
 from evalsuite.plan import data_sets
 from evalsuite.plan.data_sets import DataSet, Size, Split
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.adapter import Recipe
-from evalsuite.documents import ReadData
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.documents import ReadData
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 from evalsuite.launch.provision import checkouts, data_manifest
 from evalsuite.launch.provision.data_manifest import Manifest
-from evalsuite.messages import Message
-from evalsuite.model import Case
 from evalsuite.plan import repositories
 from evalsuite.plan.data_sets import names
 

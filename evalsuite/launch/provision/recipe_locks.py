@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalsuite import files, paths
-from evalsuite.adapter import Recipe
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core import files, paths
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Device
 from evalsuite.launch.provision.installer import CannotInstall, Progress, run_installer
-from evalsuite.messages import Message
-from evalsuite.model import Device
 
 SERVED = ("Linux", "x86_64")
 PLATFORM = "x86_64-unknown-linux-gnu"

@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import scratch
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import scratch
+from evalsuite.core.messages import Message, message_of
 from evalsuite.launch.programs import ask_program
-from evalsuite.messages import Message, message_of
 from evalsuite.plan import sandbox
 from evalsuite.runs.store import SCRATCH
 

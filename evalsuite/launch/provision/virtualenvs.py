@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 
-from evalsuite import files, locks, paths
-from evalsuite.adapter import Recipe
-from evalsuite.errors import EvalsuiteError
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core import files, locks, paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Device
 from evalsuite.launch.programs import run_joined
 from evalsuite.launch.provision import wheels
 from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_installer
@@ -31,8 +33,6 @@ from evalsuite.launch.provision.recipe_locks import (
     resolve,
 )
 from evalsuite.machine.sensors.accelerators import open_accelerators
-from evalsuite.messages import Message
-from evalsuite.model import Device
 
 CAPABILITY = "EVALSUITE_COMPUTE_CAPABILITY"  # "7.0", or several with commas
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute

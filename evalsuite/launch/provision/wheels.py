@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalsuite import paths
-from evalsuite.adapter import Recipe
-from evalsuite.model import Device
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core import paths
+from evalsuite.core.model import Device
 
 Capability = tuple[int, int]  # NVIDIA's number of a device's instructions: (7, 0) of a V100
 Pins = tuple[str, ...]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 from evalsuite.launch.programs import Program, ask_program
-from evalsuite.messages import Message
 from evalsuite.plan.engines import Engine, refuse_more_nodes
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Environment, QueuedJob, Scheduler

@@ -5,8 +5,8 @@ import os
 import re
 from collections.abc import Mapping
 
-from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.programs import ask_program
 from evalsuite.machine import variables
 

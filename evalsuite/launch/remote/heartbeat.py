@@ -8,8 +8,8 @@ import threading
 import time
 from types import TracebackType
 
-from evalsuite import files
 from evalsuite.agent.heartbeat import CALL_SILENT_S, FILE_SILENT_S, GREETING, PERIOD_S, FileWatch, touch
+from evalsuite.core import files
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.runs.store import RunFolder
 

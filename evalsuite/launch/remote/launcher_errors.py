@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite.core import files
 
 LONGEST = 500
 # "srun: error: …", "ssh: Could not resolve hostname b: …", "Host key verification failed.", "ORTE was unable to …"

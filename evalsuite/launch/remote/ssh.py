@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from evalsuite.messages import Message
+from evalsuite.core.messages import Message
 from evalsuite.plan import over_hosts
 from evalsuite.plan.hosts import Host
 

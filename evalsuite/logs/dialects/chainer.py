@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line, step_before
+from evalsuite.contracts.dialect import Dialect, line, step_before
 
 _ENTRY_BYTES = 4096  # of LogReport's JSON: more than an entry has
 _EPOCH = re.compile(rb'"epoch": (\d+)')

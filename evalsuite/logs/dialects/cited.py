@@ -1,6 +1,6 @@
 """Figures cited from a table: what `evalsuite import` writes next to the row as it was there."""
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, line
 
 ITEMS = ("images", "sentences", "sequences", "samples", "tokens", "words")
 

@@ -2,7 +2,7 @@
 
 import re
 
-from evalsuite.dialect import Dialect, Fields, line
+from evalsuite.contracts.dialect import Dialect, Fields, line
 
 _LOADED = re.compile(rb".*\bLoaded: ([\d.]+) seconds", re.DOTALL)  # behind a rank, too
 _LOADING_BYTES = 1 << 12  # of its complaints

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, Line, line
+from evalsuite.contracts.dialect import Dialect, Line, line
 
 _HALF_DIGIT_S = 5e-5  # `time` has four decimals
 _HUNDRED = 100  # steps, which a window has

@@ -1,6 +1,6 @@
 """DLLogger of MXNet, whose devices are counted. The others compute nothing: `data/dialects/dllogger.toml`."""
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, line
 
 _DLE = "NVIDIA/DeepLearningExamples@729963dd47:"
 _AT = rb"DLL (?P<stamp>\d{4}-\d\d-\d\d [\d:.]+) - "

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, line
 
 
 def _product(match: "re.Match[bytes]") -> Mapping[str, float]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from evalsuite.dialect import Dialect, Fields, Line, line
+from evalsuite.contracts.dialect import Dialect, Fields, Line, line
 from evalsuite.logs.text.records import clock_s
 
 _NUMBER = rb"[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'

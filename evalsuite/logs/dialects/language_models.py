@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, line
 
 _SUFFIXES = {b"": 1.0, b"K": 1e3, b"M": 1e6, b"B": 1e9}
 

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line, step_before
+from evalsuite.contracts.dialect import Dialect, line, step_before
 from evalsuite.logs.text.records import clock_s
 
 _EPOCH_BEFORE = re.compile(rb"Epoch:\[ *(\d+)/ *\d+\], $")

@@ -4,9 +4,9 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 
-from evalsuite.dialect import Dialect, Fields, Line, line
+from evalsuite.contracts.dialect import Dialect, Fields, Line, line
+from evalsuite.core.messages import Message
 from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck, benchmark_of, set_size, value
-from evalsuite.messages import Message
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, line
 
 _EVERY = 10  # steps between two bars that are read: their means have two digits after the point
 

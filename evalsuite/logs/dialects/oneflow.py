@@ -1,6 +1,6 @@
 """OneFlow Wide & Deep; the others are in data/dialects/oneflow.toml."""
 
-from evalsuite.dialect import Dialect, line, step_before
+from evalsuite.contracts.dialect import Dialect, line, step_before
 
 DIALECTS = (
     Dialect(

@@ -1,6 +1,6 @@
 """Paddle 1.8 BERT; the others are in data/dialects/paddle.toml."""
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, line
 
 DIALECTS = (
     Dialect(

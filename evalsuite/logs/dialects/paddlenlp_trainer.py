@@ -2,7 +2,7 @@
 
 import re
 
-from evalsuite.dialect import Dialect, Fields, line
+from evalsuite.contracts.dialect import Dialect, Fields, line
 
 _TRAINER = "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._maybe_log_save_evaluate(); trainer_utils.py, speed_metrics()"
 _SPEED = rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), interval_samples_per_second: (?P<rate>[\d.]+)"

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, line
 from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.text.records import clock_s
 

@@ -4,7 +4,7 @@ import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.dialect import Dialect, line, step_before
+from evalsuite.contracts.dialect import Dialect, line, step_before
 
 _CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")

@@ -2,7 +2,7 @@
 
 import re
 
-from evalsuite.dialect import Dialect, Fields, Line, line
+from evalsuite.contracts.dialect import Dialect, Fields, Line, line
 from evalsuite.logs.text.records import clock_s
 
 _LINE_BYTES = 400  # of a row, before its bar

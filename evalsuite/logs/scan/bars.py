@@ -2,7 +2,7 @@
 
 import re
 
-from evalsuite.messages import Message
+from evalsuite.core.messages import Message
 
 # Epoch 1: 100%|██████████| 14/14 [04:02<00:00, 17.64s/it, loss=88]
 # Epoch 1: 15it [04:02, 18.76s/it, loss=88]: tqdm drops a total that was passed

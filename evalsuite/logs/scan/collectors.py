@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
-from evalsuite import paths
-from evalsuite.dialect import PIECES, SCORE, Dialect, Line, Timers
-from evalsuite.findings import BeginsAgain, LossNotANumber, Resumed
+from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
+from evalsuite.core import paths
+from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
+from evalsuite.core.model import Breakdown, Phase, Score, Window
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.text.intact import WIDTHS, may_be_cut, unfolded
 from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.logs.text.records import is_whole, matches, number, printer, whole
-from evalsuite.model import Breakdown, Phase, Score, Window
 
 # batch and devices: by lines of the dialect, and by one list of how scripts spell them
 

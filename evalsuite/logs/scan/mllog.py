@@ -10,10 +10,10 @@ import re
 import statistics
 from collections.abc import Iterator
 
-from evalsuite import paths
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.text.records import number
-from evalsuite.messages import Message
 
 MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
 FASTER = 1.5  # a run as a whole cannot be this many times faster than its training

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from evalsuite import paths
-from evalsuite.dialect import Dialect, Line
+from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.collectors import (
     OWN_TIMERS,
@@ -23,7 +24,6 @@ from evalsuite.logs.scan.collectors import (
 from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece, chunks, within
 from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match
-from evalsuite.messages import Message
 
 QUIET_CHUNKS = 4  # searched for a failure, after the last step and at the end
 LINE_LOOKED_AT = 8192  # bytes, likewise
@@ -229,7 +229,7 @@ class Failure:
     @property
     def reason(self) -> str:
         """The line as printed, less what looks like a secret."""
-        from evalsuite.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
+        from evalsuite.core.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
 
         return Message(
             "logs.failure_line",

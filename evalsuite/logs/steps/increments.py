@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evalsuite.dialect import Dialect
+from evalsuite.contracts.dialect import Dialect
 from evalsuite.logs.text.records import DAY_S, HALF_DAY_S, Record
 
 

@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalsuite.dialect import Dialect
-from evalsuite.findings import LossNotFalling
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.findings import LossNotFalling
+from evalsuite.core.model import LossCurve, by_key
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Extractor, Record
-from evalsuite.model import LossCurve, by_key
 
 FEWEST = LossNotFalling.fewest
 STRETCHES = 32

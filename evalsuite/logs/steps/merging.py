@@ -10,13 +10,13 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite import findings as rules
-from evalsuite.dialect import PIECES, Dialect
+from evalsuite.contracts.dialect import PIECES, Dialect
+from evalsuite.core import findings as rules
+from evalsuite.core.model import Finding, Step
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
 from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.records import Record, place, positive, whole
-from evalsuite.model import Finding, Step
 
 FEWEST_OF_JOB = 3  # reports
 LEAST_OF_EPOCH, MOST_OF_EPOCHS, FEWEST_EPOCHS = 0.8, 0.9, 2  # of the longest; without those that were cut short

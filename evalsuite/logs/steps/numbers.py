@@ -13,19 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalsuite import findings as rules
-from evalsuite.dialect import NO_ITEMS, PIECES, Dialect
-from evalsuite.logs.formatting import rate, shown
-from evalsuite.logs.scan.scan import MAX_RECORDS, Failure, Scan, TooMany, find_failure
-from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
-from evalsuite.logs.steps.throughput import disagreement, throughput, unlike_rest
-from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span, widened
-from evalsuite.logs.text.arrivals import Arrival
-from evalsuite.logs.text.intact import ALTERED
-from evalsuite.logs.text.logfile import Unreadable
-from evalsuite.logs.text.records import Record, positive, whole
-from evalsuite.messages import Message, join
-from evalsuite.model import (
+from evalsuite.contracts.dialect import NO_ITEMS, PIECES, Dialect
+from evalsuite.core import findings as rules
+from evalsuite.core.messages import Message, join
+from evalsuite.core.model import (
     ARRIVALS,
     RATES,
     STAMPS,
@@ -38,6 +29,15 @@ from evalsuite.model import (
     Throughput,
     Window,
 )
+from evalsuite.logs.formatting import rate, shown
+from evalsuite.logs.scan.scan import MAX_RECORDS, Failure, Scan, TooMany, find_failure
+from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
+from evalsuite.logs.steps.throughput import disagreement, throughput, unlike_rest
+from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span, widened
+from evalsuite.logs.text.arrivals import Arrival
+from evalsuite.logs.text.intact import ALTERED
+from evalsuite.logs.text.logfile import Unreadable
+from evalsuite.logs.text.records import Record, positive, whole
 
 DOUBT = rules.BatchDoubted.limit  # so many times apart, clock and printed rate do not measure the same thing
 SAME_LINE = 1.1  # the same, where rate and time are in one line

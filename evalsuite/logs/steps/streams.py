@@ -7,8 +7,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from evalsuite.dialect import Dialect
-from evalsuite.findings import SeveralRuns
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.findings import SeveralRuns
 from evalsuite.logs.text.records import Record, find_places, place
 
 Stream = list[Record]

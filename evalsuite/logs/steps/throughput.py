@@ -10,7 +10,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evalsuite import findings as rules
+from evalsuite.core import findings as rules
+from evalsuite.core.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
 from evalsuite.logs.steps.window import (
     BURST_SHARE,
     CLOCKS,
@@ -24,7 +25,6 @@ from evalsuite.logs.steps.window import (
     span,
     widened,
 )
-from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
 
 DISAGREE = rules.ClockDisagrees.limit  # docs/report.md#definitions
 DRIFT = rules.Drift.limit

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evalsuite.findings import ArrivalsBursty, CoarseFigures, PartialBatch, RatesScatter
-from evalsuite.model import ARRIVALS, RATES, STAMPS, TIMES, Finding, Protocol, Step
+from evalsuite.core.findings import ArrivalsBursty, CoarseFigures, PartialBatch, RatesScatter
+from evalsuite.core.model import ARRIVALS, RATES, STAMPS, TIMES, Finding, Protocol, Step
 
 SCATTER = RatesScatter.limit
 FULL_BATCH = PartialBatch.limit

@@ -4,7 +4,7 @@ import bisect
 from collections.abc import Callable
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite.core import files
 from evalsuite.logs.text.records import number, whole
 
 MOST_BYTES = 1 << 28  # ten million chunks

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
-from evalsuite.dialect import Dialect, Line
+from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.core.messages import Message
 from evalsuite.logs.text.logfile import Piece, chunks
 from evalsuite.logs.text.records import is_whole
-from evalsuite.messages import Message
 
 ALTERED = Message("logs.lines_altered")
 WIDTHS = frozenset((80, 100, 120, 128, 132, 140, 160, 180, 200, 240))  # columns that terminals usually have

@@ -20,8 +20,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-from evalsuite import files
-from evalsuite.messages import Message, message_of
+from evalsuite.core import files
+from evalsuite.core.messages import Message, message_of
 
 FIRST_CHUNK_BYTES = 1 << 14
 CHUNK_BYTES = 1 << 18

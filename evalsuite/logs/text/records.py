@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
 from typing import Any, NamedTuple
 
-from evalsuite.dialect import Dialect, Fields, Line
+from evalsuite.contracts.dialect import Dialect, Fields, Line
 from evalsuite.logs.text.logfile import Chunk
 
 ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare

@@ -16,7 +16,8 @@ from pathlib import Path
 from re import Match, Pattern
 from typing import Any, Literal, NamedTuple
 
-from evalsuite.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
+from evalsuite.contracts.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
+from evalsuite.core.messages import Message, join
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.bars import PastTotal
 from evalsuite.logs.scan.collectors import spelt
@@ -25,7 +26,6 @@ from evalsuite.logs.text.records import COMPACT, stamp_s
 from evalsuite.logs.unknown import roles, tables, words
 from evalsuite.logs.unknown.starts import find_starts
 from evalsuite.logs.unknown.words import Slot
-from evalsuite.messages import Message, join
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, HEAD_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 500, 1500, 120, 40, 300

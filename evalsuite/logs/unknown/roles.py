@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from evalsuite.dialect import NO_ITEMS, Scope
+from evalsuite.contracts.dialect import NO_ITEMS, Scope
 from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 

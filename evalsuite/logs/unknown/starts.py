@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from evalsuite.dialect import Dialect
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.scan import Scan, TooMany, find_failure
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, find_doubt, in_steps
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Record, find_places
-from evalsuite.messages import Message
 
 FAR = 3  # usual intervals
 UNEQUAL, ALIKE = 0.1, 0.6

@@ -5,11 +5,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
+from evalsuite.core.model import RATES, TIMES, Step
 from evalsuite.logs.steps.merging import merge_records
 from evalsuite.logs.steps.numbers import Numbers
 from evalsuite.logs.steps.throughput import throughput
 from evalsuite.logs.steps.window import CLOCKS, Span, Timing
-from evalsuite.model import RATES, TIMES, Step
 
 SMALL_BYTES = 1 << 23  # of larger logs samples are taken
 PAUSE_STEPS = 10

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.logs.text.records import COMPACT, TO_COME
 
 # what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths

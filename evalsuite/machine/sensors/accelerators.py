@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evalsuite import author_modules
+from evalsuite.contracts import author_modules
 from evalsuite.machine.sensors import brought
 from evalsuite.machine.sensors.ascend import Ascend
 from evalsuite.machine.sensors.nvidia import Nvidia

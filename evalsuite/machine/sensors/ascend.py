@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from evalsuite.documents import Gpu
+from evalsuite.core.documents import Gpu
 from evalsuite.machine.sensors.dcmi import Dcmi
 from evalsuite.machine.sensors.npu_smi import NpuSmi
 from evalsuite.machine.sensors.sensor import Sensor

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from evalsuite import author_modules, decode
-from evalsuite.documents import Gpu
+from evalsuite.contracts import author_modules
+from evalsuite.core import decode
+from evalsuite.core.documents import Gpu
+from evalsuite.core.messages import Message
 from evalsuite.machine.sensors.sensor import Sensor
-from evalsuite.messages import Message
 from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 

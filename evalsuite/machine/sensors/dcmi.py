@@ -6,7 +6,7 @@ Huawei's "DCMI API Reference" and its header dcmi_interface_api.h (Ascend 910 an
 import ctypes
 from typing import Any
 
-from evalsuite.documents import Gpu
+from evalsuite.core.documents import Gpu
 from evalsuite.machine.sensors.sensor import Sensor
 from evalsuite.runs.samples import GpuReading
 

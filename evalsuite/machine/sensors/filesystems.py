@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from evalsuite import files
+from evalsuite.core import files
 from evalsuite.runs.samples import FilesystemCounters
 
 LUSTRE = ("proc/fs/lustre/llite", "sys/kernel/debug/lustre/llite", "sys/fs/lustre/llite")

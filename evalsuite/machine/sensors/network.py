@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evalsuite import files
-from evalsuite.documents import Interface
+from evalsuite.core import files
+from evalsuite.core.documents import Interface
 from evalsuite.machine.sensors import system
 from evalsuite.runs.samples import InterfaceCounters
 

@@ -5,7 +5,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 
-from evalsuite.documents import Gpu
+from evalsuite.core.documents import Gpu
 from evalsuite.runs.samples import GpuReading
 
 PERIOD_S = 5.0

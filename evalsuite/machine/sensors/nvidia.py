@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalsuite.documents import Gpu
+from evalsuite.core.documents import Gpu
 from evalsuite.machine.sensors import nvml, pcie
 from evalsuite.machine.sensors.nvidia_buffers import Buffer
 from evalsuite.machine.sensors.nvidia_health import Health, Xids

@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from evalsuite.messages import Message
+from evalsuite.core.messages import Message
 
 
 @functools.cache

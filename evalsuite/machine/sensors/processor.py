@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evalsuite import files
+from evalsuite.core import files
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors import system
 

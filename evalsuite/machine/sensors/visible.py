@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from evalsuite.decode import whole
-from evalsuite.documents import Gpu
+from evalsuite.core.decode import whole
+from evalsuite.core.documents import Gpu
 
 
 def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:

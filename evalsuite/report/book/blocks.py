@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from evalsuite.decode import whole
-from evalsuite.model import Case, Protocol, Row, Summary, by_key
+from evalsuite.core.decode import whole
+from evalsuite.core.model import Case, Protocol, Row, Summary, by_key
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.participants import Participant, participants

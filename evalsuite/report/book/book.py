@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from evalsuite import findings
-from evalsuite.model import Case, Evaluation, Finding, Measurement, Protocol, Row, Skip, Summary, by_key
+from evalsuite.core import findings
+from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Protocol, Row, Skip, Summary, by_key
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period

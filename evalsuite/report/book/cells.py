@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from evalsuite.findings import UnstableRepeats
-from evalsuite.model import Case, Interval, Summary
+from evalsuite.core.findings import UnstableRepeats
+from evalsuite.core.model import Case, Interval, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS, State
 from evalsuite.report.text import names, numbers

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from evalsuite.documents import STATED_FIGURES
-from evalsuite.expressions import OwnColumn
-from evalsuite.model import Evaluation, Summary
+from evalsuite.core.documents import STATED_FIGURES
+from evalsuite.core.expressions import OwnColumn
+from evalsuite.core.model import Evaluation, Summary
 from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Words

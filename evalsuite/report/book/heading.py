@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from evalsuite.author_document import BothLanguages, LabDocument
-from evalsuite.model import Row
+from evalsuite.core.author_document import BothLanguages, LabDocument
+from evalsuite.core.model import Row
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
 from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow, shared_options

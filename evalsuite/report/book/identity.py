@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 
-from evalsuite import findings
-from evalsuite.model import Evaluation, Timeline
+from evalsuite.core import findings
+from evalsuite.core.model import Evaluation, Timeline
 from evalsuite.report.text import names
 
 SHOWN_DIGITS = 12

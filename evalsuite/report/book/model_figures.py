@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 
-from evalsuite.decode import whole
-from evalsuite.model import Case, Summary
+from evalsuite.core.decode import whole
+from evalsuite.core.model import Case, Summary
 from evalsuite.report.book import cells, columns
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book

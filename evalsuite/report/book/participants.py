@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from evalsuite.documents import UsedRecipe
-from evalsuite.model import Case
+from evalsuite.core.documents import UsedRecipe
+from evalsuite.core.model import Case
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names
 

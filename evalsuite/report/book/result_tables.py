@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from evalsuite.model import Case, Interval, Summary
+from evalsuite.core.model import Case, Interval, Summary
 from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Column
 from evalsuite.report.book.book import Book

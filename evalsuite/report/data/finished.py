@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from evalsuite import decode, findings
-from evalsuite.author_document import BothLanguages, LabDocument
-from evalsuite.decode import Kind, Mistake, Wrong, message, refusal, shown, take
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import MOST_SUMMARY_BYTES, is_file, read_json
-from evalsuite.model import (
+from evalsuite.core import decode, findings
+from evalsuite.core.author_document import BothLanguages, LabDocument
+from evalsuite.core.decode import Kind, Mistake, Wrong, message, refusal, shown, take
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import MOST_SUMMARY_BYTES, is_file, read_json
+from evalsuite.core.model import (
     Case,
     Fact,
     Finding,

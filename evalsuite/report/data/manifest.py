@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalsuite import __version__, decode
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import is_file, read_json, sha256, write_json
-from evalsuite.messages import LANGUAGES, Message
+from evalsuite import __version__
+from evalsuite.core import decode
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import is_file, read_json, sha256, write_json
+from evalsuite.core.messages import LANGUAGES, Message
 
 NAME, SIGNATURE = "manifest.json", "manifest.json.sig"  # of all hashes
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from evalsuite import paths
-from evalsuite.decode import Kind, Mistake, Wrong, inside, message, mistakes_of, optional, refuse
+from evalsuite.core import paths
+from evalsuite.core.decode import Kind, Mistake, Wrong, inside, message, mistakes_of, optional, refuse
 
 FILE = "data/schema/summary.schema.json"
 

@@ -1,7 +1,7 @@
 """What changed since an earlier report: how its cases moved, and whether the order of the headlines is the same."""
 
-from evalsuite.findings import BusyMachine
-from evalsuite.model import Evaluation, Since
+from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import Evaluation, Since
 from evalsuite.report.book.book import Book
 from evalsuite.report.data.finished import Finished
 from evalsuite.report.sections.verdict import answers

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from evalsuite import __version__, paths
+from evalsuite import __version__
+from evalsuite.core import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.data import manifest, schema

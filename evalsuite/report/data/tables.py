@@ -6,8 +6,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from evalsuite import paths
-from evalsuite.files import write_atomically
+from evalsuite.core import paths
+from evalsuite.core.files import write_atomically
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.data.values import value_at

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evalsuite.model import Case, Measurement, Row, Summary, Target, Unmeasured
+from evalsuite.core.model import Case, Measurement, Row, Summary, Target, Unmeasured
 from evalsuite.report.book import blocks, columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state

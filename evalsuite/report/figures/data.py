@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
-from evalsuite.model import Origin, Summary, by_key
+from evalsuite.core.model import Origin, Summary, by_key
 from evalsuite.report.figures.style import note_swatch
 
 Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]

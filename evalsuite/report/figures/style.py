@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite.core import paths
 
 # Six hues of one name in both themes: blue, orange, green, purple, brick, teal. At least 3.1:1 on white and 3.6:1 on
 # #14171A; the least OKLab distance of two, with full or simulated protan, deutan, tritan vision, is 0.15 and 0.17.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import by_key
+from evalsuite.core.model import by_key
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, Table, note_entry, plain
 from evalsuite.report.figures.scaling import positive, scale_columns

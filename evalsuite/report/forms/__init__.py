@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Evaluation
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Evaluation
 from evalsuite.report.book import identity
 from evalsuite.report.data import manifest
 from evalsuite.report.forms.material import material_of

@@ -6,9 +6,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from evalsuite import paths
-from evalsuite.files import write_atomically, zip_entry
-from evalsuite.model import Measurement
+from evalsuite.core import paths
+from evalsuite.core.files import write_atomically, zip_entry
+from evalsuite.core.model import Measurement
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
 from evalsuite.report.forms.material import Material

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from evalsuite.files import write_atomically
-from evalsuite.model import Summary
+from evalsuite.core.files import write_atomically
+from evalsuite.core.model import Summary
 from evalsuite.report.book import heading, states
 from evalsuite.report.book.blocks import Block, models
 from evalsuite.report.book.book import Book

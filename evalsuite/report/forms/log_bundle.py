@@ -6,8 +6,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import replacing, sha256, zip_entry
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import replacing, sha256, zip_entry
 from evalsuite.report.forms import bundle
 from evalsuite.report.forms.material import Material
 from evalsuite.results.publish.log_copies import LogCopy

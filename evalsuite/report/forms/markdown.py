@@ -5,8 +5,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from evalsuite import __version__, paths
-from evalsuite.files import write_atomically
+from evalsuite import __version__
+from evalsuite.core import paths
+from evalsuite.core.files import write_atomically
 from evalsuite.report.book import blocks, heading, identity, outline
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.forms import headline_figure

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.model import Evaluation
+from evalsuite.core.model import Evaluation
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.results.publish.log_copies import Logs

@@ -4,8 +4,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import write_atomically
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import write_atomically
 from evalsuite.report.data import tables
 from evalsuite.report.forms.material import Material
 

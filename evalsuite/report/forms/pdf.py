@@ -10,9 +10,9 @@ import subprocess
 from datetime import UTC
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import scratch, write_atomically
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import scratch, write_atomically
 from evalsuite.report.forms import single
 from evalsuite.report.forms.material import Material
 

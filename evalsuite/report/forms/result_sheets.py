@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalsuite.model import by_key
+from evalsuite.core.model import by_key
 from evalsuite.report.book import blocks, heading, states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evalsuite.files import is_file, sha256, write_atomically
+from evalsuite.core.files import is_file, sha256, write_atomically
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
 from evalsuite.report.text import words

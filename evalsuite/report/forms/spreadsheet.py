@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.errors import EvalsuiteError
-from evalsuite.files import write_atomically
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import write_atomically
 from evalsuite.report.book import heading
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables

@@ -8,7 +8,7 @@ import functools
 import re
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite.core import paths
 
 STYLE_IMPORT = re.compile(r'^@import "([\w./-]+)";\n', re.MULTILINE)
 SCRIPT_IMPORT = re.compile(r'^import (?:\{[^}]*\} from )?"([\w./-]+)";\n', re.MULTILINE)

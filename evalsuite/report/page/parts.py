@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.model import Evaluation
+from evalsuite.core.model import Evaluation
 from evalsuite.report.book.book import Book
 
 FILES = "report.part-*.html"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from evalsuite.author_document import LabDocument
+from evalsuite.core.author_document import LabDocument
 from evalsuite.report.book import outline
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.section import Section, Subject

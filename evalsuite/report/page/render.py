@@ -8,8 +8,9 @@ from typing import get_args
 
 from markupsafe import Markup, escape
 
-from evalsuite import __version__, paths
-from evalsuite.messages import Message
+from evalsuite import __version__
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
 from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book

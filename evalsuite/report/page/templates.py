@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, Stric
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from evalsuite import files, paths
+from evalsuite.core import files, paths
 from evalsuite.report.text import names
 
 __all__ = ["Environment", "drawing", "environment"]

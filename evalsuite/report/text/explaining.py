@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from evalsuite import findings
-from evalsuite.model import Finding
+from evalsuite.core import findings
+from evalsuite.core.model import Finding
 from evalsuite.report.text.findings import limits, rule, with_limits
 from evalsuite.report.text.words import PLACEHOLDER, Words, read
 

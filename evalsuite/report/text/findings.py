@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from functools import cache
 
-from evalsuite import findings
-from evalsuite.model import Finding
+from evalsuite.core import findings
+from evalsuite.core.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words, placeholders, read, read_rule

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from evalsuite import paths
-from evalsuite.messages import Message
-from evalsuite.model import UNKNOWN, Case
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
+from evalsuite.core.model import UNKNOWN, Case
 from evalsuite.report.text import names
 
 ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 from markupsafe import Markup, escape
 
-from evalsuite.model import Interval
+from evalsuite.core.model import Interval
 
 NARROW_SPACE = "\u202f"  # between a number and its unit: no line break, half a blank wide
 RANGE = "–"

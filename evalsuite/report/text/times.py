@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from evalsuite.decode import instant
+from evalsuite.core.decode import instant
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Text, Words
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import BETWEEN, LANGUAGES, Message, wording
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import BETWEEN, LANGUAGES, Message, wording
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import Literal
 
-from evalsuite.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
+from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, ranking, winners
 from evalsuite.results.compare.decisions import (
     PUBLISHED,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from evalsuite.model import Case, Interval, Protocol, Row, Summary, Unmeasured, by_key
+from evalsuite.core.model import Case, Interval, Protocol, Row, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure.statistics import SIGNIFICANCE, differ, ratio_of_medians

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from evalsuite.findings import BusyMachine
-from evalsuite.model import Interval, Summary
+from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import Interval, Summary
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Purpose
 from evalsuite.results.compare.scaling import suspicious

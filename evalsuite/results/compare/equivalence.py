@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from evalsuite.workload import TrainedSetting, WorkloadAnswer
+from evalsuite.core.workload import TrainedSetting, WorkloadAnswer
 
 Verdict = Literal["proven", "limited", "differs"]
 Cause = Literal[  # first what was built, and what is timed; then what it computes

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
-from evalsuite.documents import RunCommand
-from evalsuite.model import Summary
+from evalsuite.core.documents import RunCommand
+from evalsuite.core.model import Summary
+from evalsuite.core.workload import EquivalenceReceipt, WorkloadAnswer
 from evalsuite.results.compare.equivalence import WorkloadPair, pair
 from evalsuite.runs.equivalence import receipts
-from evalsuite.workload import EquivalenceReceipt, WorkloadAnswer
 
 Shown = Literal[
     "proven",

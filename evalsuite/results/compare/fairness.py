@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
-from evalsuite.model import Case, Fact, Machine, Summary
+from evalsuite.core.model import Case, Fact, Machine, Summary
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.facts import FactRule
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import paths
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Case, ReferenceComparison, Summary, by_key
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Case, ReferenceComparison, Summary, by_key
 from evalsuite.results.measure import facts
 
 FOLDER = paths.DATA / "reference"

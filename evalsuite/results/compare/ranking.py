@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from evalsuite.model import Case, Summary, by_key
+from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Purpose
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import decode, expressions, files, paths
-from evalsuite.errors import Contradicts, EvalsuiteError, Gone
+from evalsuite.core import decode, expressions, files, paths
+from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
 
 RULES, FIGURES = "rules.toml", "figures.csv"
 SOURCES = paths.DATA / "reference" / "recomputed"

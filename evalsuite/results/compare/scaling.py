@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from evalsuite.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
-from evalsuite.model import Case, Finding, Interval, Row, Summary, by_key
+from evalsuite.core.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
+from evalsuite.core.model import Case, Finding, Interval, Row, Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Common
 from evalsuite.results.measure.statistics import ratio_of_medians

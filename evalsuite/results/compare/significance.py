@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from evalsuite.findings import EvaluatedBefore, RepeatsAdded
-from evalsuite.model import Summary, by_key
+from evalsuite.core.findings import EvaluatedBefore, RepeatsAdded
+from evalsuite.core.model import Summary, by_key
 from evalsuite.results.measure.statistics import t_limit
 from evalsuite.results.measure.summary import FULL_REPEATS, values
 

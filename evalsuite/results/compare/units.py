@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from evalsuite.decode import whole
-from evalsuite.findings import CountedInTokens
-from evalsuite.model import Measurement
+from evalsuite.core.decode import whole
+from evalsuite.core.findings import CountedInTokens
+from evalsuite.core.model import Measurement
 from evalsuite.results.measure import facts
 
 SEQUENCES = ("sentences/s", "sequences/s", "samples/s")

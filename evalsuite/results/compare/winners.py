@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from evalsuite import paths
-from evalsuite.findings import AheadInFirstHalf, AheadInSecondHalf
-from evalsuite.model import Finding, Measurement, Summary
+from evalsuite.core import paths
+from evalsuite.core.findings import AheadInFirstHalf, AheadInSecondHalf
+from evalsuite.core.model import Finding, Measurement, Summary
 from evalsuite.results.compare import fairness, ranking, significance
 from evalsuite.results.compare.decisions import CLEAR, Decision, Evidence, decide
 from evalsuite.results.compare.ranking import Candidate, RankingScope

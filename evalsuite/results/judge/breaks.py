@@ -11,8 +11,8 @@ from itertools import groupby, pairwise
 from statistics import fmean
 from typing import Literal
 
-from evalsuite.documents import NetworkMeasurement
-from evalsuite.model import Summary, Utilisation, by_key
+from evalsuite.core.documents import NetworkMeasurement
+from evalsuite.core.model import Summary, Utilisation, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.decisions import FEWEST_RUNS
 from evalsuite.results.compare.scaling import suspicious

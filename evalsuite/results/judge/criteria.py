@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from evalsuite import decode, paths
-from evalsuite.decode import Constraint, Many, Mistake, Word, between, message
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
-from evalsuite.findings import OwnCriteria
-from evalsuite.messages import Message
-from evalsuite.model import Case, Finding, Target
+from evalsuite.core import decode, paths
+from evalsuite.core.decode import Constraint, Many, Mistake, Word, between, message
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
+from evalsuite.core.findings import OwnCriteria
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Finding, Target
 
 DEFAULT = paths.DATA / "criteria" / "default.toml"
 EXAMPLE = "data/criteria/default.toml"

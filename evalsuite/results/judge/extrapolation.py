@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from evalsuite import paths
-from evalsuite.decode import number
-from evalsuite.model import Case, Interval, Row, Summary, by_key
+from evalsuite.core import paths
+from evalsuite.core.decode import number
+from evalsuite.core.model import Case, Interval, Row, Summary, by_key
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import valid
 

@@ -6,7 +6,7 @@ Base and every scale in scope must be sound evidence; no scale is left out becau
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.findings import (
+from evalsuite.core.findings import (
     BusyMachine,
     CoresIdle,
     JournalBroken,
@@ -18,7 +18,7 @@ from evalsuite.findings import (
     SuperLinear,
     UnstableRepeats,
 )
-from evalsuite.model import Case, Finding, Interval, Row, Summary, Unmeasured, Verdict, VerdictCell
+from evalsuite.core.model import Case, Finding, Interval, Row, Summary, Unmeasured, Verdict, VerdictCell
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.criteria import LinearSpeedup
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalsuite.findings import ThinSamples
-from evalsuite.model import Case, Interval, Outcome, Row, Summary, Utilisation, Verdict, VerdictCell
+from evalsuite.core.findings import ThinSamples
+from evalsuite.core.model import Case, Interval, Outcome, Row, Summary, Utilisation, Verdict, VerdictCell
 from evalsuite.results.judge.criteria import MeanUtilisation
 from evalsuite.results.judge.linear_speedup import CHOSEN, scale_names
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, valid

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalsuite.documents import RunCommand
-from evalsuite.model import Case, Row, Summary, Verdict, VerdictCell
+from evalsuite.core.documents import RunCommand
+from evalsuite.core.model import Case, Row, Summary, Verdict, VerdictCell
 from evalsuite.results.compare import ranking
 from evalsuite.results.compare.answers import Answer, setting_of
 from evalsuite.results.compare.ranking import Candidate, RankingScope

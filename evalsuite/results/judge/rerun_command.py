@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from evalsuite.documents import RunCommand
-from evalsuite.model import UNKNOWN, Case, Protocol
+from evalsuite.core.documents import RunCommand
+from evalsuite.core.model import UNKNOWN, Case, Protocol
 
 SPEC = "SPEC.toml"
 

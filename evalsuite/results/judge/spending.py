@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.findings import SameBytes
-from evalsuite.model import BatchTrial, Measurement, by_key
+from evalsuite.core.findings import SameBytes
+from evalsuite.core.model import BatchTrial, Measurement, by_key
 
 
 @dataclass(frozen=True, kw_only=True)

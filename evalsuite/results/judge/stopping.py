@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from evalsuite.model import Case, Row, Summary
+from evalsuite.core.model import Case, Row, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.compare.fairness import FRAMEWORKS, groups
 from evalsuite.results.compare.significance import Leads

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalsuite.model import Case, Row, Summary, Verdict, VerdictCell
+from evalsuite.core.model import Case, Row, Summary, Verdict, VerdictCell
 from evalsuite.results.compare.decisions import Evidence
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups
 from evalsuite.results.compare.winners import RankingResult, rank

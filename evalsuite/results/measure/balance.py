@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evalsuite.findings import (
+from evalsuite.core.findings import (
     HardlyInside,
     LossConstant,
     MostlyOutside,
@@ -21,9 +21,9 @@ from evalsuite.findings import (
     TwoKindsOfSteps,
     WorkInWarmup,
 )
+from evalsuite.core.model import Finding, Step, Throughput, Window
 from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.records import matches
-from evalsuite.model import Finding, Step, Throughput, Window
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.results.samples.run_figures import RunRecords
 

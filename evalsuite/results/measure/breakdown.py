@@ -3,8 +3,8 @@
 import math
 from collections.abc import Collection, Iterable
 
-from evalsuite.findings import OverlappingPhases
-from evalsuite.model import Breakdown, Finding
+from evalsuite.core.findings import OverlappingPhases
+from evalsuite.core.model import Breakdown, Finding
 
 OVERLAP = OverlappingPhases.limit
 COMMUNICATION = ("allreduce",)

@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar, cast
 
-from evalsuite import files
-from evalsuite.documents import RunCommand
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import files
+from evalsuite.core.documents import RunCommand
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Measurement, Timeline, Window
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Measurement, Timeline, Window
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.runs.store import RunFolder
 
 # modules of plain values; nothing else is loaded
-VALUES = frozenset({"evalsuite.model", "evalsuite.findings", "evalsuite.documents", "evalsuite.messages", __name__})
+VALUES = frozenset(
+    {"evalsuite.core.model", "evalsuite.core.findings", "evalsuite.core.documents", "evalsuite.core.messages", __name__}
+)
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
 Seen = tuple[tuple[str, int, int, int, int], ...]  # of each file its name, inode, size and when it was changed
 Value = TypeVar("Value")

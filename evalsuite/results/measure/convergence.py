@@ -9,8 +9,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.findings import BelowTarget, ScaledTime
-from evalsuite.model import Case, Finding, Interval, Measurement, Row, Score, Target
+from evalsuite.core.findings import BelowTarget, ScaledTime
+from evalsuite.core.model import Case, Finding, Interval, Measurement, Row, Score, Target
 from evalsuite.results.measure.loss_curves import FEWEST_SEEDS, has_failed, seeds_of
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 

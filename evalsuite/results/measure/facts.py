@@ -8,13 +8,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from evalsuite import paths
-from evalsuite.adapter import exact_amp
-from evalsuite.decode import decode, read_toml
-from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.findings import FactsDisagree
+from evalsuite.contracts.adapter import exact_amp
+from evalsuite.core import paths
+from evalsuite.core.decode import decode, read_toml
+from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
+from evalsuite.core.findings import FactsDisagree
+from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
 from evalsuite.logs import options
-from evalsuite.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
 
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]

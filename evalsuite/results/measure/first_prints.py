@@ -6,8 +6,8 @@ They prove no equality; two that start far apart do not compute the same.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.documents import RunCommand
-from evalsuite.model import Measurement, Summary
+from evalsuite.core.documents import RunCommand
+from evalsuite.core.model import Measurement, Summary
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.model import Measurement, Summary
+from evalsuite.core.model import Measurement, Summary
 from evalsuite.results.measure.statistics import nearest_rank
 
 PERCENTILES = (50, 90, 99)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evalsuite.findings import LossNotANumber, LossNotFalling, RedoneApart, ResumedApart, SeedRepeated
-from evalsuite.model import Finding, LossCurve, Measurement, Row, by_key
+from evalsuite.core.findings import LossNotANumber, LossNotFalling, RedoneApart, ResumedApart, SeedRepeated
+from evalsuite.core.model import Finding, LossCurve, Measurement, Row, by_key
 from evalsuite.results.measure.statistics import t_limit
 
 FEWEST_SEEDS = 3

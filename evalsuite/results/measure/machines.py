@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from evalsuite.documents import HostEnvironment, RunCommand
-from evalsuite.model import Machine, MachineNode
+from evalsuite.core.documents import HostEnvironment, RunCommand
+from evalsuite.core.model import Machine, MachineNode
 
 
 def of_run(environments: Mapping[str, HostEnvironment], command: RunCommand) -> Machine | None:

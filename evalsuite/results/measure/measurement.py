@@ -7,16 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from evalsuite import findings
-from evalsuite.decode import whole
-from evalsuite.dialect import PIECES, Dialect
-from evalsuite.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
-from evalsuite.errors import EvalsuiteError
-from evalsuite.logs import catalogue, excerpt, options, reading
-from evalsuite.logs.catalogue import Places
-from evalsuite.logs.steps import losses
-from evalsuite.messages import Message, join
-from evalsuite.model import (
+from evalsuite.contracts.dialect import PIECES, Dialect
+from evalsuite.core import findings
+from evalsuite.core.decode import whole
+from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message, join
+from evalsuite.core.model import (
     Case,
     Fact,
     Finding,
@@ -31,6 +28,9 @@ from evalsuite.model import (
     Utilisation,
     Window,
 )
+from evalsuite.logs import catalogue, excerpt, options, reading
+from evalsuite.logs.catalogue import Places
+from evalsuite.logs.steps import losses
 from evalsuite.results.measure import balance, facts, machines, plausibility, traces
 from evalsuite.results.measure.plausibility import items_per_epoch
 from evalsuite.results.samples import run_figures, utilisation

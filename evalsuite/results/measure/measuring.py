@@ -4,11 +4,11 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from evalsuite import files, processes
-from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import UnreadableRun
+from evalsuite.core import files, processes
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import UnreadableRun
+from evalsuite.core.model import Finding, Measurement, Row, Timeline, by_key
 from evalsuite.logs.catalogue import Places
-from evalsuite.model import Finding, Measurement, Row, Timeline, by_key
 from evalsuite.results.measure import cache as measurement_cache
 from evalsuite.results.measure.cache import Measured
 from evalsuite.results.measure.summary import median_run, valid

@@ -3,8 +3,8 @@
 import statistics
 from collections.abc import Iterable
 
-from evalsuite.documents import NetworkMeasurement
-from evalsuite.model import Case
+from evalsuite.core.documents import NetworkMeasurement
+from evalsuite.core.model import Case
 from evalsuite.runs import network
 
 

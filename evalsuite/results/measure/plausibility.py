@@ -5,8 +5,8 @@ import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalsuite.documents import HostEnvironment
-from evalsuite.findings import (
+from evalsuite.core.documents import HostEnvironment
+from evalsuite.core.findings import (
     ChangedSinceRun,
     ClockDisagrees,
     ClocksFarApart,
@@ -23,9 +23,9 @@ from evalsuite.findings import (
     VirtualInterface,
     WindowLongerThanRun,
 )
+from evalsuite.core.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput, Window
+from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.logs.reading import Reading
-from evalsuite.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput, Window
-from evalsuite.placeholders import CONTAINER_LINK
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording
 from evalsuite.runs.samples import Samples

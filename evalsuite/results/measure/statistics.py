@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from evalsuite import paths
-from evalsuite.findings import FewRepeats, OutlyingRepeat
-from evalsuite.model import Interval
+from evalsuite.core import paths
+from evalsuite.core.findings import FewRepeats, OutlyingRepeat
+from evalsuite.core.model import Interval
 
 if TYPE_CHECKING:
     from numpy import float64, int64

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from evalsuite import findings
-from evalsuite.model import DECIDING_ORIGINS as DECIDING_ORIGINS
-from evalsuite.model import (
+from evalsuite.core import findings
+from evalsuite.core.model import DECIDING_ORIGINS as DECIDING_ORIGINS
+from evalsuite.core.model import (
     Breakdown,
     Case,
     Finding,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from statistics import fmean
 
-from evalsuite.model import Line, Step, Trace, Window
+from evalsuite.core.model import Line, Step, Trace, Window
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import Samples
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import redaction
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import redaction
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Measurement
 from evalsuite.logs.text import logfile
-from evalsuite.model import Measurement
 from evalsuite.runs.store import Store
 
 _KEY_BEGINS = b"-----BEGIN PRIVATE KEY-----"

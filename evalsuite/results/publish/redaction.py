@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from evalsuite.model import Case, LogLine
-from evalsuite.redaction import redact
+from evalsuite.core.model import Case, LogLine
+from evalsuite.core.redaction import redact
 
 Shown = TypeVar("Shown")
 Sweep = Callable[[Any], Any]

@@ -6,10 +6,10 @@ A completed run that is gone leaves a criterion undetermined (docs/report.md#ver
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite import findings as rules
-from evalsuite.documents import RunCommand
-from evalsuite.errors import EvalsuiteError
-from evalsuite.model import Attempt, CampaignStart, Finding, Measurement, Row, by_key
+from evalsuite.core import findings as rules
+from evalsuite.core.documents import RunCommand
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, Row, by_key
 from evalsuite.results.measure.cache import Measured
 from evalsuite.results.measure.summary import with_findings
 from evalsuite.runs.endings import ENDED_WELL

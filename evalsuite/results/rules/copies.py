@@ -4,8 +4,8 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from evalsuite.findings import EqualRepeats, OneTraining, SameBytes, SameFigures
-from evalsuite.model import Finding, Measurement, by_key
+from evalsuite.core.findings import EqualRepeats, OneTraining, SameBytes, SameFigures
+from evalsuite.core.model import Finding, Measurement, by_key
 
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves

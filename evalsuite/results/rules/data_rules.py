@@ -8,11 +8,11 @@ from functools import cache, partial
 from statistics import median
 from typing import get_args
 
-from evalsuite import findings as rules
-from evalsuite import paths
-from evalsuite.decode import number
-from evalsuite.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
+from evalsuite.core import findings as rules
+from evalsuite.core import paths
+from evalsuite.core.decode import number
+from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
+from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
 from evalsuite.results.compare import winners
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid

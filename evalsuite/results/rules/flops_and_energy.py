@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from evalsuite import paths
-from evalsuite.decode import decode, read_toml, whole
-from evalsuite.findings import AbovePeak, PeakUnverified
-from evalsuite.model import Case, Fact, Finding, Measurement, Summary
+from evalsuite.core import paths
+from evalsuite.core.decode import decode, read_toml, whole
+from evalsuite.core.findings import AbovePeak, PeakUnverified
+from evalsuite.core.model import Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts

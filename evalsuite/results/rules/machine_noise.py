@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.findings import BusyMachine
-from evalsuite.model import Case, Measurement, Row, Skip
+from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import Case, Measurement, Row, Skip
 from evalsuite.results.compare.answers import Answer, answers
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.scaling import with_scaling

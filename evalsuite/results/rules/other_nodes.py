@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evalsuite.findings import DifferentNodes, OtherNodes
-from evalsuite.model import Finding, Measurement, Row, Summary, by_key
+from evalsuite.core.findings import DifferentNodes, OtherNodes
+from evalsuite.core.model import Finding, Measurement, Row, Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.measure.summary import valid, with_findings
 

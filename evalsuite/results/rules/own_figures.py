@@ -1,11 +1,11 @@
-"""The columns and criteria that a spec or a file of criteria defines (evalsuite/expressions.py)."""
+"""The columns and criteria that a spec or a file of criteria defines (evalsuite/core/expressions.py)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evalsuite import expressions
-from evalsuite.expressions import OwnColumn, OwnCriterion
-from evalsuite.model import Case, Interval, Outcome, Row, Summary, Verdict, VerdictCell
+from evalsuite.core import expressions
+from evalsuite.core.expressions import OwnColumn, OwnCriterion
+from evalsuite.core.model import Case, Interval, Outcome, Row, Summary, Verdict, VerdictCell
 from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import case_figures, valid
 from evalsuite.results.rules import flops_and_energy

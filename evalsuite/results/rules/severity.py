@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields, replace
 
-from evalsuite import findings
-from evalsuite.model import Finding, by_key
+from evalsuite.core import findings
+from evalsuite.core.model import Finding, by_key
 
 # what tells how far a rule is broken: the first of its fields that is one of these
 SIZES = ("change", "share", "ratio", "factor", "points", "seconds")

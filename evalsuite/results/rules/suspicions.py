@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite import paths
-from evalsuite.model import Case, Score, Summary, by_key
+from evalsuite.core import paths
+from evalsuite.core.model import Case, Score, Summary, by_key
 from evalsuite.results.compare.published_rates import PublishedRange, published
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import median_run

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from evalsuite import findings as rules
-from evalsuite.model import Case, Finding, Measurement, Window
+from evalsuite.core import findings as rules
+from evalsuite.core.model import Case, Finding, Measurement, Window
 from evalsuite.results.measure import measurement
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalsuite import files
-from evalsuite.dialect import Dialect
-from evalsuite.documents import STATED_FIGURES
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core import files
+from evalsuite.core.documents import STATED_FIGURES
+from evalsuite.core.model import Window
 from evalsuite.logs import extra_metrics
 from evalsuite.logs.text.records import matches, positive
-from evalsuite.model import Window
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import Samples, gpu_name

@@ -9,7 +9,7 @@ import numpy
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
-from evalsuite.model import by_key
+from evalsuite.core.model import by_key
 from evalsuite.runs.columns import PackedTables
 from evalsuite.runs.samples import Header, Samples, gpu_name
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalsuite import paths
-from evalsuite.findings import DevicesIdle, ImpossibleSamples, ThinSamples, detect
-from evalsuite.model import Finding, Timeline, Utilisation, Window
+from evalsuite.core import paths
+from evalsuite.core.findings import DevicesIdle, ImpossibleSamples, ThinSamples, detect
+from evalsuite.core.model import Finding, Timeline, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """A stranger's framework: one file with its adapter and the dialect that its script prints."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
-from evalsuite.dialect import Dialect, Line
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.core.model import Case
 
 PRINTED = Dialect(
     name="tinynet",

@@ -1,6 +1,6 @@
 """A framework that is a few lines of Python: for the tests of the spine, which need no real training."""
 
-from evalsuite.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 
 
 def command(case):

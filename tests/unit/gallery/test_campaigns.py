@@ -9,7 +9,7 @@ import reports
 import synthetic
 
 from evalsuite import cli
-from evalsuite.findings import BusyMachine
+from evalsuite.core.findings import BusyMachine
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare import changes

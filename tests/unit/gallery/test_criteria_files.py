@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from evalsuite import cli
-from evalsuite.errors import Exit
-from evalsuite.model import Utilisation
+from evalsuite.core.errors import Exit
+from evalsuite.core.model import Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling

@@ -10,10 +10,12 @@ from dataclasses import replace
 import pages
 import pytest
 
-from evalsuite import cli, paths, registry, report
+from evalsuite import cli, report
 from evalsuite.cli import main
-from evalsuite.errors import EvalsuiteError, Exit
-from evalsuite.findings import EpochWindow, FactsAmended, NotRecorded
+from evalsuite.contracts import registry
+from evalsuite.core import paths
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.findings import EpochWindow, FactsAmended, NotRecorded
 from evalsuite.importing import published_tables, user_facts, vocabulary
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.documents import Gpu, HostEnvironment
-from evalsuite.findings import FactsDisagree, SeveralEnvironments
-from evalsuite.model import Summary
+from evalsuite.core.documents import Gpu, HostEnvironment
+from evalsuite.core.findings import FactsDisagree, SeveralEnvironments
+from evalsuite.core.model import Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.evaluation import evaluate

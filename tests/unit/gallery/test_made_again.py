@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import cli
+from evalsuite.core.model import Run
 from evalsuite.launch import campaign, runner
 from evalsuite.launch.checks import drift_probe
-from evalsuite.model import Run
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json

@@ -8,11 +8,11 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.commands.printing import terminal
-from evalsuite.documents import UsedRecipe
-from evalsuite.errors import Exit
-from evalsuite.findings import FailedAtExit
+from evalsuite.core.documents import UsedRecipe
+from evalsuite.core.errors import Exit
+from evalsuite.core.findings import FailedAtExit
+from evalsuite.core.model import Protocol
 from evalsuite.logs.scan import scan
-from evalsuite.model import Protocol
 from evalsuite.report.text import words
 from evalsuite.report.text.findings import english, sentence
 from evalsuite.results.compare import fairness

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.fairness import fairness as matrix
 from evalsuite.results.compare import fairness

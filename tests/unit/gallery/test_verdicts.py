@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.findings import ClocksFarApart, RunTakenAway, ShortWindow
-from evalsuite.model import Machine, Utilisation
+from evalsuite.core.findings import ClocksFarApart, RunTakenAway, ShortWindow
+from evalsuite.core.model import Machine, Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling

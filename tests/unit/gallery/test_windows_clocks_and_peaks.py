@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.findings import HostClocksDiffer, LastBatchShort
-from evalsuite.model import Fact, Window
+from evalsuite.core.findings import HostClocksDiffer, LastBatchShort
+from evalsuite.core.model import Fact, Window
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import winners
 from evalsuite.results.measure.plausibility import clocks_apart, items_per_epoch, last_batch

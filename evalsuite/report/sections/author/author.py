@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 from markupsafe import Markup, escape
 
-from evalsuite.author_document import PLACE, AuthorNote
-from evalsuite.errors import EvalsuiteError
-from evalsuite.findings import AuthorDiffers
-from evalsuite.messages import LANGUAGES
-from evalsuite.model import Evaluation, Finding, Summary
+from evalsuite.core.author_document import PLACE, AuthorNote
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import AuthorDiffers
+from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import Evaluation, Finding, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_file, claims
 from evalsuite.report.sections.author.author_file import Authored

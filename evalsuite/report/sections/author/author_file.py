@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite import redaction
-from evalsuite.author_document import AuthorNote, BothLanguages, KeptProblem, LabDocument, WrittenFinding
-from evalsuite.decode import Mistake, decode, message, read_toml, refusal
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.core import redaction
+from evalsuite.core.author_document import AuthorNote, BothLanguages, KeptProblem, LabDocument, WrittenFinding
+from evalsuite.core.decode import Mistake, decode, message, read_toml, refusal
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.report.book.outline import ORDERED, TIANSHU_FIXED
 
 SEE = "try_author"

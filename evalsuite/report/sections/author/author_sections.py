@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.author_document import BothLanguages
+from evalsuite.core.author_document import BothLanguages
 from evalsuite.report.book import heading
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
 from evalsuite.report.sections.author.author import FilledText

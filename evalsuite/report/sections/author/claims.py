@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from evalsuite import paths
-from evalsuite.author_document import PLACE, BothLanguages
-from evalsuite.findings import AuthorContradicted
+from evalsuite.core import paths
+from evalsuite.core.author_document import PLACE, BothLanguages
+from evalsuite.core.findings import AuthorContradicted
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.text import names

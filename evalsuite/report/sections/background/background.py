@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalsuite.model import Window
+from evalsuite.core.model import Window
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import throughput_cell
 from evalsuite.report.book.participants import Participant, is_stated

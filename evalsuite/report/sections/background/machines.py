@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from evalsuite.documents import HostEnvironment
+from evalsuite.core.documents import HostEnvironment
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words

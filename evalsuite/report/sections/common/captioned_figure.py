@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.messages import dotted
-from evalsuite.model import Summary
+from evalsuite.core.messages import dotted
+from evalsuite.core.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book

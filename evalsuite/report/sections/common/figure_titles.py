@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evalsuite.model import Summary, by_key
+from evalsuite.core.model import Summary, by_key
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.common.captioned_figure import low_and_high

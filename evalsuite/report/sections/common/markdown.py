@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from evalsuite.messages import wording
+from evalsuite.core.messages import wording
 from evalsuite.report.text import names, words
 from evalsuite.report.text.words import Rendered
 

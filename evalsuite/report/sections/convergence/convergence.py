@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalsuite.author_document import TrainingPrice
-from evalsuite.model import Measurement, Row, Score, Target
+from evalsuite.core.author_document import TrainingPrice
+from evalsuite.core.model import Measurement, Row, Score, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evalsuite.author_document import TrainingPrice
-from evalsuite.model import Row, Summary, Target
+from evalsuite.core.author_document import TrainingPrice
+from evalsuite.core.model import Row, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, setting

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.decode import whole
-from evalsuite.model import Fact, Summary
+from evalsuite.core.decode import whole
+from evalsuite.core.model import Fact, Summary
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, models
 from evalsuite.report.book.book import Book

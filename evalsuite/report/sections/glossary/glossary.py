@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text.words import ON_CPU, Words, read
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.model import Summary
+from evalsuite.core.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells, model_figures
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evalsuite.documents import COLLECTIVES, NetworkMeasurement
-from evalsuite.model import by_key
+from evalsuite.core.documents import COLLECTIVES, NetworkMeasurement
+from evalsuite.core.model import by_key
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book

@@ -3,8 +3,8 @@
 import functools
 from dataclasses import dataclass
 
-from evalsuite import findings
-from evalsuite.model import Case, Finding
+from evalsuite.core import findings
+from evalsuite.core.model import Case, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import findings as told
 from evalsuite.report.text import names, options

@@ -4,9 +4,9 @@ import statistics
 from collections.abc import Sequence
 from datetime import datetime
 
-from evalsuite.decode import instant
-from evalsuite.findings import BusyMachine
-from evalsuite.model import Measurement
+from evalsuite.core.decode import instant
+from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import Measurement
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalsuite import paths
-from evalsuite.model import Measurement
+from evalsuite.core import paths
+from evalsuite.core.model import Measurement
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality.repeats import MOST_REPEATS_DRAWN
 from evalsuite.report.text import names, numbers

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from evalsuite.messages import dotted
+from evalsuite.core.messages import dotted
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import candidates, names, numbers

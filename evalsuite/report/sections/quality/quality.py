@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from evalsuite.findings import NoisyRepeats
-from evalsuite.model import by_key
+from evalsuite.core.findings import NoisyRepeats
+from evalsuite.core.model import by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally

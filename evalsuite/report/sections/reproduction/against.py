@@ -1,6 +1,6 @@
 """Each case beside the reference that was asked for, in a sentence."""
 
-from evalsuite.model import ReferenceComparison
+from evalsuite.core.model import ReferenceComparison
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict.suspicions import titles
 from evalsuite.report.text import names, numbers

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evalsuite.documents import RunCommand, UsedRecipe
-from evalsuite.model import Case, Measurement, Summary, Throughput, by_key
+from evalsuite.core.documents import RunCommand, UsedRecipe
+from evalsuite.core.model import Case, Measurement, Summary, Throughput, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from evalsuite.model import RATES, LogLine, Measurement, Summary, Throughput
+from evalsuite.core.model import RATES, LogLine, Measurement, Summary, Throughput
 from evalsuite.report.text import names
 from evalsuite.results.measure.summary import median_run
 

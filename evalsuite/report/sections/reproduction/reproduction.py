@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from evalsuite import paths
+from evalsuite.core import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.reproduction import against, provenance

@@ -4,10 +4,10 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from evalsuite import placeholders
-from evalsuite.documents import RunCommand
-from evalsuite.model import Case
-from evalsuite.placeholders import Node
+from evalsuite.core import placeholders
+from evalsuite.core.documents import RunCommand
+from evalsuite.core.model import Case
+from evalsuite.core.placeholders import Node
 from evalsuite.report.text import names
 
 PLACES = {  # what recorded runs have in the place of a folder → where it may lie on another machine

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Breakdown, Summary
+from evalsuite.core.model import Breakdown, Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Model

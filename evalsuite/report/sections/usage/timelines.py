@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean
 
-from evalsuite.model import Measurement, Summary, Timeline, Utilisation
+from evalsuite.core.model import Measurement, Summary, Timeline, Utilisation
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.figures import Look

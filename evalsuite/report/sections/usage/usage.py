@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from evalsuite.model import Case, Summary, Timeline, Utilisation
+from evalsuite.core.model import Case, Summary, Timeline, Utilisation
 from evalsuite.report.book import columns, model_figures
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book

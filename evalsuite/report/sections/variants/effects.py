@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Case, Interval, Score, Summary
+from evalsuite.core.model import Case, Interval, Score, Summary
 from evalsuite.report import figures
 from evalsuite.report.book import cells, why_not_comparable
 from evalsuite.report.book.blocks import Model

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.model import Case, Protocol, Summary
+from evalsuite.core.model import Case, Protocol, Summary
 from evalsuite.report.book import cells
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from evalsuite.model import Case, Summary, by_key
+from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report import figures
 from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Distinction, Model, distinctions

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evalsuite.model import Summary, by_key
+from evalsuite.core.model import Summary, by_key
 from evalsuite.report import figures
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, anchored, label

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from evalsuite.messages import dotted
-from evalsuite.model import Outcome, Verdict, by_key
+from evalsuite.core.messages import dotted
+from evalsuite.core.model import Outcome, Verdict, by_key
 from evalsuite.report.sections.verdict.cards import Card, CardCell
 from evalsuite.report.text import names
 from evalsuite.report.text.numbers import Number

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from evalsuite.findings import MostlyOutside
-from evalsuite.model import Case, Summary, by_key
+from evalsuite.core.findings import MostlyOutside
+from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import ticks

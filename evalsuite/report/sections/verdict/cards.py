@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from evalsuite.messages import dotted
-from evalsuite.model import Verdict, VerdictCell
+from evalsuite.core.messages import dotted
+from evalsuite.core.model import Verdict, VerdictCell
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evalsuite.model import by_key
+from evalsuite.core.model import by_key
 from evalsuite.report import figures
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look

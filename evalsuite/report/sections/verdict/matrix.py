@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from evalsuite.model import Interval, Summary, by_key
+from evalsuite.core.model import Interval, Summary, by_key
 from evalsuite.report.book import columns, why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import leads

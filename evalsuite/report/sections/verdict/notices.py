@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evalsuite.findings import BusyMachine, OwnCriteria
-from evalsuite.model import Protocol
+from evalsuite.core.findings import BusyMachine, OwnCriteria
+from evalsuite.core.model import Protocol
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import COUNTS
 from evalsuite.report.sections.background import machines

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from evalsuite.messages import dotted
-from evalsuite.model import Case, by_key
+from evalsuite.core.messages import dotted
+from evalsuite.core.model import Case, by_key
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number

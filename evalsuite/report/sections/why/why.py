@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from evalsuite.model import Summary, by_key
+from evalsuite.core.model import Summary, by_key
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from evalsuite import decode
-from evalsuite.decode import at_least
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Phrase
+from evalsuite.core import decode
+from evalsuite.core.decode import at_least
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Phrase
 
 TRY = "try_run_folder"
 

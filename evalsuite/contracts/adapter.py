@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from evalsuite.decode import Constraint, whole
-from evalsuite.dialect import Dialect, Unit
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message
-from evalsuite.model import Case, Device, Precision
+from evalsuite.contracts.dialect import Dialect, Unit
+from evalsuite.core.decode import Constraint, whole
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case, Device, Precision
 
 PrintedBy = Literal["rank0", "last_rank", "every_rank", "every_node"]
 MOST_WORDS = 10_000
@@ -24,7 +24,7 @@ Line = Annotated[tuple[Argument, ...], Constraint("few_words", lambda words: 0 <
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One command line for the node agent. Tokens may hold placeholders (`evalsuite.placeholders`): `{python}`."""
+    """One command line for the node agent. Tokens may hold placeholders (`evalsuite.core.placeholders`): `{python}`."""
 
     argv: Line
     environment: Mapping[str, Argument] = field(default_factory=dict)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Self
 
-from evalsuite.messages import Message
+from evalsuite.core.messages import Message
 
 
 class Exit(IntEnum):
@@ -70,7 +70,7 @@ def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
 
 def for_terminal(message: str) -> str:
     """*message* without secrets and control characters."""
-    from evalsuite import redaction  # slow, and rarely needed
+    from evalsuite.core import redaction  # slow, and rarely needed
 
     text = redaction.redact(message)
     return "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)

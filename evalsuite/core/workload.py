@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from evalsuite.decode import Mistake, message
-from evalsuite.documents import Document
+from evalsuite.core.decode import Mistake, message
+from evalsuite.core.documents import Document
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evalsuite import files
-from evalsuite.errors import EvalsuiteError
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError
 
 NO_FLOCK = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
 LONGEST_WAIT_S = 600.0  # without flock

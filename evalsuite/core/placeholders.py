@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from evalsuite.messages import Message
+from evalsuite.core.messages import Message
 
 LOCALHOST = "127.0.0.1"
 PORTS_KEPT_FREE = 16  # some frameworks use the ports after the first

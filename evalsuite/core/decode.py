@@ -27,9 +27,9 @@ from typing import (
     get_type_hints,
 )
 
-from evalsuite import files
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message, Phrase, from_json, message_of
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message, Phrase, from_json, message_of
 
 MOST_DIGITS = 12  # of a number in a text
 LONGEST_SHOWN = 60  # characters of a value in an error

@@ -1,14 +1,14 @@
 """Each launcher's words for so many processes on these nodes, before a recipe's script.
 
-Source: each launcher's help. The node agent fills what is in braces (`evalsuite.adapter.Command`).
+Source: each launcher's help. The node agent fills what is in braces (`evalsuite.contracts.adapter.Command`).
 """
 
 import re
 from collections.abc import Iterable, Mapping
 
-from evalsuite.adapter import GPT_SIZES
-from evalsuite.messages import Message
-from evalsuite.model import Case
+from evalsuite.contracts.adapter import GPT_SIZES
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 Argv = tuple[str, ...]
 

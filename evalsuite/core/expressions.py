@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
-from evalsuite import paths
-from evalsuite.decode import NAMES_ONCE, Constraint, From, Many, Word, between
-from evalsuite.errors import EvalsuiteError, did_you_mean
+from evalsuite.core import paths
+from evalsuite.core.decode import NAMES_ONCE, Constraint, From, Many, Word, between
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
 
 SIZES = ("nodes", "devices_per_node", "total_devices", "batch_per_device", "global_batch")
 WITH_INTERVAL = ("items_per_s", "items_per_s_per_device", "speedup", "efficiency")

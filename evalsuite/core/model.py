@@ -9,13 +9,13 @@ from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, f
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, overload
 
-from evalsuite.messages import Phrase
+from evalsuite.core.messages import Phrase
 
 if TYPE_CHECKING:
-    from evalsuite.author_document import AuthorNote, KeptProblem, LabDocument, TrainingPrice
-    from evalsuite.documents import HostEnvironment, NetworkMeasurement, RunCommand
-    from evalsuite.expressions import OwnColumn
-    from evalsuite.workload import EquivalenceReceipt
+    from evalsuite.core.author_document import AuthorNote, KeptProblem, LabDocument, TrainingPrice
+    from evalsuite.core.documents import HostEnvironment, NetworkMeasurement, RunCommand
+    from evalsuite.core.expressions import OwnColumn
+    from evalsuite.core.workload import EquivalenceReceipt
 
 UNKNOWN = "unknown"  # precision or device of an imported run that nobody recorded
 # amp: whatever the script mixes

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from evalsuite.decode import EACH_ONCE, Constraint, From, Mistake, between, message
+from evalsuite.core.decode import EACH_ONCE, Constraint, From, Mistake, between, message
 
 PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")  # of a computed number
 SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,3}")

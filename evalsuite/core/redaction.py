@@ -9,8 +9,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalsuite import paths
-from evalsuite.messages import Message
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
 
 _STEMS = ("pass", "pwd", "secret", "token", "credential", "auth", "bearer", "cookie", "session", "key", "connection",
           "dsn", "sas", "signature", "netrc", "pw", "密码", "口令", "密钥", "令牌")  # fmt: skip

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evalsuite import decode, files
-from evalsuite.decode import shown
-from evalsuite.errors import EvalsuiteError, did_you_mean
-from evalsuite.messages import Message
+from evalsuite.core import decode, files
+from evalsuite.core.decode import shown
+from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.messages import Message
 
 
 @dataclass(frozen=True, kw_only=True)

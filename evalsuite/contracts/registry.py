@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite import author_modules, decode, paths
-from evalsuite.adapter import Adapter, Command, Recipe, listed
-from evalsuite.dialect import Dialect, Line, Origin, Timers
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
+from evalsuite.contracts import author_modules
+from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
+from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers
+from evalsuite.core import decode, paths
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 
 CONTRACT = author_modules.Contract(
     option="--adapters",

@@ -14,7 +14,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from evalsuite.model import STAMPS, UNKNOWN, Finding, Measurement, Protocol, Summary
+from evalsuite.core.model import STAMPS, UNKNOWN, Finding, Measurement, Protocol, Summary
 
 # what a field holds, and so how `report/text/findings.py` words it
 Count = Annotated[int, "count"]

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from evalsuite.adapter import INPUT_SIZES, Command, Recipe
-from evalsuite.decode import whole
-from evalsuite.messages import Message
-from evalsuite.model import Case
-from evalsuite.recipe_facts import SPLIT_CLASSIFIER
+from evalsuite.contracts.adapter import INPUT_SIZES, Command, Recipe
+from evalsuite.contracts.recipe_facts import SPLIT_CLASSIFIER
+from evalsuite.core.decode import whole
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 REFERENCE_ENVIRONMENT = {
     # OpenMP threads sleep at a barrier: spinning slowed PyTorch from 0.12 to 12 s a step on two cores in other

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
 
-from evalsuite import author_modules
-from evalsuite.decode import Constraint
-from evalsuite.errors import EvalsuiteError
-from evalsuite.messages import Message
+from evalsuite.contracts import author_modules
+from evalsuite.core.decode import Constraint
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.messages import Message
 
 NO_DIGITS = b"0123456789+-. \t"  # what is left of a line without them is its shape
 

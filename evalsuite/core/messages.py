@@ -165,7 +165,7 @@ def _filled(values: Mapping[str, Value], language: str, place: re.Match[str]) ->
 
 
 def folder() -> "Path":
-    from evalsuite import paths
+    from evalsuite.core import paths
 
     return paths.DATA / "text" / "messages"
 

@@ -1,0 +1,1 @@
+"""What the author of an adapter or of a dialect writes against."""

@@ -1,0 +1,1 @@
+"""The nouns of the house and the means that every room may use."""
