@@ -1,271 +1,173 @@
-"""Measures how large a checkout is, and how far two values travel in it: the request of a run, and a log.
+"""Measures how large a checkout is: what a maintainer must read, and what a user must choose from.
 
     python tools/measure_house.py [CHECKOUT] [--json] [--names]
 
-Commit 2605639f, where this began: engine 62,327 lines in 435 modules and 4,229 functions, 4 of them over 60 lines;
-tests 38,895; words 94,240; largest folder 55 (results); request received as a whole by 17 functions in 4 files, with
-its parts by 70 in 23; between a log and its number 199 functions in 29 files.
+`--names` lists the functions to write where they are called, and the small files with the one that imports each.
+Commit 2df570a1: engine 60,972 lines, 153,412 to read in all; 33 commands, 143 options, 16 kinds of chart;
+323 one-use helpers, 108 files below 60 lines; a log enters 101 functions on the way to its number.
 """
 
 import argparse
 import ast
-import contextlib
-import io
 import json
 import os
 import statistics
 import subprocess
 import sys
-import tokenize
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-LONG = 60
-TEXTS = ("evalsuite", "adapters", "tools")
-FIRST = "run_missing"  # of commands/run.py
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+SHORT_HELPER = 4  # lines of a function that would be read as fast where it is called
+SMALL_FILE = 60
+TEMPLATES = {".j2", ".js", ".css"}
 
 
 def measure(checkout: Path) -> dict[str, Any]:
-    engine, tests = _sources(checkout / "evalsuite"), _sources(checkout / "tests")
-    packages: Counter[str] = Counter()
-    for file in engine:
-        parts = file.relative_to(checkout / "evalsuite").parts
-        packages[parts[0] if len(parts) > 1 else "(root)"] += _lines(file)
-    functions = list(_functions(engine, checkout))
-    folders = Counter(file.parent for file in engine if file.name != "__init__.py")
-    folder, modules = folders.most_common(1)[0]
-    house = House(checkout, engine)
-    whole, parts = walk(house, parts=False), walk(house, parts=True)
+    read, used = lines_to_read(checkout), choices(checkout)
     return {
-        "engine_lines": sum(packages.values()),
-        "engine_lines_by_package": dict(packages.most_common()),
-        "tests_lines": sum(map(_lines, tests)),
-        "words_of_comments_and_docstrings": sum(_words(f) for name in TEXTS for f in _sources(checkout / name)),
-        "modules": len(engine),
-        "functions": len(functions),
-        "functions_over_60_lines": [f"{name} ({lines})" for name, lines in functions if lines > LONG],
-        "largest_folder": [folder.relative_to(checkout).as_posix(), modules],
-        "request_files": len(files_of(whole)),
-        "request_functions": len(whole),
-        "request_or_part_files": len(files_of(parts)),
-        "request_or_part_functions": len(parts),
+        "engine": read["engine"],
+        "to_read": sum(read.values()),
+        "to_read_by_kind": read,
+        "engine_by_package": dict(lines_by_package(checkout).most_common()),
+        **{name: len(each) for name, each in used.items()},
+        "one_use_helpers": len(one_use_helpers(checkout)),
+        "small_files": len(small_files(checkout)),
         **walk_logs(checkout),
-        "request_entered": sorted(f"{module}:{name}" for module, name in whole),
     }
 
 
-def _sources(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*.py") if "__pycache__" not in file.parts)
+def lines_to_read(checkout: Path) -> dict[str, int]:
+    engine, tests = checkout / "evalsuite", checkout / "tests"
+    kinds = {
+        "engine": files(engine, {".py"}),
+        "adapters": files(checkout / "adapters", {".py"}),
+        "templates": [file for folder in ("evalsuite", "templates") for file in files(checkout / folder, TEMPLATES)],
+        "data": files(checkout / "data", {".toml"}),
+        "tests": files(tests, {".py"}),
+        "tables of tests": files(tests, {".toml"}),
+        "tools": files(checkout / "tools"),
+    }
+    return {kind: sum(map(lines, found)) for kind, found in kinds.items()}
 
 
-def _lines(file: Path) -> int:
+def files(folder: Path, suffixes: set[str] | None = None) -> list[Path]:
+    found = (file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    return sorted(file for file in found if suffixes is None or file.suffix in suffixes)
+
+
+def lines(file: Path) -> int:
     return file.read_bytes().count(b"\n")
 
 
-def _functions(files: list[Path], checkout: Path) -> Iterator[tuple[str, int]]:
-    for file in files:
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, Function):
-                name = f"{file.relative_to(checkout).as_posix()}:{node.name}"
-                yield name, (node.end_lineno or node.lineno) - node.lineno + 1
+@cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
 
 
-def _words(file: Path) -> int:
-    text = file.read_text("utf-8")
-    comments = (
-        token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
-    )
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docstrings = (ast.get_docstring(node) or "" for node in ast.walk(ast.parse(text)) if isinstance(node, documented))
-    return sum(len(part.lstrip("#").split()) for part in (*comments, *docstrings))
+def lines_by_package(checkout: Path) -> Counter[str]:
+    packages: Counter[str] = Counter()
+    for file in files(checkout / "evalsuite", {".py"}):
+        inside = file.relative_to(checkout / "evalsuite").parts
+        packages[inside[0] if len(inside) > 1 else "(root)"] += lines(file)
+    return packages
 
 
-@dataclass(frozen=True)
-class Place:
-    module: str
-    node: Function | ast.ClassDef
+def choices(checkout: Path) -> dict[str, list[str]]:
+    """What a user chooses from: commands, distinct options of all of them, kinds of chart."""
+    declared = {file.stem: tomllib.loads(file.read_text("utf-8")) for file in files(checkout / "data/commands")}
+    return {
+        "commands": sorted(declared["all"]["commands"]),
+        "options": sorted({"--help", *_options(list(declared.values()))}),
+        "charts": charts(checkout),
+    }
 
 
-@dataclass
-class House:
-    """The engine's modules, and what each name means in each."""
-
-    checkout: Path
-    files: list[Path]
-    trees: dict[str, ast.Module] = field(default_factory=dict)
-    names: dict[str, dict[str, str]] = field(default_factory=dict)  # module → name → "module" or "module:name"
-
-    def __post_init__(self) -> None:
-        for file in self.files:
-            parts = file.relative_to(self.checkout).with_suffix("").parts
-            self.trees[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(file.read_text("utf-8"))
-        for module, tree in self.trees.items():
-            known = self.names[module] = {
-                node.name: f"{module}:{node.name}" for node in tree.body if isinstance(node, (*_DEFINITIONS,))
-            }
-            for node in ast.walk(tree):  # also in functions
-                if isinstance(node, ast.ImportFrom) and node.module:
-                    for alias in node.names:
-                        whole = f"{node.module}.{alias.name}"
-                        known[alias.asname or alias.name] = (
-                            whole if whole in self.trees else f"{node.module}:{alias.name}"
-                        )
-                elif isinstance(node, ast.Import):
-                    for alias in node.names:
-                        known[alias.asname or alias.name] = alias.name
-
-    def place(self, module: str, node: ast.expr | None) -> Place | None:
-        """What *node* (a name, an attribute, a quoted annotation) means in *module*; None if not ours."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            with contextlib.suppress(SyntaxError):
-                return self.place(module, ast.parse(node.value, mode="eval").body)
-        if isinstance(node, ast.BinOp):
-            return self.place(module, node.left) or self.place(module, node.right)
-        if isinstance(node, ast.Name):
-            return self._defined(self.names[module].get(node.id, ""))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            return self._defined(f"{self.names[module].get(node.value.id, '')}:{node.attr}")
-        return None
-
-    def _defined(self, name: str) -> Place | None:
-        module, _, wanted = name.partition(":")
-        for node in self.trees[module].body if module in self.trees else ():
-            if isinstance(node, (*_DEFINITIONS,)) and node.name == wanted:
-                return Place(module, node)
-        return self._defined(self.names[module][wanted]) if self._imported(module, wanted) else None
-
-    def _imported(self, module: str, name: str) -> bool:
-        return self.names.get(module, {}).get(name, f"{module}:{name}") != f"{module}:{name}"
-
-    def member(self, owner: Place | None, name: str) -> Place | None:
-        if owner is None or not isinstance(owner.node, ast.ClassDef):
-            return None
-        for node in owner.node.body:
-            if isinstance(node, Function) and node.name == name:
-                return Place(owner.module, node)
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
-                return self.place(owner.module, node.annotation)
-        bases = (self.member(self.place(owner.module, base), name) for base in owner.node.bases)
-        return next((place for place in bases if place), None)
+def _options(declared: Any) -> Iterator[str]:
+    if isinstance(declared, dict):
+        if str(declared.get("name", "")).startswith("--"):
+            yield declared["name"]
+        declared = list(declared.values())
+    for inner in declared if isinstance(declared, list) else ():
+        yield from _options(inner)
 
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-Entered = dict[tuple[str, str], Place]  # (module, function) → place
+def charts(checkout: Path) -> list[str]:
+    """Public functions of report/figures that give a Figure and are called from elsewhere in the engine."""
+    folder = checkout / "evalsuite/report/figures"
+    drawing = {
+        node.name
+        for file in files(folder, {".py"})
+        for node in tree(file).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and _gives_figure(node)
+    }
+    used = {
+        node.attr if isinstance(node, ast.Attribute) else alias.name
+        for file in files(checkout / "evalsuite", {".py"})
+        if folder not in file.parents
+        for node in ast.walk(tree(file))
+        if _names_figures(node)
+        for alias in getattr(node, "names", [None])
+    }
+    return sorted(drawing & used)
 
 
-def files_of(entered: Entered) -> set[str]:
-    return {module for module, _ in entered}
+def _names_figures(node: ast.AST) -> bool:
+    """As `figures.throughput`, or `from evalsuite.report.figures.scaling import throughput`."""
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, ast.Name) and node.value.id == "figures"
+    return isinstance(node, ast.ImportFrom) and "report.figures" in (node.module or "")
 
 
-def walk(house: House, *, parts: bool) -> Entered:
-    """The functions that receive the request of `run_missing`; with *parts* also any attribute of it.
-
-    Passed on as an argument, `self`, or a changed copy.
-    """
-    module = next(name for name in ("evalsuite.commands.run", *house.trees) if _has(house, name, FIRST))
-    place = house.place(module, ast.Name(FIRST))
-    assert place is not None and isinstance(place.node, ast.FunctionDef)
-    first = place.node.args.args[0]
-    entered: Entered = {}
-    waiting: list[tuple[Place, dict[str, Place | None]]] = [(place, {first.arg: house.place(module, first.annotation)})]
-    seen: set[tuple[str, str, frozenset[str]]] = set()
-    while waiting:
-        place, held = waiting.pop()
-        key = (place.module, _name(house, place), frozenset(held))
-        if key in seen:
-            continue
-        seen.add(key)
-        entered[key[:2]] = place
-        waiting += _Visit(house, place, dict(held), parts).calls()
-    return entered
+def _gives_figure(node: ast.FunctionDef) -> bool:
+    return node.returns is not None and ast.unparse(node.returns).rpartition(".")[2] == "Figure"
 
 
-def _has(house: House, module: str, name: str) -> bool:
-    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in house.trees[module].body)
+def one_use_helpers(checkout: Path) -> list[str]:
+    """Private functions of a module with at most four lines that one place alone names: `file:line name`."""
+    found = []
+    for file in files(checkout / "evalsuite", {".py"}):
+        named = Counter(node.id for node in ast.walk(tree(file)) if isinstance(node, ast.Name))
+        found += [
+            f"{file.relative_to(checkout)}:{node.lineno} {node.name}"
+            for node in tree(file).body
+            if isinstance(node, ast.FunctionDef)
+            and node.name.startswith("_")
+            and named[node.name] == 1
+            and (node.end_lineno or node.lineno) - node.lineno < SHORT_HELPER
+        ]
+    return found
 
 
-def _name(house: House, place: Place) -> str:
-    owners = (
-        node for node in house.trees[place.module].body if isinstance(node, ast.ClassDef) and place.node in node.body
-    )
-    return ".".join([*(owner.name for owner in owners), place.node.name])
+def small_files(checkout: Path) -> dict[str, list[str]]:
+    """Modules below sixty lines, each with the modules that import it."""
+    engine = files(checkout / "evalsuite", {".py"})
+    importers: dict[str, set[str]] = {}
+    for file in engine:
+        place = str(file.relative_to(checkout))
+        for name in imported(tree(file), file.relative_to(checkout)):
+            importers.setdefault(name, set()).add(place)
+    return {
+        str(file.relative_to(checkout)): sorted(importers.get(module(file.relative_to(checkout)), ()))
+        for file in engine
+        if lines(file) < SMALL_FILE and (file.name != "__init__.py" or lines(file) > 1)
+    }
 
 
-@dataclass
-class _Visit:
-    """One function whose *held* names have the request or a part, with their classes if known."""
-
-    house: House
-    place: Place
-    held: dict[str, Place | None]
-    parts: bool
-
-    def calls(self) -> Iterator[tuple[Place, dict[str, Place | None]]]:
-        nodes = [node for node in ast.walk(self.place.node) if isinstance(node, ast.expr | ast.stmt)]
-        for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
-            if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                self._assign(node.targets[0], node.value)
-            elif isinstance(node, ast.Call):
-                yield from self._call(node)
-            elif isinstance(node, ast.Attribute):
-                holder = self._class_of(node.value)
-                member = self.house.member(holder, node.attr)
-                if member and isinstance(member.node, Function) and self._holds(node.value):  # a property, or a method
-                    yield member, {_parameters(member.node)[0]: holder}
-
-    def _assign(self, target: ast.expr, value: ast.expr) -> None:
-        pairs = [(target, value)]
-        if isinstance(target, ast.Tuple):
-            values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
-            pairs = list(zip(target.elts, values, strict=False))
-        for name, given in pairs:
-            if isinstance(name, ast.Name) and self._holds(given):
-                self.held[name.id] = self._class_of(given)
-
-    def _holds(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Name):
-            return node.id in self.held
-        if isinstance(node, ast.Attribute):
-            return self.parts and self._holds(node.value)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "replace":
-            return bool(node.args) and self._holds(node.args[0])
-        return False
-
-    def _class_of(self, node: ast.expr) -> Place | None:
-        if isinstance(node, ast.Name):
-            return self.held.get(node.id)
-        if isinstance(node, ast.Attribute):
-            member = self.house.member(self._class_of(node.value), node.attr)
-            if member and isinstance(member.node, Function):
-                return self.house.place(member.module, member.node.returns)
-            return member
-        if isinstance(node, ast.Call) and node.args:
-            return self._class_of(node.args[0])
-        return None
-
-    def _call(self, call: ast.Call) -> Iterator[tuple[Place, dict[str, Place | None]]]:
-        callee = self.house.place(self.place.module, call.func)
-        method = False
-        if callee is None and isinstance(call.func, ast.Attribute):
-            callee = self.house.member(self._class_of(call.func.value), call.func.attr)
-            method = True
-        if callee is not None and isinstance(callee.node, ast.ClassDef):
-            callee, method = self.house.member(callee, "__init__"), True
-        if callee is None or not isinstance(callee.node, Function):
-            return
-        names = _parameters(callee.node)[int(method) :]
-        given = [*zip(names, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
-        received = {name: self._class_of(value) for name, value in given if name and self._holds(value)}
-        if received:
-            yield callee, received
+def imported(parsed: ast.Module, place: Path) -> Iterator[str]:
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _parameters(node: Function) -> list[str]:
-    return [parameter.arg for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+def module(place: Path) -> str:
+    return ".".join(place.with_suffix("").parts)
 
 
 COUNTER = """
@@ -302,7 +204,7 @@ print(json.dumps(found))
 
 
 def walk_logs(checkout: Path) -> dict[str, Any]:
-    """Functions and files of the engine between opening a log of tests/logs and its number: medians when read again."""
+    """Functions and files of the engine between a log of tests/logs and its number: medians."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     ran = subprocess.run(
         [sys.executable, "-c", COUNTER], cwd=checkout, env=environment, capture_output=True, text=True, check=False
@@ -318,28 +220,33 @@ def walk_logs(checkout: Path) -> dict[str, Any]:
     }
 
 
-def table(figures: dict[str, Any], *, names: bool) -> Iterator[str]:
-    for name, value in figures.items():
-        if name == "engine_lines_by_package":
-            yield from (f"  {package:<32} {lines:>8,}" for package, lines in value.items())
-        elif name == "functions_over_60_lines":
-            yield f"{'functions over 60 lines':<34} {len(value):>8}  {', '.join(value)}"
-        elif name == "largest_folder":
-            yield f"{'largest folder of modules':<34} {value[1]:>8}  {value[0]}"
-        elif name == "request_entered":
-            yield from (f"  {name}" for name in value if names)
+def table(checkout: Path, *, names: bool) -> Iterator[str]:
+    for name, value in measure(checkout).items():
+        title = name.replace("_", " ")
+        if isinstance(value, dict):
+            yield f"{title}:"
+            yield from (f"  {inner:<32} {number:>8,}" for inner, number in value.items())
         else:
-            yield f"{name.replace('_', ' '):<34} {value:>8,}" if isinstance(value, int | float) else f"{name} {value}"
+            yield f"{title:<34} {value:>8,}" if isinstance(value, int | float) else f"{title:<34} {value}"
+    if names:
+        yield from (f"\n{title}: {', '.join(found)}" for title, found in choices(checkout).items())
+        yield "\nprivate functions of at most four lines, used once:"
+        yield from one_use_helpers(checkout)
+        yield "\nfiles below sixty lines with one importer:"
+        small = small_files(checkout).items()
+        yield from (f"{file} ← {importers[0]}" for file, importers in small if len(importers) == 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).parent.parent)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--names", action="store_true", help="name the functions that receive the request")
+    parser.add_argument("--names", action="store_true", help="name the choices, the helpers and the small files")
     arguments = parser.parse_args()
-    figures = measure(arguments.checkout.resolve())
-    print(json.dumps(figures, indent=1) if arguments.json else "\n".join(table(figures, names=arguments.names)))
+    checkout = arguments.checkout.resolve()
+    print(
+        json.dumps(measure(checkout), indent=1) if arguments.json else "\n".join(table(checkout, names=arguments.names))
+    )
 
 
 if __name__ == "__main__":
