@@ -1,32 +1,46 @@
-"""The files of a report against each other: what evalsuite did not write, or not as `summary.json` has it."""
+"""The files of a report: what evalsuite did not write, what its manifest has another hash of, what a browser would run.
 
+Whether their numbers are those of the raw files is told by making them again (`rebuilt`), not by reading each form.
+"""
+
+import base64
 import fnmatch
 import hashlib
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from evalsuite.audit import agreement, page_check
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.core.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
 from evalsuite.core.messages import Message, message_of
 from evalsuite.report import forms
 from evalsuite.report.data import manifest, tables
 from evalsuite.report.data.finished import PAGE, SUMMARY
-from evalsuite.report.forms import log_bundle
 from evalsuite.report.page import parts
 
-BESIDE = (manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, parts.FILES, "tables/*.csv")
-NAMES = (*BESIDE, forms.DRAWN, *forms.FILES.values())
-TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml"})  # in an archive
+NAMES = (
+    *(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, parts.FILES, "tables/*.csv"),
+    *(forms.DRAWN, *forms.FILES.values()),
+)
+TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml", ".rels"})  # in an archive
 ARCHIVES, BINARY = frozenset({".zip", ".xlsx"}), frozenset({".pdf", ".parquet"})
-PARTS = frozenset({".rels"})  # of a workbook
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
 UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error)
 WHOLE_PAGES = ("report.html", "report.??.html")  # which show the seal
 Look = Callable[[Path, str, str], EvalsuiteError | None]  # at a text of a file, by its name
+
+ACTIVE = {"iframe", "object", "embed", "base", "frame", "applet", "foreignobject", "handler"}
+FOLLOWED = re.compile("(?:java|vb)script:|data:text")  # by a browser, when it is clicked on
+PDF = re.compile(rb"/(?:JavaScript|JS|Launch|EmbeddedFile|OpenAction|SubmitForm|RichMedia|ObjStm)\b")  # active parts
+POLICY_NAME = "content-security-policy"
+POLICY = re.compile(
+    r"default-src 'none'; script-src (?P<scripts>(?:'sha256-[\w+/=]+' ?)*); style-src (?:'sha256-[\w+/=]+' ?)*; "
+    r"img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -61,59 +75,78 @@ def mistakes(
         try:
             if file not in known or (file.suffix == ".csv" and file.stem not in tables.COLUMNS):
                 raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=NAMES)
-            yield from _of_file(file, summary, seal, look)
+            for name, text in _texts(file):
+                if wrong := _mistake(name, text, summary, seal):
+                    yield EvalsuiteError.of("site.not_ours", path=file, error=wrong)
+                if other := look(file, name, text):
+                    yield other
         except EvalsuiteError as error:
             yield error
 
 
-def _of_file(file: Path, summary: Mapping[str, Any], seal: str, look: Look) -> Iterator[EvalsuiteError]:
-    texts, hashes = {}, {}
-    for name, content in _contents(file):
-        text = _text(file, name, content)
-        if not name.isprintable() or name.startswith("/") or ".." in name.split("/"):
-            yield EvalsuiteError.of("site.not_ours", path=file, error=Message("site.name", name=ascii(name)))
-        if wrong := look(file, name, text):
-            yield wrong
-        if name.endswith(".csv") and is_file(beside := file.parent / name) and read_bytes(beside) != content:
-            yield Contradicts.of("audit.not_alike", path=file, name=name)
-        if file.suffix == ".xlsx" or name == log_bundle.MANIFEST:
-            texts[name] = text
-        hashes[name] = hashlib.sha256(content).hexdigest() if file.name == log_bundle.NAME else ""
-        yield from _wrong(file, _mistake, name, text, summary, seal)
-    if file.suffix == ".xlsx":
-        yield from _wrong(file, agreement.workbook, texts, summary)
-    if file.suffix == ".parquet":
-        yield from _wrong(file, agreement.parquet, file, summary)
-    if file.name == log_bundle.NAME:
-        yield from _wrong(file, agreement.logs, texts.get(log_bundle.MANIFEST, ""), hashes, summary)
-
-
-def _wrong(file: Path, mistake: Callable[..., Message | None], *given: object) -> Iterator[EvalsuiteError]:
-    try:
-        wrong = mistake(*given)
-    except agreement.NONE:
-        wrong = Message("site.other_page")
-    if wrong:
-        yield EvalsuiteError.of("site.not_ours", path=file, error=wrong)
-
-
 def _mistake(name: str, text: str, summary: Mapping[str, Any], seal: str) -> Message | None:
+    if not name.isprintable() or name.startswith("/") or ".." in name.split("/"):
+        return Message("site.name", name=ascii(name))
     if not name.endswith((".html", ".svg")):
-        return agreement.mistake(name, text, summary)
-    if seal not in text and any(fnmatch.fnmatchcase(name, each) for each in WHOLE_PAGES):
+        return None
+    whole = any(fnmatch.fnmatchcase(name, each) for each in WHOLE_PAGES)
+    if name.endswith(".html") and (summary["input_sha256"] not in text or (whole and seal not in text)):
         return Message("site.other_page")
-    part = fnmatch.fnmatchcase(name, parts.FILES)
-    return page_check.mistake(text, summary if name.endswith(".html") else None, part=part)
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    policy = POLICY.fullmatch(reader.policy or "")
+    if policy is None and name.endswith(".html"):
+        return Message("site.other_page")
+    allowed = policy["scripts"].replace("'", "").split() if policy and name.endswith(".html") else []
+    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in reader.scripts)
+    foreign = "script" if any(f"sha256-{digest}" not in allowed for digest in hashes) else None
+    return Message("site.active", name=reader.active or foreign) if reader.active or foreign else None
 
 
-def _text(file: Path, name: str, content: bytes) -> str:
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.no_utf8", name=name))
-    return text
+class _Reader(HTMLParser):
+    """The scripts of a page or a picture, its policy, and the first element that acts without one."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.scripts: list[str] = []
+        self.policy: str | None = None
+        self.active: str | None = None
+        self._in_script = False
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attributes}
+        followed = [given.get(name, "").strip().lower() for name in ("href", "xlink:href", "src", "action")]
+        if (
+            tag in ACTIVE
+            or (tag == "script" and "src" in given)
+            or any(name.startswith("on") for name in given)
+            or given.get("http-equiv", POLICY_NAME).lower() != POLICY_NAME
+            or any(FOLLOWED.match(re.sub(r"\s", "", link)) for link in followed)
+        ):
+            self.active = self.active or tag
+        self._in_script = tag == "script" and given.get("type", "") != "application/json"
+        self.scripts += [""] if self._in_script else []
+        if tag == "meta" and "http-equiv" in given:
+            self.policy = self.policy or given.get("content", "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_script = self._in_script and tag != "script"
+
+    def handle_data(self, data: str) -> None:
+        if self._in_script:
+            self.scripts[-1] += data
+
+
+def _texts(file: Path) -> Iterator[tuple[str, str]]:
+    for name, content in _contents(file):
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.no_utf8", name=name))
+        yield name, text
 
 
 def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
@@ -126,7 +159,7 @@ def _contents(file: Path) -> Iterator[tuple[str, bytes]]:
         raise EvalsuiteError.of("site.not_ours", path=file, error=message_of(error)) from error
     if file.suffix not in BINARY:
         yield file.name, content
-    elif file.suffix == ".pdf" and (not content.startswith(b"%PDF-") or page_check.PDF.search(content)):
+    elif file.suffix == ".pdf" and (not content.startswith(b"%PDF-") or PDF.search(content)):
         raise EvalsuiteError.of("site.not_ours", path=file, error=Message("site.active", name="pdf"))
 
 
@@ -138,7 +171,7 @@ def members(file: Path) -> Iterator[tuple[str, bytes]]:
             if sum(member.file_size for member in inside) > MOST_BYTES:
                 raise EvalsuiteError.of("site.site_large", path=file, n=MOST_BYTES >> 20)
             for member in inside:
-                if not member.filename.endswith((*TEXTS, *PARTS)):
+                if not member.filename.endswith((*TEXTS,)):
                     raise EvalsuiteError.of("site.kind", path=file, name=member.filename, known=sorted(TEXTS))
                 yield member.filename, archive.read(member)
     except UNREADABLE as error:

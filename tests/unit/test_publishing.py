@@ -3,8 +3,6 @@ import multiprocessing
 import re
 import shutil
 import xml.etree.ElementTree as ElementTree
-import zipfile
-from functools import partial
 from html.parser import HTMLParser
 
 import pages
@@ -18,7 +16,7 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Machine, MachineNode
 from evalsuite.report import forms
 from evalsuite.report.forms import bundle
-from evalsuite.report.text import names, numbers, words
+from evalsuite.report.text import words
 from evalsuite.site import publishing, report_store
 from evalsuite.site import words as site_words
 from tests import sources
@@ -146,9 +144,8 @@ def test_what_evalsuite_did_not_write_is_not_published(name, monday, site):
 
 
 @pytest.mark.parametrize(("before", "after"), sources.table("publishing.toml")["other_pages"])
-def test_a_page_with_other_scripts_or_numbers_is_not_published(before, after, monday, site):
+def test_a_page_with_other_scripts_is_not_published(before, after, monday, site):
     page = (monday / "report.html").read_text()
-    after = after.format(anchor=names.case_anchor(reports.summary().case))
     (monday / "report.html").write_text(page.replace(before, after))
     reports.sealed(monday)
 
@@ -166,62 +163,17 @@ def whole(tmp_path_factory):
     return folder
 
 
-def in_archive(path, name, change):
-    """*path* with the text of *name* in it changed."""
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    parts[name] = change(parts[name].decode()).encode()
-    path.write_bytes(bundle.zip_files(parts))
+FORMS = "report.html report.en.md report.en.tex report.xlsx report-data.zip tables/summaries.csv tables/runs.parquet"
 
 
-def in_cell(path, one, sheet=3, before="<v>[1-9]"):
-    in_archive(path, f"xl/worksheets/sheet{sheet}.xml", lambda text: re.sub(before, "<v>9", text))
-
-
-def in_text(before):
-    """Puts a 9 before the summary's value where it stands as in *before*: {0} as printed, {1} whole."""
-
-    def change(path, one):
-        value = one["throughput"]["value"]
-        found = before.format(numbers.throughput(value).text, value)
-        text = path.read_text("utf-8-sig")
-        assert found in text
-        path.write_text(text.replace(found, re.sub(r"(\d)", r"9\1", found, count=1), 1))
-
-    return change
-
-
-LAST_TEXT = r"<v>\d+(?=</v></c></row></sheetData>)"
-FORGED = [
-    ("report.html", in_text(">{0}</a>")),
-    ("report.zh.html", in_text(">{0}</a>")),
-    ("report.en.md", in_text("| {0}")),
-    ("report.en.tex", in_text("& {0}$")),
-    ("tables/runs.parquet", lambda path, one: shutil.copy(path.with_name("summaries.parquet"), path)),
-    ("tables/summaries.csv", in_text(",{1},")),
-    ("tables/runs.csv", lambda path, one: path.write_text(path.read_text() + path.read_text().splitlines()[1] + "\n")),
-    ("report.xlsx", in_cell),
-    (
-        "report-data.zip",
-        lambda path, one: in_archive(path, "tables.json", lambda text: text.replace('_per_s": ', '_per_s": 9', 1)),
-    ),
-    ("report.xlsx", partial(in_cell, sheet=1, before=r"<v>0\.")),  # of the fastest
-    *(("report.xlsx", partial(in_cell, sheet=each, before=LAST_TEXT)) for each in (2, 4)),
-]
-
-
-@pytest.mark.parametrize(("name", "forge"), FORGED)
-def test_a_form_with_another_number_than_the_summary_is_not_published_with_hashes_made_anew_either(
-    name, forge, whole, site, tmp_path
-):
+@pytest.mark.parametrize("name", FORMS.split())
+def test_a_form_that_is_not_as_it_was_written_is_not_published(name, whole, site, tmp_path):
     shutil.copytree(whole, tmp_path / "copy")
-    summaries = json.loads((whole / "summary.json").read_text())["summaries"]
-    forge(tmp_path / "copy" / name, next(summary for summary in summaries if summary["throughput"]))
+    with open(tmp_path / "copy" / name, "ab") as file:
+        file.write(b" ")
 
-    for _ in range(2):
-        with pytest.raises(EvalsuiteError, match=re.escape(name)):
-            publishing.publish([tmp_path / "copy"], site)
-        reports.sealed(tmp_path / "copy")
+    with pytest.raises(EvalsuiteError, match=re.escape(name)):
+        publishing.publish([tmp_path / "copy"], site)
     assert not site.exists()
 
 

@@ -2,7 +2,6 @@
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import write_atomically
@@ -15,16 +14,6 @@ def check() -> None:
         import pyarrow  # noqa: F401  # pandas writes by it
     except ImportError as error:
         raise EvalsuiteError.of("report.parquet_library") from error
-
-
-def read(file: Path) -> list[dict[str, Any]]:
-    """Its rows. Raises EvalsuiteError, OSError and ValueError."""
-    check()
-    import pandas
-
-    frame = pandas.read_parquet(file).astype(object)
-    rows: list[dict[str, Any]] = frame.where(frame.notna(), None).to_dict("records")
-    return rows
 
 
 def write(material: Material) -> list[Path]:
