@@ -113,6 +113,10 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
         print(i18n.say("command.no_value", command=command, option=option), file=sys.stderr)
         return Exit.USAGE
     _refuse_unknown_command(arguments, parser)
+    known = {"--", *of_command.options()}
+    for word in arguments[: arguments.index("--") if "--" in arguments else None]:
+        if word.startswith("--") and (option := word.partition("=")[0]) not in known:
+            of_command.refuse_gone("options", f"{command} {option}", *([option] if command != "sample" else []))
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         of_command.refuse(unknown)
@@ -175,6 +179,7 @@ def _named_command(arguments: list[str]) -> str | None:
 def _refuse_unknown_command(arguments: list[str], parser: "Parser") -> None:
     first = next(iter(arguments), "-")
     if not first.startswith("-") and first not in COMMANDS:
+        parser.refuse_gone("commands", first)
         message = _module("printing.i18n").say("command.unknown", name=first)
         parser.error(message, did_you_mean(first, COMMANDS))
 
@@ -187,6 +192,15 @@ class Parser(argparse.ArgumentParser):
         said = i18n.say("command.usage", command=self.prog, message=message, command_help=f"{self.prog} --help")
         self.print_usage(sys.stderr)
         self.exit(Exit.USAGE, f"{for_terminal(said + i18n.worded(near))}\n")
+
+    def refuse_gone(self, kind: str, *names: str) -> None:
+        """Ends with what to type instead of the first of *names* that an earlier release had."""
+        gone = paths.read_data("commands/gone.toml")[kind]
+        for instead in (gone[name] for name in names if name in gone):
+            say = _module("printing.i18n").say
+            key = "command.gone" if instead else "command.gone_for_good"
+            text = say(key, name=names[0].split()[-1], **({"instead": instead} if instead else {}))
+            self.exit(Exit.USAGE, f"{self.prog}: {text}\n")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         text = argparse.__dict__["_"]("unrecognized arguments: %s") % " ".join(unknown)

@@ -75,6 +75,26 @@ def test_an_unknown_command_or_option_is_wrong_usage_and_names_the_nearest(words
     assert ("Did you mean" in said[-1] or "是否" in said[-1]) is not words.startswith(("frob", "plan --foo"))
 
 
+GONE = paths.read_data("commands/gone.toml")
+
+
+def options(command):
+    return set(cli.parsers(command)[1].options())
+
+
+@pytest.mark.parametrize(("name", "instead"), [*GONE["commands"].items(), *GONE["options"].items()])
+def test_a_name_that_is_gone_says_what_to_type_instead(name, instead, capsys):
+    command, option = name.split() if " " in name else ("compare", name) if name.startswith("--") else (name, "")
+    with pytest.raises(SystemExit) as end:
+        cli.main([command, option, "--lang", "zh"])
+
+    said, taker = capsys.readouterr().err, re.search(r"evalsuite ([\w-]+)", instead)
+    assert end.value.code == Exit.USAGE
+    assert f"已没有 {name.split()[-1]}" in said and instead in said
+    assert option not in options(command) if option else command not in cli.COMMANDS
+    assert set(re.findall(r"--[a-z-]+", instead)) <= options(taker[1] if taker else command)
+
+
 def test_the_parser_of_completions_and_man_page_knows_what_every_command_takes():
     assert {"--models", "--refresh", "--receipts", "--hz"} <= set(cli.parsers(*cli.COMMANDS)[0].options())
 
