@@ -6,18 +6,18 @@ import importlib
 import io
 import keyword
 import os
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
 
 DECLARED = paths.read_data("commands/all.toml")
-COMMANDS: dict[str, str] = DECLARED["commands"]  # name → what it does
+GROUPS: Mapping[str, Mapping[str, str]] = DECLARED["groups"]  # what a user wants → the commands for it
+COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}  # name → what it does
 EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
@@ -26,8 +26,14 @@ _STATES = {"new thread": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # what Pyth
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _main(list(sys.argv[1:] if argv is None else argv))
+        command = arguments[0] if arguments and arguments[0] in COMMANDS else None
+        outputs = _open_outputs(command in EVALUATIONS)
+        code = _run_named(command, arguments)
+        for stream in (sys.stdout, sys.stderr) if outputs else ():
+            stream.flush()
+        return code or (Exit.DEFECT if any(output.lost for output in outputs) else code)
     except ModuleNotFoundError as error:
         if error.name not in LIBRARIES:
             raise
@@ -39,25 +45,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.USAGE
 
 
-def _main(arguments: list[str]) -> int:
-    command = _named_command(arguments)
-    closed = [descriptor for descriptor in range(3) if not _is_open(descriptor)]
-    outputs = _lasting_outputs(closed, of_evaluation=command in EVALUATIONS)
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for as long as we live)
-    _print_anything()
-    code = _run_named(command, arguments)
-    for stream in (sys.stdout, sys.stderr) if outputs else ():
-        stream.flush()
-    return code or (Exit.DEFECT if any(output.lost for output in outputs) else code)
-
-
 class _LastingOutput(io.RawIOBase):
-    """Takes everything, also when nothing can be written any more: work goes on without its words."""
+    """Takes everything; writes to a stream that is closed are dropped."""
 
-    def __init__(self, descriptor: int, *, lost: bool) -> None:
-        self._descriptor = descriptor
-        self.lost = lost
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self.lost = descriptor, False
+        try:
+            os.fstat(descriptor)
+        except OSError:  # closed: on nothing, so that no file gets the number of an output
+            os.open(os.devnull, os.O_RDWR)
+            self.lost = True
 
     def writable(self) -> bool:
         return True
@@ -69,37 +66,29 @@ class _LastingOutput(io.RawIOBase):
         return os.isatty(self._descriptor)
 
     def write(self, text: Any, /) -> int:
-        if not self.lost:
-            try:
-                return os.write(self._descriptor, text)
-            except OSError:
-                self.lost = True
-        return memoryview(text).nbytes
+        try:
+            return memoryview(text).nbytes if self.lost else os.write(self._descriptor, text)
+        except OSError:
+            self.lost = True
+            return memoryview(text).nbytes
 
 
-def _is_open(descriptor: int) -> bool:
-    """Else it is opened on nothing, so that no file gets the number of an output."""
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        os.open(os.devnull, os.O_RDWR)
-        return False
-    return True
-
-
-def _lasting_outputs(closed: Sequence[int], *, of_evaluation: bool) -> list[_LastingOutput]:
-    """Those whose loss is told; of other commands the words alone may be lost, and never what they print."""
+def _open_outputs(of_evaluation: bool) -> list[_LastingOutput]:
+    """Makes errors, and of an evaluation all words, such that their loss stops no work; gives what may not be lost."""
+    _, *raw = [_LastingOutput(descriptor) for descriptor in range(3)]
     if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:  # who calls us from Python has their own
         return []
-    raw = [_LastingOutput(descriptor, lost=descriptor in closed) for descriptor in (1, 2)]
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     output, words = (
         io.TextIOWrapper(io.BufferedWriter(stream), encoding, line_buffering=True, write_through=stream.fileno() == 2)
         for stream in raw
     )
     sys.stderr = words
-    if of_evaluation:
+    if of_evaluation or sys.stdout is None:
         sys.stdout = output
+    for each in (sys.stdout, sys.stderr):
+        if isinstance(each, io.TextIOWrapper):
+            each.reconfigure(errors="backslashreplace")  # letters that the terminal lacks, by their numbers
     return raw if of_evaluation else []
 
 
@@ -108,80 +97,37 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
     languages = argparse.ArgumentParser(add_help=False, allow_abbrev=False)  # finds --lang before all else
     languages.add_argument("--lang", nargs="?")
     i18n.choose(languages.parse_known_args(arguments)[0])
-    parser, of_command = parsers(command)
-    if command is not None and (option := _without_value(arguments)):
-        print(i18n.say("command.no_value", command=command, option=option), file=sys.stderr)
-        return Exit.USAGE
-    _refuse_unknown_command(arguments, parser)
-    known = {"--", *of_command.options()}
-    for word in arguments[: arguments.index("--") if "--" in arguments else None]:
-        if word.startswith("--") and (option := word.partition("=")[0]) not in known:
-            of_command.refuse_gone("options", f"{command} {option}", *([option] if command != "sample" else []))
-    parsed, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        of_command.refuse(unknown)
     if command is None:
+        parser = overview()
+        for word in arguments[:1]:
+            parser.refuse_command(word)
         parser.print_help()
         return Exit.USAGE
+    parsed = parser_of(command).parse_known(arguments[1:])
     if places := getattr(parsed, "sensors", ()):
         os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(str(place.resolve()) for place in places)
     try:
         return int(_module(command).run(parsed))
-    except EvalsuiteError as error:
-        print(f"evalsuite {command}: {for_terminal(i18n.worded(error.message))}", file=sys.stderr)
-        return int(error.exit_code)
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            sys.stderr.close()  # our reader has gone (`… | head`)
-            return Exit.DONE
-        mendable = of_machine(error)
-        if mendable is None:
+    except BrokenPipeError:
+        sys.stderr.close()  # our reader has gone (`… | head`)
+        return Exit.DONE
+    except (EvalsuiteError, OSError, MemoryError, RuntimeError) as error:
+        if (mendable := _mendable(error)) is None:
             raise
         print(f"evalsuite {command}: {for_terminal(i18n.worded(mendable.message))}", file=sys.stderr)
         return int(mendable.exit_code)
-    except (MemoryError, RuntimeError) as error:
-        number = next((number for words, number in _STATES.items() if words in str(error)), None)
-        if isinstance(error, RuntimeError) and number is None:
-            raise
-        number = number or errno.ENOMEM
-        place = str(error).partition("from ")[2] or None
-        lack = of_machine(OSError(number, os.strerror(number)), place) or EvalsuiteError("")
-        print(f"evalsuite {command}: {for_terminal(i18n.worded(lack.message))}", file=sys.stderr)
-        return Exit.USAGE
     except KeyboardInterrupt:
         print(f"\nevalsuite {command}: {i18n.say('command.stopped')}", file=sys.stderr)
         return INTERRUPTED
 
 
-def _print_anything() -> None:
-    """Prints letters that the terminal lacks by their numbers."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _without_value(arguments: list[str]) -> str | None:
-    before = ""
-    for word in arguments[: arguments.index("--") if "--" in arguments else None]:
-        if before.startswith("--") and not word:
-            return before
-        if re.fullmatch(r"--[a-z-]+=", word):
-            return word.removesuffix("=")
-        before = word
-    return None
-
-
-def _named_command(arguments: list[str]) -> str | None:
-    first = next((word for word in arguments if not word.startswith("-")), None)
-    return first if first in COMMANDS else None
-
-
-def _refuse_unknown_command(arguments: list[str], parser: "Parser") -> None:
-    first = next(iter(arguments), "-")
-    if not first.startswith("-") and first not in COMMANDS:
-        parser.refuse_gone("commands", first)
-        message = _module("printing.i18n").say("command.unknown", name=first)
-        parser.error(message, did_you_mean(first, COMMANDS))
+def _mendable(error: Exception) -> EvalsuiteError | None:
+    """What the user can mend about *error*; None: a defect of evalsuite."""
+    if isinstance(error, EvalsuiteError | OSError):
+        return error if isinstance(error, EvalsuiteError) else of_machine(error)
+    other = errno.ENOMEM if isinstance(error, MemoryError) else 0
+    number = next((number for words, number in _STATES.items() if words in str(error)), other)
+    return of_machine(OSError(number, os.strerror(number)), str(error).partition("from ")[2] or None)
 
 
 class Parser(argparse.ArgumentParser):
@@ -193,19 +139,31 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         self.exit(Exit.USAGE, f"{for_terminal(said + i18n.worded(near))}\n")
 
+    def parse_known(self, words: Sequence[str]) -> argparse.Namespace:
+        command, known = self.prog.split()[1], ("--", *self.options())
+        for word in words[: words.index("--") if "--" in words else None]:
+            if word.startswith("--") and (option := word.partition("=")[0]) not in known:
+                self.refuse_gone("options", f"{command} {option}", *([option] if command != "sample" else []))
+        parsed, unknown = self.parse_known_args(words)
+        if unknown:
+            text = argparse.__dict__["_"]("unrecognized arguments: %s") % " ".join(unknown)
+            option = unknown[0].partition("=")[0]
+            self.error(text, did_you_mean(option, known, NEAR) if option.startswith("--") else "")
+        return parsed
+
+    def refuse_command(self, name: str) -> None:
+        if name.startswith("-"):
+            self.parse_args([name])
+        self.refuse_gone("commands", name)
+        self.error(_module("printing.i18n").say("command.unknown", name=name), did_you_mean(name, COMMANDS))
+
     def refuse_gone(self, kind: str, *names: str) -> None:
         """Ends with what to type instead of the first of *names* that an earlier release had."""
         gone = paths.read_data("commands/gone.toml")[kind]
         for instead in (gone[name] for name in names if name in gone):
-            say = _module("printing.i18n").say
-            key = "command.gone" if instead else "command.gone_for_good"
-            text = say(key, name=names[0].split()[-1], **({"instead": instead} if instead else {}))
+            key, values = ("command.gone", {"instead": instead}) if instead else ("command.gone_for_good", {})
+            text = _module("printing.i18n").say(key, name=names[0].split()[-1], **values)
             self.exit(Exit.USAGE, f"{self.prog}: {text}\n")
-
-    def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        text = argparse.__dict__["_"]("unrecognized arguments: %s") % " ".join(unknown)
-        option = unknown[0].partition("=")[0]
-        self.error(text, did_you_mean(option, self.options(), NEAR) if option.startswith("--") else "")
 
     def options(self) -> Iterator[str]:
         for action in self._actions:
@@ -214,27 +172,44 @@ class Parser(argparse.ArgumentParser):
                 yield from each.options()
 
 
-def parsers(*commands: str | None) -> tuple[Parser, Parser]:
-    """That of all commands, of which the *commands* alone have their arguments, and that of the last of these."""
-    empty = Parser(add_help=False)  # of all others; twenty of them take as long as the rest of a start
-    of_command = parser = Parser(
+def overview() -> Parser:
+    """What stands above the commands: their list, by what a user wants."""
+    width = max(map(len, COMMANDS)) + 2
+    listed = "".join(
+        f"\n{title}:\n" + "".join(f"  {name:{width}}{line}\n" for name, line in group.items())
+        for title, group in GROUPS.items()
+    )
+    parser = Parser(
         prog="evalsuite",
+        usage="evalsuite COMMAND …",
         description="Runs, measures and compares deep-learning training frameworks, and writes the report.",
-        epilog=f"examples:\n{DECLARED['examples']}",
+        epilog=f"{listed.lstrip()}\nexamples:\n{DECLARED['examples']}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"evalsuite {__version__}")
-    kind = cast(type[Parser], lambda prog, **given: Parser(prog, **given) if prog.split()[-1] in commands else empty)
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", parser_class=kind)
-    for name, help_line in COMMANDS.items():
-        subparser = subparsers.add_parser(
-            name, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-        )
-        if name in commands:
-            of_command = subparser
-            subparser.description = help_line[0].upper() + help_line[1:] + "."
-            _module("options.declared").add_arguments(subparser, name)
-    return parser, of_command
+    return parser
+
+
+def parser_of(command: str) -> Parser:
+    line = COMMANDS[command]
+    parser = Parser(
+        prog=f"evalsuite {command}",
+        description=f"{line[0].upper()}{line[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    _module("options").add_arguments(parser, command)
+    return parser
+
+
+def whole_parser() -> Parser:
+    """That of all commands, for completions and the man page."""
+    parser = overview()
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, line in COMMANDS.items():
+        _module("options").add_arguments(commands.add_parser(name, help=line, add_help=False), name)
+    return parser
 
 
 def _module(command: str) -> ModuleType:

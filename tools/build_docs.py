@@ -109,7 +109,7 @@ def commands() -> str:
     for name in cli.COMMANDS:
         printed = usage(name)
         lines += ["", f"## {name}", "", "```text", printed, "```"]
-        for parts in re.findall(r"^usage: evalsuite [\w-]+ \[-h\] ([a-z|]+) \.\.\.", printed):
+        for parts in re.findall(r"^usage: evalsuite [\w-]+ \[-h \[all\]\] ([a-z|]+) \.\.\.", printed):
             lines += [line for part in parts.split("|") for line in ("", "```text", usage(name, part), "```")]
     return "\n".join([*lines, ""])
 
@@ -117,7 +117,7 @@ def commands() -> str:
 def usage(*words: str) -> str:
     printed = io.StringIO()
     with redirect_stdout(printed), suppress(SystemExit):
-        cli.main([*words, "--help"])
+        cli.main([*words, "--help", *(["all"] if len(words) == 1 else [])])
     return printed.getvalue().rstrip()
 
 

@@ -44,7 +44,7 @@ def pages(root: str) -> dict[str, str]:
     sys.path.insert(0, root)
     from evalsuite import __version__, cli
 
-    parser = cli.parsers(*cli.COMMANDS)[0]
+    parser = cli.whole_parser()
     for action in actions(parser):
         if action.type is Path:
             action.complete = shtab.FILE  # type: ignore[attr-defined]

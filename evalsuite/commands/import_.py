@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import print_json

@@ -4,7 +4,7 @@ import argparse
 import subprocess
 import time
 
-from evalsuite.commands.options import common
+from evalsuite.commands.options import read_hosts
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note, print_json
 from evalsuite.core.errors import EvalsuiteError, Exit
@@ -17,7 +17,7 @@ HOSTS, COUNT = "{hosts}", "{nodes}"
 def run(arguments: argparse.Namespace) -> int:
     if not any(HOSTS in word for word in arguments.argv):
         raise EvalsuiteError.of("commands.isolate_hosts", place=HOSTS)
-    nodes = [host.address for host in common.read_hosts(arguments)]
+    nodes = [host.address for host in read_hosts(arguments)]
     slow, trials = slow_nodes.find_slow(nodes, lambda part: _seconds(part, arguments), arguments.limit)
     compared = bool(trials) and all(trial.seconds is not None for trial in trials)
     if arguments.json:

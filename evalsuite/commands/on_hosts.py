@@ -3,7 +3,7 @@
 import argparse
 import threading
 
-from evalsuite.commands.options import common
+from evalsuite.commands.options import read_hosts
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.remote import ssh
 
@@ -17,4 +17,4 @@ def run(arguments: argparse.Namespace) -> int:
         with one_at_a_time:
             print(line, flush=True)
 
-    return ssh.run_on_hosts(common.read_hosts(arguments), arguments.argv, say)
+    return ssh.run_on_hosts(read_hosts(arguments), arguments.argv, say)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evalsuite.commands.compare_reports import case_parts
 from evalsuite.commands.import_ import read_table
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import line, note, print_json

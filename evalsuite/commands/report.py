@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evalsuite import report
 from evalsuite.commands.operations import checks
-from evalsuite.commands.options.common import DEFAULT_RUNS, search_paths
+from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import copy_command, line, note

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evalsuite.commands.operations import checks, live_page
-from evalsuite.commands.options.common import DEFAULT_RUNS
+from evalsuite.commands.options import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line, print_json, table

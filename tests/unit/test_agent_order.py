@@ -25,7 +25,7 @@ def order(*argv, **changes):
 
 
 def parsed(*words):
-    return sample._order(cli.parsers("sample")[1].parse_args(words))
+    return sample._order(cli.parser_of("sample").parse_args(words))
 
 
 def test_placeholders_are_filled_in_the_command_and_in_its_environment_and_other_braces_stay():

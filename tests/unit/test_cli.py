@@ -23,7 +23,7 @@ def test_the_help_of_a_command_has_an_example(command, capsys):
 
 
 def test_logs_can_be_sorted_by_each_column():
-    (sort,) = (action for action in cli.parsers("parse")[1]._actions if action.dest == "sort")
+    (sort,) = (action for action in cli.parser_of("parse")._actions if action.dest == "sort")
 
     assert sort.choices == list(log_table.SORTS)
 
@@ -79,7 +79,7 @@ GONE = paths.read_data("commands/gone.toml")
 
 
 def options(command):
-    return set(cli.parsers(command)[1].options())
+    return set(cli.parser_of(command).options())
 
 
 @pytest.mark.parametrize(("name", "instead"), [*GONE["commands"].items(), *GONE["options"].items()])
@@ -96,7 +96,7 @@ def test_a_name_that_is_gone_says_what_to_type_instead(name, instead, capsys):
 
 
 def test_the_parser_of_completions_and_man_page_knows_what_every_command_takes():
-    assert {"--models", "--refresh", "--receipts", "--hz"} <= set(cli.parsers(*cli.COMMANDS)[0].options())
+    assert {"--models", "--refresh", "--receipts", "--hz"} <= set(cli.whole_parser().options())
 
 
 def test_no_command_shows_the_list(capsys):

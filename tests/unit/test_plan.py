@@ -177,7 +177,7 @@ def test_a_recipe_is_refused_on_a_kind_of_device_that_it_does_not_name():
 
 
 def arguments(*words: str) -> argparse.Namespace:
-    return cli.parsers("plan")[1].parse_args(words)
+    return cli.parser_of("plan").parse_args(words)
 
 
 def test_the_quick_profile_is_what_is_asked_for_when_nothing_is_given_and_the_full_one_is_the_protocol():

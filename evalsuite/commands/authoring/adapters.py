@@ -8,7 +8,7 @@ from typing import Any
 
 from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.checking import Checked
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing.i18n import known, say, status, worded
 from evalsuite.commands.printing.terminal import line, print_json, table
 from evalsuite.contracts import author_modules, registry

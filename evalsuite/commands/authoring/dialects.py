@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.adapters import show
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import explanation, i18n, terminal
 from evalsuite.commands.printing.terminal import print_json
 from evalsuite.contracts import author_modules

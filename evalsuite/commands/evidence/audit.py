@@ -12,7 +12,7 @@ from evalsuite import __version__
 from evalsuite.audit import own_files, raw_files, rebuilt
 from evalsuite.audit.own_files import files_of
 from evalsuite.commands import report
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note

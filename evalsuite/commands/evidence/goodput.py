@@ -2,7 +2,7 @@
 
 import argparse
 
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, note, print_json
 from evalsuite.core.errors import Exit

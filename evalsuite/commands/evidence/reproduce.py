@@ -6,8 +6,7 @@ from pathlib import Path
 
 from evalsuite.commands import run as door
 from evalsuite.commands.evidence import audit
-from evalsuite.commands.options import declared
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import declared, search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
 from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured, did_you_mean

@@ -4,7 +4,7 @@ import argparse
 import os
 from dataclasses import replace
 
-from evalsuite.commands.options import common
+from evalsuite.commands.options import read_hosts
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.remote import allocations, forwarded_environment
 from evalsuite.plan import engines, over_hosts
@@ -18,7 +18,7 @@ OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 
 def engine(arguments: argparse.Namespace) -> Engine:
     """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
-    named = common.read_hosts(arguments)
+    named = read_hosts(arguments)
     if named and arguments.engine not in (None, engines.HOSTS):
         raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
     if named:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.commands.launching import axis_values, engine_choice, found_batches
-from evalsuite.commands.options.common import read_hosts, search_paths
+from evalsuite.commands.options import read_hosts, search_paths
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalsuite.commands import report
 from evalsuite.commands.operations import checks
-from evalsuite.commands.options.common import search_paths
+from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line

@@ -559,7 +559,7 @@ class TestFactsOfACampaign:
 
 
 def test_every_name_stands_in_the_help_and_every_fact_of_reports_is_known_and_no_axis_is_taken_for_a_misspelt_name():
-    listed = set(cli.parsers("import")[1].epilog.replace(",", " ").split())
+    listed = set(cli.parser_of("import").epilog.replace(",", " ").split())
     keys = {rule.key for rule in facts.rules().fact} | {*facts.rules().options, *facts.rules().layouts}
     axes = {name for each in registry.discover().values() for recipe in each.recipes for name in recipe.options or {}}
 
