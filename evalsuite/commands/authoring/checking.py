@@ -33,7 +33,6 @@ BATCHES = (32, 64, 128, 256, 512, 1)  # some scripts take one alone
 STEPS_LONGER = Protocol(warmup_steps=2_000, measured_steps=100_000)  # more than the epochs of small data sets
 PIN = re.compile(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+")
 RELATIVE = re.compile(r"(?:(?<==)|^)(?:\.{1,2}/|data(?:sets?)?/)[^\s=]+")  # ./data/train, --data=../datasets/x
-WITH_NCCL = {"horovod": "HOROVOD_GPU_OPERATIONS", "bluefog": "BLUEFOG_WITH_NCCL"}  # variables of their builds
 TIMES = {
     *("rate", "rate_k", "steps_per_s", "seconds", "ms", "us", "report_s", "report_ms", "mean_s", "elapsed_s"),
     *("elapsed_ms", "stamp", "unix_s", "unix_ms"),
@@ -167,13 +166,6 @@ def _check_installation(recipe: Recipe) -> Iterator[Lack]:
     gpu_pins = (recipe.pins("gpu"), *recipe.other_wheels) if "gpu" in recipe.devices else ()
     for pin in (pins[0] for pins in gpu_pins if pins and wheels.is_without_gpu(pins[0])):
         yield Lack(Message("commands.pin_without_gpu", pin=pin), Message("commands.pin_for_gpu"))
-    for package, switch in WITH_NCCL.items():
-        built = any(pin.startswith(f"{package}==") for pin in recipe.built)
-        if built and "gpu" in recipe.devices and switch not in recipe.variables_of_build("gpu"):
-            yield Lack(
-                Message("commands.built_without_nccl", package=package),
-                Message("commands.build_with_nccl", switch=switch),
-            )
     if recipe.requirements and not recipe.import_name:
         yield Lack(Message("commands.lacks", name="import_name"), Message("commands.name_import"))
     if not recipe.package and not recipe.image:
@@ -236,10 +228,6 @@ def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) ->
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
         advice = Message("commands.placeholders_are", names=known, near=did_you_mean(name, known))
         yield Lack(Message("commands.nothing_fills", name=name), advice)
-    for name in sorted({name for word in words for name in placeholders.find_quoted_numbers(word)}):
-        yield Lack(
-            Message("commands.number_in_quotes", name=name), Message("commands.number_without_quotes", name=name)
-        )
     for path in sorted({path for word in words for path in RELATIVE.findall(word)}):
         yield Lack(Message("commands.path_relative", path=path), Message("commands.path_from_data"))
     if any("{checkout}" in word for word in words) and not recipe.checkout:
