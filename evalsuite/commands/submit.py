@@ -10,7 +10,7 @@ from pathlib import Path
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.engine_choice import KUBERNETES
 from evalsuite.commands.launching.request import Request, every_case, read_request
-from evalsuite.commands.options import declared
+from evalsuite.commands.options import add_arguments
 from evalsuite.commands.plan import find_unready, print_table
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -114,7 +114,7 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
 def evaluation(arguments: argparse.Namespace, engine: Sequence[str]) -> list[str]:
     """The line of `compare` that does what *arguments* ask for, on the nodes of an allocation."""
     parser = argparse.ArgumentParser(add_help=False)
-    declared.add_arguments(parser, "compare")
+    add_arguments(parser, "compare")
     words = [sys.executable, "-m", "evalsuite", "compare", *engine]
     for action in parser._actions:  # argparse has no other list of its options
         value = getattr(arguments, action.dest)

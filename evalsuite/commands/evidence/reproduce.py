@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evalsuite.commands import run as door
 from evalsuite.commands.evidence import audit
-from evalsuite.commands.options import declared, search_paths
+from evalsuite.commands.options import add_arguments, search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import aligned, line, note, print_json
 from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured, did_you_mean
@@ -61,8 +61,8 @@ def _run_again(folder: Path, arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.reproduce_case", path=folder, case=asked, n=len(published), near=near)
     summary = published[arguments.case]
     words = rerun_command.words("run", [summary.case], repeats=arguments.repeats or summary.n)
-    parser = argparse.ArgumentParser(prog="evalsuite run", allow_abbrev=False)
-    declared.add_arguments(parser, "run")
+    parser = argparse.ArgumentParser(prog="evalsuite run", allow_abbrev=False, add_help=False)
+    add_arguments(parser, "run")
     asked = [*words[words.index("run") + 1 :], "--runs", str(arguments.runs), *arguments.run_options]
     door.run(given := parser.parse_args(asked))
     here = evaluation.evaluate(Store(arguments.runs), only=[summary.case], places=search_paths(given))
