@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import report
-from evalsuite.commands.operations import checks
+from evalsuite.commands.operations import certificate, checks
 from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
@@ -70,6 +70,7 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     check_languages(arguments.lang)
     check_forms(arguments.forms)
     signing.check(arguments.sign)
+    certificate.check(arguments.certificate, arguments.out)
     check_files(arguments, cases)
 
 
@@ -217,7 +218,12 @@ def write(
     _note_edits(book)
     _print_price(book, words.read((language,)), language, _arguments_again(arguments, evaluation))
     ended_s = book.period.last.timestamp() if book.period else None
-    checks.tell(checks.of_criteria(book, spoken), arguments, summaries=valid(evaluation.summaries), ended_s=ended_s)
+    checks.tell(
+        checks.of_criteria(book, spoken, language), arguments, summaries=valid(evaluation.summaries), ended_s=ended_s
+    )
+    if arguments.certificate:
+        asked = arguments.criteria or criteria.DEFAULT
+        certificate.write(arguments.certificate, book, asked, arguments.out / finished.SUMMARY)
     for path in written:
         size = path.stat().st_size
         note(say("report.written", path=path, size=f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"))

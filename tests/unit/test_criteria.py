@@ -1,6 +1,7 @@
 import json
 import re
 
+import corruptions
 import pytest
 
 from evalsuite import cli
@@ -151,3 +152,17 @@ def test_a_column_of_a_spec_is_in_plan_page_tables_and_summary(tmp_path):
 def test_an_expression_is_arithmetic_over_known_fields_and_nothing_else(text, said, tmp_path):
     with pytest.raises(EvalsuiteError, match=said):
         criteria.read(written(tmp_path, f"[[criterion]]\nname = 'own'\nholds = '{text}'\n"))
+
+
+def test_a_certificate_names_outcome_seal_last_day_and_the_nodes_that_fail_or_lack(tmp_path, capsys):
+    place, asked, page = corruptions.honest(tmp_path), tmp_path / "criteria.toml", tmp_path / "certificate.html"
+    criterion = '[[criterion]]\nname = "rate"\nholds = "items_per_s > {}"\n'
+    words = ["report", "--runs", str(place.runs), "--out", str(place.report), "--criteria", str(asked)]
+
+    asked.write_text(criterion.format("1e9") + '[certificate]\nvalid_days = 30\nnodes = ["n7"]\n')
+    assert cli.main([*words, "--certificate", str(page)]) == Exit.DONE
+    text = page.read_text()
+    assert all(each in text for each in (place.seal, "n7", "2026-12-20", "未测量的节点"))
+    assert "UNDETERMINED; valid until 2026-12-20" in capsys.readouterr().out
+
+    assert cli.main([*words, "--certificate", str(place.report / "c.html")]) == Exit.USAGE

@@ -28,11 +28,11 @@ class Check:
     text: str
 
 
-def of_criteria(book: Book, spoken: Words) -> list[Check]:
+def of_criteria(book: Book, spoken: Words, language: str) -> list[Check]:
     checks = []
     for card in cards.cards(book, spoken):
         measured = f"{card.value} ({card.interval})" if card.interval else str(card.value or "")
-        sentences = [each.plain(i18n.language()) if each else "" for each in (card.statement, card.reason)]
+        sentences = [each.plain(language) if each else "" for each in (card.statement, card.reason)]
         text = " · ".join(filter(None, (sentences[0], measured, sentences[1])))
         if (outcome := card.verdict.outcome) != "information":
             checks.append(Check(name=card.verdict.criterion, outcome=outcome, text=text))

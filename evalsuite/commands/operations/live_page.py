@@ -77,7 +77,7 @@ def _decided(root: Path, places: Places) -> tuple[list[str], list[checks.Check]]
     except NothingMeasured:
         return [], []
     spoken = words.read((i18n.language(),), on_cpu=book.on_cpu)
-    return [*report.found_sentences(book, spoken, i18n.language())], checks.of_criteria(book, spoken)
+    return [*report.found_sentences(book, spoken, i18n.language())], checks.of_criteria(book, spoken, i18n.language())
 
 
 def _now(folder: RunFolder, run: Run, places: Places) -> Mapping[str, Any]:

@@ -102,6 +102,14 @@ class Fastest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CertificateTerms:
+    """`[certificate]`: how long a certificate of the report is valid, and which nodes must have been measured."""
+
+    valid_days: Annotated[int, between(1, 3650)] = 180  # from the last run on
+    nodes: Many[Word] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Criteria:
     linear_speedup: LinearSpeedup | None = None
     mean_utilisation: MeanUtilisation | None = None
@@ -109,6 +117,7 @@ class Criteria:
     targets: tuple[Target, ...] = ()
     columns: tuple[OwnColumn, ...] = ()
     own: tuple[OwnCriterion, ...] = ()
+    certificate: CertificateTerms = CertificateTerms()
     file: str = ""
 
     def findings(self) -> Iterator[Finding]:
@@ -158,6 +167,7 @@ class _CriteriaFile:
     target: tuple[_Target, ...] = ()
     column: OwnColumns = ()
     criterion: OwnCriterions = ()
+    certificate: CertificateTerms = CertificateTerms()
 
     def mistakes(self) -> Iterable[Mistake]:
         if not any((self.C1, self.C2, self.C3, self.target, self.criterion)):
@@ -179,5 +189,6 @@ def of(facts: Mapping[str, object], where: str) -> Criteria:
         targets=tuple(Target(**vars(target)) for target in given_file.target),
         columns=given_file.column,
         own=given_file.criterion,
+        certificate=given_file.certificate,
         file=where,
     )
