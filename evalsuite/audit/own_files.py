@@ -76,10 +76,10 @@ def mistakes(
             if file not in known or (file.suffix == ".csv" and file.stem not in tables.COLUMNS):
                 raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=NAMES)
             for name, text in _texts(file):
-                if wrong := _mistake(name, text, summary, seal):
-                    yield EvalsuiteError.of("site.not_ours", path=file, error=wrong)
-                if other := look(file, name, text):
-                    yield other
+                if other := _mistake(name, text, summary, seal):
+                    yield EvalsuiteError.of("site.not_ours", path=file, error=other)
+                if told := look(file, name, text):
+                    yield told
         except EvalsuiteError as error:
             yield error
 

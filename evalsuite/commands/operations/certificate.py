@@ -69,7 +69,7 @@ def _failing(book: Book) -> Iterator[str]:
         for row in (rows[cell.case] for cell in verdict.cells if rated and cell.case in rows):
             held = defaultdict[str, list[bool]](list)
             for run in row.measurements:
-                if run.counts and len(run.hosts) == 1:
+                if run.counts and run.value is not None and len(run.hosts) == 1:
                     own = dict(zip(RATES, (run.value, run.value / row.case.total_devices), strict=True))
                     known = {**own_figures.fields(row), **own}
                     if expressions.values(verdict.holds, known) is not None:
