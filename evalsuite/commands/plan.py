@@ -140,7 +140,6 @@ def _command_line(request: Request, case: Case) -> CommandLine:
         engine=place.engine.serving(recipe),
         timeout_s=plan.spec.timeout_s,
         share=options.share,
-        sandboxed=options.sandboxed,
     )
 
 

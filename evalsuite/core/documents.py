@@ -176,7 +176,6 @@ class RunCommand(Document):
     files: Mapping[str, str] | None = None  # name → text written for the script
     links: Mapping[str, str] | None = None  # name next to the script → its data
     container: str | None = None  # the runtime
-    sandbox: str | None = None  # program that isolated the script: "bwrap"
     image_digest: str | None = None
     data_sets: tuple[ReadData, ...] | None = None
     timeout_s: Annotated[float, at_least(0)] | None = None

@@ -25,7 +25,7 @@ from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.logs import catalogue
-from evalsuite.plan import repositories, sandbox
+from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import equivalence
@@ -49,7 +49,6 @@ class Launcher:
     pythons: Mapping[tuple[str, str], Path]  # (framework, recipe) → interpreter of its environment
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
     dialects: Mapping[str, Dialect]
-    sandboxed: bool = False  # see plan/sandbox
     stop_after_window: bool = False  # also of scripts with a limit of their own
     memory_bytes: int | None = None  # for each process; None: what the machine has
     share: bool = False  # at the same time as another evaluation, without waiting
@@ -83,7 +82,6 @@ def launch(
         engine=launcher.engine,
         timeout_s=launcher.timeout_s,
         share=launcher.share,
-        sandboxed=launcher.sandboxed,
         memory_bytes=launcher.memory_bytes,
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
@@ -251,7 +249,6 @@ def _command(
         files=redaction.redact_variables(line.files),
         links=line.links or None,
         container=container.runtime.name if container else None,
-        sandbox=sandbox.PROGRAM if launcher.sandboxed else None,
         image_digest=images.digest(container.runtime, recipe.image) if container else None,
         data_sets=readiness.data_facts(run.case, recipe),
         engine=launcher.engine.name,

@@ -12,7 +12,7 @@ from evalsuite.core import paths, placeholders
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case
 from evalsuite.core.placeholders import FIRST_PORT, Node, fill
-from evalsuite.plan import data_sets, repositories, sandbox
+from evalsuite.plan import data_sets, repositories
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs.store import SCRATCH
 
@@ -67,7 +67,6 @@ def command_line(
     engine: Engine,
     timeout_s: float,
     share: bool = False,
-    sandboxed: bool = False,
     memory_bytes: int | None = None,
 ) -> CommandLine:
     """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
@@ -88,9 +87,6 @@ def command_line(
     training = (*_limited(memory_bytes), *(fill(token, known) for token in command.argv))
     environment = _filled(command.environment, known)
     container = _in_image(training, recipe, command, case, folder, engine) if engine.container else None
-    if sandboxed:
-        readable = (sandbox.prefix(python), *_readable(recipe, command), *filter(os.path.isabs, training))
-        container = sandbox.argv(training, folder=str(folder), readable=readable, gpus=case.device == "gpu")
     agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
     return CommandLine(
         engine=engine.command_on_nodes(case.nodes, str(folder), agent, environment),

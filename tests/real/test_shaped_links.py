@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from evalsuite.core.errors import Exit
-from tests import links, mpi_launchers, namespaces, sources
+from tests import links, namespaces, sources
 
 pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
@@ -23,8 +22,6 @@ with socket.create_connection(("b", 5001)) as peer:
 print(time.monotonic() - begun)
 """
 SPIN = "import time; end = time.monotonic() + 2\nwhile time.monotonic() < end: pass\nprint(time.process_time())"
-
-SENT = f"head -c {2 * BYTES} /dev/zero"  # comes back by ssh
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +56,3 @@ def test_a_host_has_its_share_of_the_cores_alone_and_beside_others(hosts):
     assert all(
         0.25 < cpu_s < 0.8 for cpu_s in (alone, *together)
     )  # a quarter of two seconds, and the interpreter's start
-
-
-def test_the_host_behind_a_slow_link_is_named_by_halving_a_job_over_ssh(tmp_path):
-    with namespaces.with_ssh("n0", "n1", "n2", "n3", "n4") as (reached, config):
-        links.shape([reached["n3"]], 20)
-        words = ("isolate", "--hosts", "n1,n2,n3,n4", "--repeats", "2", "--limit", "0.8", "--")
-        job = (sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", "{hosts}", "--", "sh", "-c", SENT)
-        answer = namespaces.evalsuite(reached["n0"], tmp_path, *words, *job, **mpi_launchers.variables(config))
-        text, _ = answer.communicate(timeout=120)
-
-    assert (answer.returncode, "--exclude=n3\n" in text) == (Exit.CRITERION_FAILED, True), text

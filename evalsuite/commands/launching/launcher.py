@@ -17,7 +17,6 @@ def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environme
         pythons=ready.pythons,
         packages=ready.packages,
         dialects=catalogue.known(options.search_paths),
-        sandboxed=options.sandboxed,
         stop_after_window=spec.stop_after_window,
         share=options.share,
         waits=lambda words: note(say("run.waiting", who=words)),

@@ -18,10 +18,10 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device
 from evalsuite.launch import campaign
-from evalsuite.launch.provision import readiness, sandbox_trial, virtualenvs
+from evalsuite.launch.provision import readiness, virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
-from evalsuite.plan import containers, participants, plan, sandbox
+from evalsuite.plan import containers, participants, plan
 from evalsuite.plan.engines import HOSTS, Engine
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
@@ -49,7 +49,6 @@ class Options:
     environment: str  # CONTAINER, CURRENT or MANAGED
     search_paths: Places  # of dialects that are not built in
     measures_network: bool = False  # before the first run of each scale
-    sandboxed: bool = False
     share: bool = False  # a run may go on at the same time as another evaluation on the machine
     criteria: "Criteria | None" = None  # that adaptive repeats decide by; None: those of every report
     spent_h: float = 0.0  # device-hours that the search for the largest batches has taken
@@ -96,7 +95,6 @@ def read_request(arguments: argparse.Namespace) -> Request:
             environment=CONTAINER if engine.container else arguments.environment,
             search_paths=paths,
             measures_network=arguments.measure_network,
-            sandboxed=arguments.sandbox,
             share=arguments.share,
         ),
     )
@@ -163,9 +161,6 @@ def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
 def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
     shown_only = getattr(arguments, "commands", False)  # what would be run can be shown without what it needs
     refusals = [lambda case, recipe: engine.refusal(case), mpirun_in_mpirun(engine)]
-    if arguments.sandbox:
-        _check_sandbox(engine, shown_only)
-        refusals.append(sandbox.refusal)
     if engine.container:
         in_image: list[Refusal] = [
             lambda case, recipe: None if recipe.image else Message("commands.no_image", name=recipe.name),
@@ -217,15 +212,6 @@ def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) 
     if versions and container:
         raise EvalsuiteError.of("commands.versions_container", version="==".join(versions[0]), container=container)
     return varied(adapters, asked, versions, frameworks)
-
-
-def _check_sandbox(engine: Engine, shown_only: bool) -> None:
-    """Raises EvalsuiteError if there can be no sandbox; on other machines than this one the first run tells."""
-    if engine.container:
-        raise EvalsuiteError.of("commands.sandbox_container")
-    why = sandbox_trial.missing() if engine.name == "local" else None
-    if why and not shown_only:
-        raise EvalsuiteError.of("commands.sandbox_cannot", why=why)
 
 
 def mpirun_in_mpirun(engine: Engine) -> Refusal:

@@ -17,7 +17,7 @@ from evalsuite.core import files, paths
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Device
 from evalsuite.launch.programs import Program, ask_program
-from evalsuite.launch.provision import data_manifest, installer, sandbox_trial, virtualenvs
+from evalsuite.launch.provision import data_manifest, installer, virtualenvs
 from evalsuite.launch.provision.recipe_locks import find_lock
 from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment, pitfalls
@@ -81,7 +81,6 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
         )
         yield check(name=Message("launch.name_container"), detail=Message("launch.limits", cpus=cpus, memory=size))
     yield _run_group()
-    yield sandbox()
 
 
 def _run_group() -> Check:
@@ -89,19 +88,6 @@ def _run_group() -> Check:
     why = run_groups.why_no_group()
     detail = Message("launch.no_group", why=why) if why else Message("launch.own_group")
     return check(state="missing" if why else "ok", detail=detail)
-
-
-def sandbox() -> Check:
-    check = functools.partial(Check, group="machine", name=Message("launch.name_sandbox"))
-    tried = sandbox_trial.trial()
-    if not isinstance(tried, sandbox_trial.Trial):
-        return check(state="missing", detail=tried)
-    names = [Message(f"launch.sandbox_{name}") for name in tried.escaped or sandbox_trial.HELD]
-    user = Message("launch.sandbox_root" if os.geteuid() == 0 else "launch.sandbox_user")
-    if tried.escaped:
-        return check(state="broken", detail=Message("launch.sandbox_escapes", names=names, user=user))
-    remedy = Message("launch.sandbox_reads", names=tried.readable) if tried.readable else ""
-    return check(state="ok", detail=Message("launch.sandbox_holds", names=names, user=user), remedy=remedy)
 
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:
