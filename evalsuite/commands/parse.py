@@ -32,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     dialects = catalogue.known(search_paths(arguments))
     if arguments.dialect:
         catalogue.chosen(arguments.dialect, dialects)
+    if arguments.explain:
+        return max(_explain(Path(log), arguments, dialects) for log in arguments.logs)
     paths = list(_files(arguments.logs))
     if not paths:
         raise EvalsuiteError.of("commands.no_logs", path=arguments.logs[0])
@@ -46,6 +48,24 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         log_table.show(shown, paths=arguments.paths)
     return _exit(rows, arguments.logs)
+
+
+def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> int:
+    from evalsuite.commands.printing import explanation
+    from evalsuite.logs.explaining import explained
+    from evalsuite.logs.text.logfile import Unreadable
+
+    try:
+        with terminal.bar(_size(log), worth_it=_size(log) >= terminal.WORTH_A_BAR_BYTES) as bar:
+            show = bar.show if bar else None
+            read = explained(log, dialects, arguments.dialect, every=arguments.all, watcher=show)
+    except Unreadable as error:
+        raise EvalsuiteError.of("commands.log_unread", path=log, error=error) from error
+    if arguments.json:
+        terminal.print_json(asdict(replace(read, groups=tuple(replace(group, dialect=None) for group in read.groups))))
+    else:
+        print("\n".join(explanation.sentences(read)))
+    return Exit.DONE if read.dialect else Exit.NOTHING_MEASURED
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:

@@ -46,8 +46,8 @@ class Recipe:
     model: str  # "resnet50_v1.5"
     unit: Unit = "images/s"
     dialect: str | Dialect
-    """The log dialect that the script prints: the name of one that `evalsuite dialects` lists, or one that the adapter
-    brings, which is known wherever the adapter is."""
+    """The log dialect that the script prints: the name of one that `evalsuite adapters dialects` lists, or one that
+    the adapter brings, which is known wherever the adapter is."""
     command: Callable[[Case], Command]  # the same case gives the same command
     spawn: Literal["once", "per_node", "per_device"] = "per_node"
     """`once`: the command starts everything itself (mpirun, horovodrun). `per_node`: started on every node,

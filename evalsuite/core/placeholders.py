@@ -29,7 +29,6 @@ OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}", "{hosts_ports
 FORWARDED = "{forwarded}"
 """A word of mpirun's, which hands its own variables to no other node: the node agent puts `-x NAME` for each variable
 that it sets for every rank, and for each that the user set and that changes a training."""
-WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
 BY_AGENT = (*_OF_NODE, *OF_HOSTS, FORWARDED)
 
 
@@ -59,12 +58,6 @@ def find_unfilled(argv: Iterable[str]) -> str | None:
     if any(name in token for token in argv for name in OF_HOSTS):
         return Message("core.hosts_untold")
     return None
-
-
-def find_quoted_numbers(text: str) -> list[str]:
-    """The placeholders of whole numbers in *text* that are in quotes: JSON, YAML and TOML read texts there, and a
-    script that compares one with a number stops."""
-    return [name for name in WHOLE_NUMBERS if re.search(rf"""(["']){re.escape(name)}\1""", text)]
 
 
 def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:

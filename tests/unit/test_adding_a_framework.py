@@ -62,7 +62,7 @@ def test_the_checks_of_the_page_say_what_the_page_says(folder, capsys):
     printed = capsys.readouterr().out
     (tinynet,) = json.loads(printed[printed.index("\n]") + 2 :])
     assert tinynet["read"]["status"] == "doubtful"
-    assert ["--environment current" in lack["advice"] for lack in tinynet["missing"]] == [True]
+    assert ["--environment current" in lack for lack in tinynet["missing"]] == [True]
 
 
 @pytest.mark.parametrize(("line", "said", "unsaid"), sources.cases("adding_a_framework.toml")["plans_page_need"])

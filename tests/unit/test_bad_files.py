@@ -442,7 +442,7 @@ def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, call)
     for text in (*MODULES, *(template % f'"{name}": {value}' for name, value in chosen)):
         (tmp_path / "toynet.py").write_text(text)
         words = ("--device", "cpu", "--runs", tmp_path / "r", "--frameworks", "toynet") if kind == "adapters" else ()
-        call("plan" if kind == "adapters" else "dialects", f"--{kind}", tmp_path, *words)
+        call(*(["plan"] if kind == "adapters" else ["adapters", "dialects"]), f"--{kind}", tmp_path, *words)
 
 
 def test_a_command_that_no_process_takes_is_refused(tmp_path, call):
@@ -465,7 +465,7 @@ HARMFUL = {
 @pytest.mark.parametrize("what", HARMFUL)
 def test_a_dialect_that_can_mean_nothing_is_refused(what, tmp_path, call):
     (tmp_path / "mine.py").write_text(HARMFUL[what])
-    code, said = call("dialects", "--dialects", tmp_path)
+    code, said = call("adapters", "dialects", "--dialects", tmp_path)
 
     assert (code, str(tmp_path / "mine.py") in said, what in said) == (Exit.USAGE, True, True)
 

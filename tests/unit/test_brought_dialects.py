@@ -138,7 +138,7 @@ def test_the_source_of_one_of_ours_is_the_house():
     assert source == DialectSource(by="house")
 
 
-# `evalsuite dialects`: the table, and how a log is read line by line
+# `evalsuite adapters dialects`: the table, and how a log is read line by line
 
 
 DIALECTS = catalogue.discover()
@@ -183,15 +183,15 @@ def test_a_dialect_that_yields_is_named_with_the_one_that_says_more(tmp_path):
 
 
 def test_the_command_lists_every_dialect(capsys):
-    assert main(["dialects", "--json"]) == Exit.DONE
+    assert main(["adapters", "dialects", "--json"]) == Exit.DONE
     assert {row["name"] for row in json.loads(capsys.readouterr().out)} == DIALECTS.keys()
 
 
 def test_the_command_explains_a_log(log, capsys):
-    assert main(["dialects", "--explain", str(log)]) == Exit.DONE
+    assert main(["parse", "--explain", str(log)]) == Exit.DONE
     assert "in all: 1 evaluation, 2 skipped, 2 step" in capsys.readouterr().out
 
 
 def test_a_log_that_is_not_there_is_wrong_usage(tmp_path, capsys):
-    assert main(["dialects", "--explain", str(tmp_path / "absent")]) == Exit.USAGE
+    assert main(["parse", "--explain", str(tmp_path / "absent")]) == Exit.USAGE
     assert "No such file" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`adapters --check` and `dialects --check`: what comes of a declaration, and what is missing."""
+"""`adapters --check`: what comes of a declaration, and what is missing."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ import pytest
 from evalsuite.agent.order import Order
 from evalsuite.agent.sampling import NodeSensors
 from evalsuite.cli import main
-from evalsuite.commands.authoring import checking, sensors
+from evalsuite.commands.authoring import checking
 from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
@@ -40,7 +40,7 @@ def checked(capsys, *words: str):
 @pytest.fixture
 def cards(tmp_path, monkeypatch):
     """The sensor of docs/adding-a-sensor.md, and files as its driver has them for two devices."""
-    monkeypatch.setattr(sensors, "PAUSE_S", 0)
+    monkeypatch.setattr(checking, "PAUSE_S", 0)
     for name, value in map(str.split, sources.text("sensors_amd.txt").splitlines()):
         (place := tmp_path / "drm" / name).parent.mkdir(parents=True, exist_ok=True)
         place.write_text(f"{value}\n")
@@ -50,14 +50,14 @@ def cards(tmp_path, monkeypatch):
     return made
 
 
-def missing_after(file, before: str, after: str, capsys, command: str = "adapters") -> list[str]:
+def missing_after(file, before: str, after: str, capsys, kind: str = "recipes") -> list[str]:
     place = next(file.glob("*.py"), file)
     text = place.read_text()
     assert before in text
     place.write_text(text.replace(before, after))
-    code, found = checked(capsys, command, "--check", str(file))
+    code, found = checked(capsys, "adapters", kind, "--check", str(file))
     assert code == (Exit.UNDETERMINED if found["missing"] else Exit.DONE)
-    return [lack["what"] for lack in found["missing"]]
+    return found["missing"]
 
 
 def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_log(file, capsys):
@@ -65,7 +65,7 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
 
     assert (code, found["name"], found["missing"]) == (Exit.DONE, "tinynet/train", [])
     assert len(found["commands"]) == 2 * 3 * 2 * 2
-    assert found["commands"][0]["argv"] == ["{python}", "/opt/tiny/train.py", "32", "1", "120"]
+    assert found["commands"]["cpu 1x1 fp32"]["argv"] == ["{python}", "/opt/tiny/train.py", "32", "1", "120"]
     assert (found["read"]["log"], found["read"]["status"]) == (str(file.parent / "tinynet.log"), "doubtful")
     assert found["read"]["unit"] == "steps/s"  # batch and devices are the run's to say
 
@@ -80,17 +80,17 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
 
 @pytest.mark.parametrize(("kind", "before", "after", "what"), [(gap, *row) for gap in MISSING for row in MISSING[gap]])
 def test_what_is_missing_is_said(kind, before, after, what, file, cards, capsys, tmp_path):
-    made = {"adapters": lambda: file, "sensors": lambda: cards, "dialects": lambda: dialects(tmp_path / "d", printed())}
+    made = {"recipes": lambda: file, "sensors": lambda: cards, "dialects": lambda: dialects(tmp_path / "d", printed())}
     place = made[kind]()
 
     assert [each for each in missing_after(place, before, after, capsys, kind) if what in each]
 
 
 def test_an_authors_sensor_is_read_before_the_others_and_is_absent_while_it_raises(cards, capsys, monkeypatch):
-    code, found = checked(capsys, "sensors", "--check", str(cards))
+    code, found = checked(capsys, "adapters", "sensors", "--check", str(cards))
     monkeypatch.setenv("EVALSUITE_SENSORS", "")  # set below by --sensors
     assert (code, found["missing"], found["devices"][1]["reading"]["power_w"]) == (Exit.DONE, [], 91.0)
-    assert checked(capsys, "sensors", "--sensors", str(cards)) == (
+    assert checked(capsys, "adapters", "sensors", "--sensors", str(cards)) == (
         Exit.DONE, {"sensor": str(cards), "kind": "gpu", "devices": 2, "driver": None},
     )  # fmt: skip
     monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
@@ -109,25 +109,25 @@ def test_a_dialect_that_an_adapter_brings_wants_a_log_in_which_something_is_foun
     log.unlink()
     (lack,) = checked(capsys, "adapters", "--check", str(file))[1]["missing"]
 
-    assert code == Exit.UNDETERMINED and "dialects --explain" in found["missing"][0]["advice"]
-    assert "only the samples" in lack["what"] and "tinynet.log" in lack["advice"]
+    assert code == Exit.UNDETERMINED and "--explain" in found["missing"][0]
+    assert "only the samples" in lack and "tinynet.log" in lack
 
 
-@pytest.mark.parametrize("command", ["adapters", "dialects", "sensors"])
-def test_what_cannot_be_loaded_or_a_log_without_a_check_is_wrong_usage(command, tmp_path, capsys):
-    assert main([command, "--check", str(tmp_path)]) == Exit.USAGE  # there is nothing to check
+@pytest.mark.parametrize("kind", ["recipes", "dialects", "sensors"])
+def test_what_cannot_be_loaded_or_a_log_without_a_check_is_wrong_usage(kind, tmp_path, capsys):
+    assert main(["adapters", kind, "--check", str(tmp_path)]) == Exit.USAGE  # there is nothing to check
     (tmp_path / "broken.py").write_text("1 / 0\n")
-    assert main([command, "--check", str(tmp_path)]) == Exit.USAGE
+    assert main(["adapters", kind, "--check", str(tmp_path)]) == Exit.USAGE
     assert "broken.py, line 1: ZeroDivisionError" in capsys.readouterr().err
 
-    assert command == "sensors" or main([command, "--log", "x.log"]) == Exit.USAGE
+    assert main(["adapters", kind, "--log", "x.log"]) == Exit.USAGE
 
 
 def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
     folder = dialects(tmp_path / "mine", printed().replace('"here"', '"example/tiny@1f2e3d4:train.py"'))
     (tmp_path / "x.log").write_text(LOG)
 
-    code, found = checked(capsys, "dialects", "--check", str(folder), "--log", str(tmp_path / "x.log"))
+    code, found = checked(capsys, "adapters", "dialects", "--check", str(folder), "--log", str(tmp_path / "x.log"))
 
     assert (code, found["name"], found["missing"]) == (Exit.DONE, "tinynet", [])
     assert found["read"]["steps"] == 199
@@ -135,7 +135,7 @@ def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
 
 def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(tmp_path, capsys):
     answers = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
-    assert {(answer.name, lack.what) for answer in answers for lack in answer.missing} == HOUSE
+    assert {(answer.name, lack.partition(". Try")[0]) for answer in answers for lack in answer.missing} == HOUSE
 
     shutil.copy(paths.ADAPTERS / "pytorch_official.py", tmp_path / "pytorch.py")
     assert main(["adapters", "--adapters", str(tmp_path), "--frameworks", "pytorch", "--json"]) == Exit.USAGE

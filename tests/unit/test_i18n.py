@@ -118,7 +118,7 @@ def test_what_publishing_did_and_json_are_said_as_asked_for(say, tmp_path):
 @pytest.mark.parametrize(("log", "zh", "en"), sources.table("i18n.toml")["readings"])
 def test_how_a_log_is_read_is_said_in_the_language_asked_for(say, tmp_path, log, zh, en):
     (tmp_path / "x.log").write_text(log, encoding="utf-8")
-    chinese, english = (say(language, "dialects", "--explain", tmp_path / "x.log") for language in ("zh", "en"))
+    chinese, english = (say(language, "parse", "--explain", tmp_path / "x.log") for language in ("zh", "en"))
 
     assert zh in chinese and en in english
     assert not re.search(r"[a-z]+ [a-z]+ [a-z]+ [a-z]+ [a-z]+", chinese.replace("some words of that line", ""))

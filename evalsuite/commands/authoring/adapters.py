@@ -1,8 +1,8 @@
-"""`evalsuite adapters`: the frameworks, their recipes, what of them is installed, and an author's check."""
+"""`evalsuite adapters`: recipes, log dialects and sensors, listed, or an author's own checked."""
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.checking import Checked
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing.i18n import known, say, status, worded
-from evalsuite.commands.printing.terminal import line, print_json, table
+from evalsuite.commands.printing.terminal import aligned, line, print_json, table
 from evalsuite.contracts import author_modules, registry
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import choose_adapters, discover
@@ -20,8 +20,13 @@ from evalsuite.core.model import Case, Device
 from evalsuite.launch.provision import virtualenvs, wheels
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
+from evalsuite.machine.sensors import accelerators, brought
 from evalsuite.plan import evidence as rehearsed
 from evalsuite.plan import repositories
+
+CONTRACTS = {"recipes": registry.CONTRACT, "dialects": catalogue.CONTRACT, "sensors": brought.CONTRACT}
+OF_DIALECT = ("name", "title", "framework", "unit", "scope", "averaging")
+OF_SENSOR = ("sensor", "kind", "devices", "driver")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,18 +34,43 @@ def run(arguments: argparse.Namespace) -> int:
         return _check(arguments)
     if arguments.log is not None:
         raise EvalsuiteError.of("commands.check_log")
+    rows = {"recipes": _recipes, "dialects": _dialects, "sensors": _sensors}[arguments.kind](arguments)
+    if arguments.json:
+        print_json(rows)
+    elif arguments.kind == "recipes":
+        _print(rows, arguments.device)
+    else:
+        shown = OF_DIALECT if arguments.kind == "dialects" else OF_SENSOR
+        heads = [say(f"columns.{name}") for name in shown]
+        aligned([heads, *([known("dialects", str(row[name] or "-")) for name in shown] for row in rows)])
+    return Exit.DONE
+
+
+def _recipes(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     adapters = discover(arguments.adapters)
     wanted = arguments.frameworks.split(",") if arguments.frameworks else sorted(adapters)
-    rows = [
+    return [
         facts(adapter, recipe, arguments.device)
         for adapter in choose_adapters(wanted, adapters)
         for recipe in adapter.recipes
     ]
-    if arguments.json:
-        print_json(rows)
-    else:
-        _print(rows, arguments.device)
-    return Exit.DONE
+
+
+def _dialects(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    dialects = sorted(catalogue.known(search_paths(arguments)).values(), key=lambda dialect: dialect.name)
+    return [{name: getattr(dialect, name) for name in (*OF_DIALECT, "notes")} for dialect in dialects]
+
+
+def _sensors(_: argparse.Namespace) -> list[dict[str, Any]]:
+    return [
+        {
+            "sensor": str(sensor.file) if isinstance(sensor, brought.Brought) else type(sensor).__name__.lower(),
+            "kind": sensor.kind,
+            "devices": len(sensor),
+            "driver": sensor.versions().get("driver"),
+        }
+        for sensor in accelerators.open_sensors()
+    ]
 
 
 def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
@@ -145,18 +175,18 @@ def _row(recipe: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    more = search_paths(arguments)
-    known = catalogue.discover(more.dialects, (*more.adapters, arguments.check.resolve()))
-    results = [
-        checked
-        for file in author_modules.find_modules(arguments.check, registry.CONTRACT)
-        for checked in checking.check_adapters(registry.load_author_adapters(file), file, known, arguments.log)
-    ]
-    return show(results, arguments, registry.CONTRACT)
-
-
-def show(results: Sequence[Checked], arguments: argparse.Namespace, contract: author_modules.Contract) -> int:
-    """Prints the *results* of a check; the exit code says whether something is missing."""
+    contract, more, place = CONTRACTS[arguments.kind], search_paths(arguments), arguments.check.resolve()
+    results: list[Checked] = []
+    for file in author_modules.find_modules(arguments.check, contract):
+        if arguments.kind == "sensors":
+            results.append(checking.check_sensor(brought.Brought(file)))
+        elif arguments.kind == "dialects":
+            dialects = catalogue.discover((*more.dialects, place), more.adapters)
+            names = [dialect.name for dialect in catalogue.load(file)]
+            results += [checking.check_dialect(dialects[name], str(file), dialects, arguments.log) for name in names]
+        else:
+            dialects = catalogue.discover(more.dialects, (*more.adapters, place))
+            results += checking.check_adapters(registry.load_author_adapters(file), file, dialects, arguments.log)
     if not results:
         raise EvalsuiteError.of("commands.check_none", path=arguments.check, example=contract.example)
     if arguments.json:
@@ -170,30 +200,27 @@ def show(results: Sequence[Checked], arguments: argparse.Namespace, contract: au
 def _show(checked: Checked) -> None:
     line(f"{checked.name} ({checked.file})")
     if checked.commands:
-        columns = [(say(f"columns.{name}"), "left") for name in ("case", "starts")]
-        table(say("adapters.commands"), columns, list(_command_rows(checked)))
+        rows: dict[str, list[str]] = {}
+        for case, command in checked.commands.items():
+            words = "" if isinstance(command, str) else (f"{k}={v}" for k, v in sorted(command.environment.items()))
+            text = (
+                say("adapters.refused", reason=worded(command))
+                if isinstance(command, str)
+                else " ".join((*words, *command.argv))
+            )
+            rows.setdefault(text, []).append(case)
+        every = say("adapters.every_case")
+        cells = [
+            (every if len(cases) == len(checked.commands) else ", ".join(cases), text) for text, cases in rows.items()
+        ]
+        table(say("adapters.commands"), [(say(f"columns.{name}"), "left") for name in ("case", "starts")], cells)
     for text in [_read(checked)] if checked.devices is None else map(_values, checked.devices):
         line(text)
     for lack in checked.missing:
-        line(say("adapters.missing", what=worded(lack.what), advice=worded(lack.advice).rstrip(".。")))
-    line(
-        say("adapters.lacks", name=checked.name, n=len(checked.missing))
-        if checked.missing
-        else say("adapters.whole", name=checked.name)
-    )
+        line(say("adapters.missing", what=worded(lack)))
+    n = len(checked.missing)
+    line(say("adapters.lacks", name=checked.name, n=n) if n else say("adapters.whole", name=checked.name))
     line("")
-
-
-def _command_rows(checked: Checked) -> Iterator[tuple[str, str]]:
-    rows: dict[str, list[str]] = {}
-    for built in checked.commands:
-        words = (*(f"{name}={value}" for name, value in sorted(built.environment.items())), *built.argv)
-        text = say("adapters.refused", reason=worded(built.refused)) if built.refused else " ".join(words)
-        rows.setdefault(text, []).append(f"{built.device} {built.scale} {built.switches}")
-    every = len(checked.commands)
-    return (
-        (say("adapters.every_case") if len(cases) == every else ", ".join(cases), text) for text, cases in rows.items()
-    )
 
 
 def _values(device: Mapping[str, Any]) -> str:

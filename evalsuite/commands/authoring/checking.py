@@ -1,30 +1,36 @@
-"""An author's check: what comes of an adapter or a dialect, and what is missing, with what to do.
+"""An author's check: what comes of an adapter, a dialect or a sensor, and what is missing, with what to do.
 
 Nothing is started: the command lines of a small matrix are built, and a log is read where one is given.
 """
 
+import math
 import re
 import shlex
+import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 
 from evalsuite.contracts import launchers, registry
 from evalsuite.contracts.adapter import GPT_SIZES, INPUT_SIZES, Adapter, Command, Recipe
-from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import placeholders
+from evalsuite.core.decode import encode
+from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision, Protocol
 from evalsuite.launch.provision import wheels
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Sniffer
+from evalsuite.machine.sensors.brought import Brought
 from evalsuite.plan import repositories
 from evalsuite.results.compare.units import SEQUENCES, TOKENS
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
+from evalsuite.runs.samples import GpuReading
 
 SCALES = ((1, 1), (1, 2), (2, 2))
 DEVICES: tuple[Device, ...] = ("cpu", "gpu")
@@ -38,28 +44,8 @@ TIMES = {
     *("elapsed_ms", "stamp", "unix_s", "unix_ms"),
 }
 CITED = re.compile(r"[\w.-]+/[\w.-]+@[\w.-]+:\S+|evalsuite \S+")
-
-
-@dataclass(frozen=True)
-class Lack:
-    what: str
-    advice: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Built:
-    device: Device
-    scale: str
-    precision: Precision
-    xla: bool | None
-    argv: tuple[str, ...] = ()
-    environment: Mapping[str, str]
-    files: Mapping[str, str]  # and links: name → where it leads
-    refused: str | None = None
-
-    @property
-    def switches(self) -> str:
-        return self.precision + ("+XLA" if self.xla else "")
+PAUSE_S, MOST_S = 0.5, 0.05  # between two readings beside a training; of one
+Built = Mapping[Case, Command]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +65,14 @@ class Read:
 class Checked:
     name: str
     file: str
-    commands: tuple[Built, ...] = ()
+    commands: Mapping[str, Command | str] | None = None  # "gpu 2x2 amp+XLA" → its command, or why it is refused
     read: Read | None = None
     devices: tuple[Mapping[str, object], ...] | None = None  # of a sensor
-    missing: tuple[Lack, ...]
+    missing: tuple[Message, ...]
+
+
+def _lack(id: str, /, **values: object) -> Message:
+    return Message(f"commands.{id}", **values)
 
 
 # adapters
@@ -101,93 +91,79 @@ def check_adapters(
 def _check_recipe(
     adapter: Adapter, recipe: Recipe, file: str, dialects: Mapping[str, Dialect], log: Path | None
 ) -> Checked:
-    built = tuple(_matrix(adapter, recipe))
-    read = _read(recipe.dialect_name, dialects, log or _log_beside(adapter, recipe), scope=recipe.scope)
-    lacks = (_check_installation(recipe), _check_source(recipe), _check_commands(adapter, recipe, built),
+    cases = list(_matrix(adapter, recipe))
+    built = {case: recipe.command_of(case) for case in cases if recipe.refusal(case) is None}
+    folder = recipe.brought_by or Path()
+    names = (f"{adapter.name}-{recipe.name}.log", f"{recipe.name}.log", f"{adapter.name}.log")
+    beside = next((folder / name for name in names if (folder / name).is_file()), None)
+    read = _read(recipe.dialect_name, dialects, log or beside, scope=recipe.scope)
+    lacks = (_check_installation(recipe), _check_source(recipe), _check_commands(recipe, built),
              _check_reading(adapter, recipe, dialects, read), _check_against_others(adapter, recipe))  # fmt: skip
     return Checked(
         name=f"{adapter.name}/{recipe.name}",
         file=file,
-        commands=built,
+        commands={
+            f"{case.device} {case.scale} {case.precision}{'+XLA' if case.xla else ''}": built.get(case)
+            or str(recipe.refusal(case))
+            for case in cases
+        },
         read=read,
         missing=tuple(chain.from_iterable(lacks)),
     )
 
 
-def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Built]:
-    """The command lines of the small matrix; a switch that the recipe declares absent is left out."""
-    precisions = (*(PRECISIONS[:1] if recipe.amp == "" else PRECISIONS), *recipe.precisions)
-    compiled = (False,) if recipe.xla == "" else (False, True)
-    batch = _batch(adapter, recipe)
-    for device, (nodes, devices), precision, xla in product(DEVICES, SCALES, precisions, compiled):
-        case = replace(_case(adapter, recipe, device, batch), nodes=nodes, devices_per_node=devices, xla=xla)
-        yield _build(recipe, replace(case, precision=precision))
-
-
-def _batch(adapter: Adapter, recipe: Recipe) -> int:
-    for batch, device, precision in product(BATCHES, DEVICES, PRECISIONS):
-        if recipe.refusal(replace(_case(adapter, recipe, device, batch), precision=precision)) is None:
-            return batch
-    return BATCHES[0]
-
-
-def _case(adapter: Adapter, recipe: Recipe, device: Device, batch: int) -> Case:
-    return Case(
+def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Case]:
+    """A small matrix; a switch that the recipe declares absent is left out."""
+    first = Case(
         framework=adapter.name,
         recipe=recipe.name,
         model=recipe.model,
-        batch_per_device=batch,
-        device=device,
+        batch_per_device=BATCHES[0],
+        device="cpu",
         options=recipe.meant(()),
     )
-
-
-def _build(recipe: Recipe, case: Case) -> Built:
-    refused = recipe.refusal(case)
-    command = Command(argv=()) if refused else recipe.command_of(case)
-    return Built(
-        device=case.device,
-        scale=case.scale,
-        precision=case.precision,
-        xla=case.xla,
-        argv=command.argv,
-        environment=command.environment,
-        files={**command.files, **command.links},
-        refused=refused,
+    tried = (
+        replace(first, batch_per_device=batch, device=device, precision=precision)
+        for batch, device, precision in product(BATCHES, DEVICES, PRECISIONS)
     )
+    batch = next((case for case in tried if recipe.refusal(case) is None), first).batch_per_device
+    precisions = (*(PRECISIONS[:1] if recipe.amp == "" else PRECISIONS), *recipe.precisions)
+    compiled = (False,) if recipe.xla == "" else (False, True)
+    for device, (nodes, devices), precision, xla in product(DEVICES, SCALES, precisions, compiled):
+        case = replace(first, batch_per_device=batch, device=device, nodes=nodes, devices_per_node=devices)
+        yield replace(case, precision=precision, xla=xla)
 
 
-def _check_installation(recipe: Recipe) -> Iterator[Lack]:
+def _check_installation(recipe: Recipe) -> Iterator[Message]:
     if not (recipe.requirements or recipe.requirements_gpu or recipe.checkout or recipe.image):
-        yield Lack(Message("commands.nothing_to_install"), Message("commands.write_requirements"))
+        yield _lack("nothing_to_install")
     for pin in (*recipe.requirements, *recipe.pins("gpu"), *chain(*recipe.other_wheels), *recipe.built):
         if not PIN.fullmatch(pin):
-            yield Lack(Message("commands.no_exact_pin", pin=pin), Message("commands.write_exact_pin"))
+            yield _lack("no_exact_pin", pin=pin)
     gpu_pins = (recipe.pins("gpu"), *recipe.other_wheels) if "gpu" in recipe.devices else ()
     for pin in (pins[0] for pins in gpu_pins if pins and wheels.is_without_gpu(pins[0])):
-        yield Lack(Message("commands.pin_without_gpu", pin=pin), Message("commands.pin_for_gpu"))
+        yield _lack("pin_without_gpu", pin=pin)
     if recipe.requirements and not recipe.import_name:
-        yield Lack(Message("commands.lacks", name="import_name"), Message("commands.name_import"))
+        yield _lack("no_import_name")
     if not recipe.package and not recipe.image:
-        yield Lack(Message("commands.lacks", name="package"), Message("commands.name_distribution"))
+        yield _lack("no_package")
 
 
-def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Lack]:
+def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Message]:
     """What most other recipes of its model declare: without it no comparison with them is ranked."""
     every = [(adapter.name, each) for adapter in registry.discover().values() for each in adapter.recipes]
     own = (adapter.name, recipe.name)
     others = [each for name, each in every if each.model == recipe.model and (name, each.name) != own]
     model, units = recipe.model, [*dict.fromkeys(each.unit for each in others)]
     if units and recipe.unit not in units and not all(map(_in_tokens, (recipe, *others))):
-        lacking = Message("commands.other_unit", unit=recipe.unit, model=model, others=units)
-        yield Lack(lacking, Message("commands.count_alike", others=units))
+        yield _lack("other_unit", unit=recipe.unit, model=model, others=units)
     stated = {facts.rules().options.get(name, name) for name in recipe.options or ()} | {*recipe.facts}
     if names := _of_most([each.facts for each in others], stated):
-        yield Lack(Message("commands.facts_lacking", model=model, names=names), Message("commands.state_facts"))
+        yield _lack("facts_lacking", model=model, names=names)
     sizes = {*INPUT_SIZES, *GPT_SIZES}
     declared = [sizes & {*(each.options or ())} for each in others]
     if recipe.options is not None and (names := _of_most(declared, recipe.options)):
-        yield Lack(Message("commands.axes_lacking", model=model, names=names), Message("commands.take_axes"))
+        yield _lack("axes_lacking", model=model, names=names)
 
 
 def _in_tokens(recipe: Recipe) -> bool:
@@ -200,103 +176,82 @@ def _of_most(others: Sequence[Collection[str]], own: Collection[str]) -> list[st
     return sorted(name for name, n in counted.items() if 2 * n > len(others) and name not in own)
 
 
-def _check_source(recipe: Recipe) -> Iterator[Lack]:
-    file = repositories.FILE
-    for name in sorted(set(recipe.libraries) - repositories.of(recipe).keys()):
-        advice = Message("commands.declare_next", file=file, near=did_you_mean(name, repositories.of(recipe)))
-        yield Lack(Message("commands.checkout_undeclared", name=name, file=file), advice)
+def _check_source(recipe: Recipe) -> Iterator[Message]:
+    file, known = repositories.FILE, repositories.of(recipe)
+    for name in sorted({*recipe.libraries, *filter(None, [recipe.checkout])} - known.keys()):
+        yield _lack("checkout_undeclared", name=name, file=file, near=did_you_mean(name, known))
     if recipe.checkout:
-        if recipe.checkout not in (known := repositories.of(recipe)):
-            advice = Message("commands.declare_next", file=file, near=did_you_mean(recipe.checkout, known))
-            yield Lack(Message("commands.checkout_undeclared", name=recipe.checkout, file=file), advice)
         return
     if not recipe.source:
-        yield Lack(Message("commands.lacks", name="source"), Message("commands.name_repository"))
+        yield _lack("no_source")
     if recipe.kind == "official":
         if not recipe.commit:
-            yield Lack(Message("commands.lacks", name="commit"), Message("commands.name_commit"))
-        yield Lack(Message("commands.lacks", name="licence"), Message("commands.declare_checkout", file=file))
+            yield _lack("no_commit")
+        yield _lack("no_licence", file=file)
 
 
-def _check_commands(adapter: Adapter, recipe: Recipe, built: Sequence[Built]) -> Iterator[Lack]:
-    served = [run for run in built if run.refused is None]
-    if not served:
-        yield Lack(Message("commands.all_refused"), Message("commands.see_reasons"))
+def _check_commands(recipe: Recipe, built: Built) -> Iterator[Message]:
+    if not built:
+        yield _lack("all_refused")
         return
     known = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
-    words = {word for run in served for word in (*run.argv, *run.environment.values(), *run.files.values())}
+    words = {word for command in built.values() for word in command.tokens}
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
-        advice = Message("commands.placeholders_are", names=known, near=did_you_mean(name, known))
-        yield Lack(Message("commands.nothing_fills", name=name), advice)
+        yield _lack("nothing_fills", name=name, names=known, near=did_you_mean(name, known))
     for path in sorted({path for word in words for path in RELATIVE.findall(word)}):
-        yield Lack(Message("commands.path_relative", path=path), Message("commands.path_from_data"))
+        yield _lack("path_relative", path=path)
     if any("{checkout}" in word for word in words) and not recipe.checkout:
-        yield Lack(Message("commands.checkout_unnamed"), Message("commands.name_checkout"))
-    yield from _check_launcher(recipe, served)
-    first = {run.device: run for run in reversed(served)}
-    yield from dict.fromkeys(lack for run in first.values() for lack in _check_axes(adapter, recipe, run))
-    for switch in ("amp", "xla"):
-        if _same_with(switch, served):
-            advice = Message("commands.add_argument", name=switch)
-            yield Lack(Message("commands.same_with_and_without", name=switch), advice)
+        yield _lack("checkout_unnamed")
+    yield from _check_launcher(recipe, built)
+    first = {case.device: case for case in reversed([*built])}
+    yield from dict.fromkeys(lack for case in first.values() for lack in _check_axes(recipe, case))
+    compiled = any(built.get(replace(case, xla=False)) == built[case] for case in built if case.xla)
+    mixed = (case for case in built if case.precision == "amp")
+    precise = any(built.get(replace(case, precision="fp32")) == built[case] for case in mixed)
+    for switch in ("amp",) * precise + ("xla",) * compiled:
+        yield _lack("same_with_and_without", name=switch)
 
 
-def _check_launcher(recipe: Recipe, served: Sequence[Built]) -> Iterator[Lack]:
-    for run in served:
-        pins = (*recipe.pins(run.device), *recipe.built)
-        if pins and (absent := launchers.find_absent_launcher(run.argv, pins)):
-            yield Lack(
-                Message("commands.launcher_unpinned", launcher=run.argv[0], package=absent),
-                Message("commands.pin_launcher", package=absent),
-            )
+def _check_launcher(recipe: Recipe, built: Built) -> Iterator[Message]:
+    for case, command in built.items():
+        pins = (*recipe.pins(case.device), *recipe.built)
+        if pins and (absent := launchers.find_absent_launcher(command.argv, pins)):
+            yield _lack("launcher_unpinned", launcher=command.argv[0], package=absent)
             return
-    named = {word for run in served for word in run.argv}
-    for name in sorted({name for run in served if run.argv[0] == "mpirun" for name in run.environment} - named):
-        yield Lack(Message("commands.not_forwarded", name=name), Message("commands.forward", name=name))
+    named = {word for command in built.values() for word in command.argv}
+    started = [command for command in built.values() if command.argv[0] == "mpirun"]
+    for name in sorted({name for command in started for name in command.environment} - named):
+        yield _lack("not_forwarded", name=name)
 
 
-def _check_axes(adapter: Adapter, recipe: Recipe, run: Built) -> Iterator[Lack]:
-    base = replace(_case(adapter, recipe, run.device, _batch(adapter, recipe)), precision=run.precision)
+def _check_axes(recipe: Recipe, base: Case) -> Iterator[Message]:
+    base = replace(base, nodes=1, devices_per_node=1, xla=None)
 
     def unchanged(other: Case) -> bool:
         return recipe.refusal(other) is None and recipe.command_of(base) == recipe.command_of(other)
 
     if unchanged(replace(base, batch_per_device=2 * base.batch_per_device)):
-        yield Lack(Message("commands.batch_not_passed"), Message("commands.pass_batch"))
+        yield _lack("batch_not_passed")
     if recipe.spawn != "per_device" and unchanged(replace(base, devices_per_node=2)):
-        yield Lack(Message("commands.devices_not_passed"), Message("commands.pass_devices"))
+        yield _lack("devices_not_passed")
     if recipe.step_bound != "none" and unchanged(replace(base, protocol=STEPS_LONGER)):
-        yield Lack(Message("commands.steps_not_passed"), Message("commands.pass_steps"))
+        yield _lack("steps_not_passed")
     if recipe.command_of(base) != recipe.command_of(base):
-        yield Lack(Message("commands.two_commands"), Message("commands.command_depends"))
-
-
-def _same_with(switch: str, served: Sequence[Built]) -> bool:
-    on = [run for run in served if (run.xla if switch == "xla" else run.precision == "amp")]
-    off = [replace(run, xla=False) if switch == "xla" else replace(run, precision="fp32") for run in on]
-    return any(run in served for run in off)
+        yield _lack("two_commands")
 
 
 def _check_reading(
     adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dialect], read: Read | None
-) -> Iterator[Lack]:
+) -> Iterator[Message]:
     try:
         dialect = catalogue.recipe_dialect(adapter.name, recipe, dialects)
     except EvalsuiteError as error:
-        yield Lack(Message("commands.dialect_unknown", name=recipe.dialect_name), error.message)
+        yield _lack("dialect_unknown", name=recipe.dialect_name, error=error.message)
         return
     units = {recipe.unit, dialect.unit}
     if (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):
-        advice = Message("commands.write_unit", unit=dialect.unit)
-        yield Lack(Message("commands.units_differ", recipe=recipe.unit, dialect=dialect.unit), advice)
-    beside = Message("commands.check_log_next", name=adapter.name)
-    yield from _check_log(dialect, read, Message("commands.give_log_or", other=beside))
-
-
-def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
-    folder = recipe.brought_by or Path()
-    names = (f"{adapter.name}-{recipe.name}.log", f"{recipe.name}.log", f"{adapter.name}.log")
-    return next((folder / name for name in names if (folder / name).is_file()), None)
+        yield _lack("units_differ", recipe=recipe.unit, dialect=dialect.unit)
+    yield from _check_log(dialect, read, _lack("only_samples_next", name=adapter.name))
 
 
 # dialects
@@ -304,37 +259,29 @@ def _log_beside(adapter: Adapter, recipe: Recipe) -> Path | None:
 
 def check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
     read = _read(dialect.name, known, log)
-    lacks = (_check_declaration(dialect, known, read), _check_log(dialect, read, Message("commands.give_log")))
+    lacks = (_check_declaration(dialect, known, read), _check_log(dialect, read, _lack("only_samples")))
     return Checked(name=dialect.name, file=file, read=read, missing=tuple(chain.from_iterable(lacks)))
 
 
-def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect], read: Read | None) -> Iterator[Lack]:
+def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect], read: Read | None) -> Iterator[Message]:
     if not dialect.step and not dialect.final:
-        yield Lack(Message("commands.no_step_line"), Message("commands.declare_step"))
+        yield _lack("no_step_line")
     if dialect.scope == "unstated":
-        yield Lack(Message("commands.whose_rate"), Message("commands.say_scope"))
+        yield _lack("whose_rate")
     for line in dialect.lines:
         if not CITED.match(line.source):
-            yield Lack(Message("commands.source_no_place", text=line.source), Message("commands.write_source"))
+            yield _lack("source_no_place", text=line.source)
     for line in dialect.step:
         if not line.literal:
-            advice = Message("commands.begin_plain")
-            yield Lack(Message("commands.pattern_not_plain", pattern=repr(line.pattern)), advice)
+            yield _lack("pattern_not_plain", pattern=repr(line.pattern))
     named = {group for line in dialect.step for group in line.groups}
     if dialect.step and not ((read and read.items_per_s) or any(line.fields for line in dialect.step) or named & TIMES):
-        yield Lack(Message("commands.no_rate_no_time"), Message("commands.name_groups", names=sorted(TIMES)))
-    for other in _alike(dialect, known):
-        yield Lack(Message("commands.samples_read_as", name=other), Message("commands.more_precise", name=other))
-
-
-def _alike(dialect: Dialect, known: Mapping[str, Dialect]) -> list[str]:
+        yield _lack("no_rate_no_time", names=sorted(TIMES))
     sniffer = Sniffer([*(other for other in known.values() if other.name != dialect.name), dialect])
     samples = [line.sample for line in dialect.step if line.telling]
-    fits = {dialect.name for sample in samples for dialect in sniffer.fits(b"\n" + sample + b"\n")}
-    return sorted(fits - {dialect.name})
-
-
-# what is read
+    fits = {fit.name for sample in samples for fit in sniffer.fits(b"\n" + sample + b"\n")}
+    for name in sorted(fits - {dialect.name}):
+        yield _lack("samples_read_as", name=name)
 
 
 def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str | None = None) -> Read | None:
@@ -342,7 +289,8 @@ def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str 
         return None
     if log is None:
         dialect = known[name]
-        steps = sum(_has_number(line) for line in dialect.step)
+        matches = ((line, line.compiled.search(line.sample)) for line in dialect.step)
+        steps = sum(match is not None and bool(line.read(match)) for line, match in matches)
         return Read(log=None, dialect=name, status="samples", steps=steps, unit=dialect.unit)
     if not log.is_file():
         raise EvalsuiteError.of("commands.check_log_none", path=log)
@@ -358,17 +306,49 @@ def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str 
     )
 
 
-def _has_number(line: Line) -> bool:
-    match = line.compiled.search(line.sample)
-    return match is not None and bool(line.read(match))
-
-
-def _check_log(dialect: Dialect, read: Read | None, advice: str) -> Iterator[Lack]:
+def _check_log(dialect: Dialect, read: Read | None, without: Message) -> Iterator[Message]:
     """A built-in dialect has its logs in our tests; of an author's, one must be shown."""
-    if read is None:
-        return
-    if read.log is None and dialect.origin is not None:
-        yield Lack(Message("commands.only_samples"), advice)
-    elif read.log is not None and read.steps == 0:
-        explain = Message("commands.explain_line_by_line", log=shlex.quote(read.log), dialect=read.dialect)
-        yield Lack(Message("commands.no_step_found", log=read.log), explain)
+    if read and read.log is None and dialect.origin is not None:
+        yield without
+    elif read and read.log is not None and read.steps == 0:
+        yield _lack("no_step_found", log=shlex.quote(read.log), dialect=read.dialect)
+
+
+# sensors
+
+
+def check_sensor(sensor: Brought) -> Checked:
+    gpus, before = sensor.facts(), sensor.reading()
+    time.sleep(PAUSE_S)
+    began_s = time.perf_counter()
+    now = sensor.reading()
+    took_s = time.perf_counter() - began_s
+    sensor.visible(gpus, {}), sensor.processes(), sensor.versions()
+    sensor.close()
+    wrong = {
+        "none": not gpus,
+        "index": len({gpu.index for gpu in gpus} - {None}) < len(gpus),
+        "kind": any(gpu.kind != sensor.kind for gpu in gpus),
+        "named": not all(gpu.name and gpu.vendor and gpu.memory_total_bytes for gpu in gpus),
+        "order": any([gpu.index for gpu in each] != [gpu.index for gpu in gpus] for each in (before, now)),
+        "busy": any(state.utilisation_percent is None for state in now),
+        "values": any(map(_is_impossible, now, gpus)),
+        "falls": any((new.energy_j or 0) < (old.energy_j or 0) for old, new in zip(before, now, strict=False)),
+        "slow": took_s > MOST_S,
+    }
+    return Checked(
+        name=sensor.file.stem,
+        file=str(sensor.file),
+        devices=tuple({**encode(gpu), "reading": encode(reading)} for gpu, reading in zip(gpus, now, strict=False)),
+        missing=tuple(_lack(f"sensor_{name}") for name, is_wrong in wrong.items() if is_wrong),
+    )
+
+
+def _is_impossible(reading: GpuReading, gpu: Gpu) -> bool:
+    known = {name: value for name, value in asdict(reading).items() if value is not None}
+    shares = [value for name, value in known.items() if name.endswith("_percent")]
+    return (
+        min(known.values()) < 0
+        or max(shares, default=0) > 100
+        or (reading.memory_used_bytes or 0) > (gpu.memory_total_bytes or math.inf)
+    )

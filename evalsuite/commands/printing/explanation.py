@@ -1,4 +1,4 @@
-"""What `dialects --explain` prints."""
+"""What `parse --explain` prints."""
 
 from collections.abc import Iterator
 from dataclasses import fields
