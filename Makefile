@@ -1,4 +1,4 @@
-# `make report` sets up, measures and reports, `make test` tests everything, `make demo` shows a report in a minute.
+# `make report` sets up, measures and reports, `make test` tests, `make demo` shows a report in a minute.
 
 PYTHON  ?= python3
 VENV    ?= .venv
@@ -13,7 +13,7 @@ SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 WAITING := --numprocesses $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 8 ? cores + 1 : 8))) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: convergence help setup demo report official rehearse plan equivalence test test-crash test-clusters test-rehearsals test-frameworks test-attacks test-goodput test-judgement unit real check lint docs docs-site test-docs examples bench clean
+.PHONY: convergence help setup demo report official rehearse plan equivalence test test-nightly check lint docs docs-site examples bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,47 +52,18 @@ plan: setup ## show what `make report` would run
 equivalence: setup ## prove that our reference workloads compute the same; writes data/equivalence
 	$(BIN)/python -m evalsuite equivalence --model all --receipts data/equivalence
 
-test: $(VENV)/.ready ## everything: the unit floor, then the real floor (frameworks, browser)
+test: $(VENV)/.ready ## six minutes: the unit floor, then four frameworks, a scheduler, ssh and a browser, once each
 	$(BIN)/python tools/prepare_tests.py
 	$(BIN)/python -m pytest tests/unit $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
 	$(BIN)/python -m pytest tests/real -m alone
 
-unit: $(VENV)/.ready ## the unit floor alone: a minute, no network, no framework, no whole page, no waiting
-	$(BIN)/python -m pytest tests/unit -m 'not real and not whole' $(SIDE_BY_SIDE)
-
-real: $(VENV)/.ready ## the real floor alone
+test-nightly: $(VENV)/.docs ## everything, benchmarks too: an hour or two, 20 GB of environments, root for the played clusters
 	$(BIN)/python tools/prepare_tests.py
-	$(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
-	$(BIN)/python -m pytest tests/real -m alone
-
-test-crash: $(VENV)/.ready ## the whole series of kills, with counts: some twenty minutes
-	EVALSUITE_CRASHES=1 nice -n 19 $(BIN)/python -m pytest -s tests/real/test_crashes.py
-
-test-clusters: $(VENV)/.ready ## several machines played by network namespaces: Slurm and ssh, some of which die
-	$(BIN)/python tools/prepare_tests.py
-	EVALSUITE_CLUSTERS=1 $(BIN)/python -m pytest tests/real/test_clusters.py tests/real/test_ssh_hosts.py tests/real/test_slurm.py \
-		tests/real/test_shaped_links.py tests/real/test_mpi_launchers.py
-
-test-rehearsals: $(VENV)/.ready ## eight official scripts on a CPU in one campaign over two played hosts, killed and resumed (12 GB)
-	EVALSUITE_REHEARSALS=1 $(BIN)/python -m pytest tests/real/test_rehearsed_campaign.py
-
-test-frameworks: $(VENV)/.ready ## ResNet-50 in the frameworks with the largest environments (2 GB each)
-	EVALSUITE_FRAMEWORKS=1 $(BIN)/python -m pytest tests/real/test_large_frameworks.py
-
-test-judgement: $(VENV)/.ready ## ways to a wrong statement by tables, imports and scripts, and what is said of each: two minutes
-	PYTHONPATH=tests $(BIN)/python -m tests.judgement.tables
-	PYTHONPATH=tests $(BIN)/python -m tests.judgement.imports
-	PYTHONPATH=tests $(BIN)/python -m tests.judgement.further
-	PYTHONPATH=tests $(BIN)/python -m tests.judgement.scripts
-
-test-attacks: $(VENV)/.ready ## every attack and every fault, generated ones too: some ten minutes
-	EVALSUITE_ATTACKS=1 nice -n 19 $(BIN)/python -m pytest \
-		tests/unit/test_audit.py tests/unit/test_bad_files.py tests/unit/test_certainty.py tests/unit/test_foreign_rules.py \
-		tests/unit/test_publishing.py tests/unit/test_redaction.py tests/real/test_faults.py
-
-test-goodput: $(VENV)/.ready ## a small training killed at twenty instants and resumed: where its time went, against its own record
-	EVALSUITE_GOODPUT=1 $(BIN)/python -m pytest tests/goodput
+	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/unit $(SIDE_BY_SIDE)
+	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
+	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/real -m alone
+	$(BIN)/python benchmarks/all.py
 
 CONVERGENCE ?= convergence
 convergence: $(VENV)/.ready ## time to a stated accuracy in three frameworks, five seeds each and one run killed and resumed: some ten minutes; PRICE=FILE
@@ -121,14 +92,11 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@
 
-test-docs: $(VENV)/.docs ## the site with its links, and what every page tells to type: some ten minutes
-	EVALSUITE_DOCS=1 $(BIN)/python -m pytest tests/real/test_docs_site.py
-
 examples: setup ## the example reports of docs/examples, with their tables and summary.json
 	$(BIN)/python tools/make_examples.py
 
-bench: $(VENV)/.ready ## ratios against named yardsticks
-	for file in benchmarks/[a-z]*.py; do $(BIN)/python $$file || exit 1; done
+bench: $(VENV)/.ready ## figures against named yardsticks and those recorded in benchmarks/recorded.toml
+	$(BIN)/python benchmarks/all.py
 
 clean: ## remove what can be made again here; run folders and reports stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -25,9 +25,9 @@ from evalsuite.runs.planned import Planned
 from evalsuite.runs.samples import Header
 from evalsuite.runs.store import Store
 from tests import reports, runfolders
+from tests.sources import NIGHTLY
 from tests.toys import CASE
 
-ALL = bool(os.environ.get("EVALSUITE_ATTACKS"))  # `make test-attacks`: everything, not some of it by the seed
 SEED = int(os.environ.get("EVALSUITE_SEED", "15"))
 TABLES = Path(__file__).resolve().parent / "attacks"
 LONGEST_SENTENCE = 1500  # characters: a message that lists what is known is long, one that repeats the input is longer
@@ -225,7 +225,7 @@ def wrong(kind: str, sound: bytes, chance: random.Random) -> Iterator[tuple[str,
     for way in places(facts):
         number = isinstance(value_at(facts, way), int | float) and way[-1] not in MAY_BE_NEGATIVE.get(kind, ())
         kinds = [name for name in WRONG_JSON if number or name != "negative"]
-        for name in kinds if ALL else [chance.choice(kinds)]:
+        for name in kinds if NIGHTLY else [chance.choice(kinds)]:
             yield f"{name} at {way}", as_json(changed(facts, way, WRONG_JSON[name]))
     key = sound[sound.index(b'"') :].split(b":")[0]
     yield "cut", sound[: len(sound) // 2]
@@ -250,7 +250,8 @@ def _wrong_toml(kind: str, lines: list[str], chance: random.Random) -> Iterator[
         if " = " not in line:
             continue
         changes = {
-            f"{key} = {bad[:20]}": [f"{key} = {bad}"] for bad in (WRONG_TOML if ALL else chance.sample(WRONG_TOML, 2))
+            f"{key} = {bad[:20]}": [f"{key} = {bad}"]
+            for bad in (WRONG_TOML if NIGHTLY else chance.sample(WRONG_TOML, 2))
         }
         changes |= {f"{key} twice": [line, line], f"{key} cut": [f"{key} = "]}
         if kind != "mapping":  # where a name more is an option of the case, by docs

@@ -24,11 +24,10 @@ LOCKS, TESTS = tempfile.TemporaryDirectory(prefix="evalsuite-", ignore_cleanup_e
 os.environ["EVALSUITE_NODE_LOCK"] = LOCKS.name  # no test waits for what runs beside it
 os.environ["LC_ALL"] = "C.UTF-8"  # commands print in the language of the locale
 
-# `pytest --hypothesis-profile=thorough` tries each property on many examples, others each time; the floor is the same
-# every day, and a busy machine is no failure. `make unit` tries fewer.
-for _name, _examples in (("unit", 10), ("floor", 40), ("thorough", 1000)):
-    hypothesis.settings.register_profile(_name, max_examples=_examples, deadline=None, derandomize=_name != "thorough")
-hypothesis.settings.load_profile("floor")
+# A property is tried on few examples by day, always the same, and on many at night; a busy machine is no failure.
+hypothesis.settings.register_profile("day", max_examples=12, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("night", max_examples=300, deadline=None)
+hypothesis.settings.load_profile("night" if sources.NIGHTLY else "day")
 
 # A CI job or `nohup` may start us with these ignored, and what is ignored stays so in every program that the tests
 # start and end by signal.
@@ -37,8 +36,7 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
         signal.signal(_number, _usual)
 
 
-WHOLE = sources.table("whole.toml")
-LEFT_OUT = {*WHOLE["files"], *WHOLE["tests"], *WHOLE["fixtures"]}
+LEFT = sources.table("nightly.toml")
 
 LONG = (  # files that take long begin first, so that no worker is left alone with one (`--no-loadscope-reorder`)
     *("test_frameworks", "test_faults", "test_accessibility", "test_made_data_sets", "test_equivalent_workloads"),
@@ -47,23 +45,22 @@ LONG = (  # files that take long begin first, so that no worker is left alone wi
 )
 
 
-def pytest_configure(config):
-    if "not whole" in config.option.markexpr and not config.getoption("--hypothesis-profile"):
-        hypothesis.settings.load_profile("unit")
-
-
-def pytest_ignore_collect(collection_path, config):
-    """`make unit` does not even import them."""
-    return True if collection_path.stem in WHOLE["files"] and "not whole" in config.option.markexpr else None
-
-
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
     for item in items:
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
-        elif {item.path.stem, item.originalname, *item.fixturenames} & LEFT_OUT:
-            item.add_marker(pytest.mark.whole)
+        if is_nightly(item):
+            item.add_marker(pytest.mark.nightly)
+    if not sources.NIGHTLY:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("nightly")])
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+
+
+def is_nightly(item) -> bool:
+    names, file = {item.name, item.originalname}, item.path.stem
+    kept = file not in LEFT["daily"] or bool(names & set(LEFT["daily"][file]))
+    return file in LEFT["files"] or not kept or bool(names & set(LEFT["tests"]))
 
 
 def pytest_runtest_setup():

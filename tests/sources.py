@@ -1,10 +1,13 @@
 """The project's own code as trees, each file parsed once in a process; and the files that tests bring along."""
 
 import ast
+import os
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+NIGHTLY = bool(os.environ.get("EVALSUITE_NIGHTLY"))  # `make test-nightly`: everything, not some of it
 
 
 @cache

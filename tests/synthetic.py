@@ -46,6 +46,7 @@ from evalsuite.results.measure import convergence
 from evalsuite.results.measure import summary as summaries_of
 from evalsuite.results.rules import data_rules
 from tests import sources
+from tests.sources import NIGHTLY
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
 VERSIONS = {"tensorflow": "2.15.1", "mxnet": "1.9.1", "paddlepaddle": "3.3.1", "pytorch": "2.13.0"}
@@ -646,3 +647,4 @@ OF_PAGES = (quick, thorough, full, empty, one_case, one_scale, all_failed, parti
 PAGES: Mapping[str, callable] = {
     page.__name__: page for page in (*OF_PAGES, gpu, options, timers, ladder, training, variants)
 }
+TRIED = sorted(PAGES) if NIGHTLY else ("quick", "gpu", "partial", "hostile", "variants")  # by what holds for every page

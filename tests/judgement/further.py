@@ -1,6 +1,6 @@
 """Further ways to a wrong statement, written after the rules and not tuned to them: logs, tables, reports, forecasts.
 
-`python -m tests.judgement.further [NAME …]` prints the table (`make test-judgement`).
+`python -m tests.judgement.further [NAME …]` prints the table.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Imported logs, facts, criteria, authors' words and reports that are compared, bent towards a wrong statement.
 
-`python -m tests.judgement.imports [NAME …]` prints the table (`make test-judgement`).
+`python -m tests.judgement.imports [NAME …]` prints the table.
 """
 
 import json

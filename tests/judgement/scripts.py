@@ -1,6 +1,6 @@
 """Scripts that bend their own figure, run by `compare` beside an honest one, and honest ones that look odd.
 
-`python -m tests.judgement.scripts [--real] [NAME …]` prints the table (`make test-judgement`): played, or run by
+`python -m tests.judgement.scripts [--real] [NAME …]` prints the table: played, or run by
 `compare`, which takes an hour of a quiet machine. By the second table (`WHAT_IFS`) no limit was chosen.
 """
 

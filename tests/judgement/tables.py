@@ -1,6 +1,6 @@
 """Tables of figures, bent or ambiguous, as `import` and `report` take them.
 
-`python -m tests.judgement.tables [NAME …]` prints the table (`make test-judgement`).
+`python -m tests.judgement.tables [NAME …]` prints the table.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Clusters of several machines, each with a network and a name of its own, one of which dies: `make test-clusters`."""
+"""Clusters of several machines, each with a network and a name of its own, one of which dies."""
 
 import json
 import os
@@ -16,8 +16,6 @@ from tests.namespaces import evalsuite
 from tests.processes import soon
 from tests.runfolders import contents
 from tests.toynet import TOYNET
-
-pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
 LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1")  # some ten seconds
 

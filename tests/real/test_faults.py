@@ -1,7 +1,7 @@
 """A machine that lacks something: every command says it in one sentence, and loses nothing.
 
-A small file system in memory is the full disk; where none can be mounted, a limit on the size of a file is. Here some
-commands are tried; `make test-attacks` tries all of them (EVALSUITE_ATTACKS=1).
+A small file system in memory is the full disk; where none can be mounted, a limit on the size of a file is. By day some
+commands are tried, at night all of them.
 """
 
 import os
@@ -12,9 +12,9 @@ import sys
 import pytest
 
 from tests import runfolders
+from tests.sources import NIGHTLY
 from tests.toynet import TOYNET
 
-FULL = bool(os.environ.get("EVALSUITE_ATTACKS"))
 SMALL = ("--scales", "1x1", "--repeats", "1", "--steps", "5+60")
 FACTS = tuple(f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32"))
 TABLE = """\
@@ -57,7 +57,7 @@ def commands(material, into, few=("import", "report", "publish")):
         "doctor": ("doctor", "--runs", into / "runs"),
         "run": ("run", *TOYNET, *SMALL, "--runs", into / "runs"),
     }
-    return every if FULL else {name: every[name] for name in few}
+    return every if NIGHTLY else {name: every[name] for name in few}
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(tmp_path / "small")], check=True)
 
 
-@pytest.mark.parametrize("left_kb", [0, 12, 40] if FULL else [40])
+@pytest.mark.parametrize("left_kb", [0, 12, 40] if NIGHTLY else [40])
 def test_a_full_disk_is_one_sentence_and_with_room_again_all_goes_on(left_kb, material, small_disk):
     for name, words in commands(material, small_disk, ("report", "sample", "run")).items():
         free = os.statvfs(small_disk)
@@ -103,7 +103,7 @@ def test_a_limit_on_the_size_of_files_is_one_sentence(material, tmp_path):
         assert ended.stderr.count("\n") < 8
 
 
-@pytest.mark.parametrize("files", [8, 32] if FULL else [32])
+@pytest.mark.parametrize("files", [8, 32] if NIGHTLY else [32])
 def test_few_files_are_enough_or_it_is_said(files, material, tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -115,7 +115,7 @@ def test_few_files_are_enough_or_it_is_said(files, material, tmp_path):
         assert files < 32 or ended.returncode == 0, (name, ended.stderr)
 
 
-@pytest.mark.parametrize("megabytes", [40, 60, 100, 150, 250, 330, 400, 500, 600] if FULL else [120])
+@pytest.mark.parametrize("megabytes", [40, 60, 100, 150, 250, 330, 400, 500, 600] if NIGHTLY else [120])
 def test_an_evaluation_with_little_memory_ends_with_its_report_or_in_one_sentence(megabytes, tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
@@ -128,7 +128,7 @@ def test_an_evaluation_with_little_memory_ends_with_its_report_or_in_one_sentenc
     assert ended.returncode == 0 or "memory" in ended.stderr.splitlines()[-1], ended.stderr
 
 
-@pytest.mark.parametrize("language", ["zh", "en"] if FULL else ["zh"])
+@pytest.mark.parametrize("language", ["zh", "en"] if NIGHTLY else ["zh"])
 def test_a_terminal_without_unicode_stops_nothing(language, material, tmp_path):
     (tmp_path / "报告").mkdir()
     for name, words in commands(material, tmp_path / "报告").items():

@@ -1,9 +1,10 @@
-"""Each framework really trains ResNet-50 v1.5, on one process and on two through its own launcher, and BERT-Tiny.
+"""Four frameworks really train, by day in one evaluation; at night by every recipe, each alone.
 
 Its virtual environment is made on first use, which takes minutes where nothing is cached.
 """
 
 import functools
+import json
 import math
 import os
 import re
@@ -11,7 +12,9 @@ import subprocess
 
 import pytest
 
+from evalsuite import cli
 from evalsuite.contracts import registry
+from evalsuite.core.errors import Exit
 from evalsuite.core.model import Case, Protocol
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.plan import engines
@@ -47,6 +50,31 @@ def trained(framework: str, folder, name: str = "reference-resnet50", **changes)
     logs = [file.read_text() for file in sorted(folder.glob("log.*.txt"))]
     assert ended.returncode == 0, ended.stderr + "\n".join(logs)[-3000:]
     return logs
+
+
+def test_four_frameworks_train_on_two_processes_and_stand_on_one_page(tmp_path):
+    matrix = ["--frameworks", ",".join(sorted(STEP_LINES)), "--scales", "1x2", "--batch-sizes", "4", "--repeats", "1"]
+    small = ["--steps", "1+3", "--option", "image_size=32", "--device", "cpu"]
+    places = ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report")]
+
+    code = cli.main(["compare", *matrix, *small, *places])
+
+    logs = {file.parts[-3].split("-")[0]: file.read_text() for file in (tmp_path / "runs").glob("*/r0/log.*.txt")}
+    summaries = json.loads((tmp_path / "report" / "summary.json").read_text())["summaries"]
+    assert code == Exit.DONE
+    assert {name: len(re.findall(STEP_LINES[name], text)) for name, text in logs.items()} == {
+        name: STEPS * (2 if name in PRINTED_BY_EVERY_PROCESS else 1) for name in STEP_LINES
+    }
+    assert all("processes=2 global_batch=8 image_size=32" in text for text in logs.values())
+    assert {each["case"]["framework"] for each in summaries if each["throughput"]["value"] > 0} == set(STEP_LINES)
+
+
+def test_two_frameworks_train_one_bert_from_one_start(capsys):
+    code = cli.main(["equivalence", "--model", "bert_tiny", "--frameworks", "pytorch,mxnet", "--json"])
+
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert code == Exit.DONE, model["not_run"]
+    assert [pair["verdict"] for pair in model["pairs"]] == ["proven"]
 
 
 # two processes in fp32, one in AMP; on one in fp32 the proofs of equivalence train

@@ -1,11 +1,7 @@
 """The frameworks whose environments are too large for everybody's tests train ResNet-50 v1.5: two gigabytes each; and
-an environment made twice from its lock has the same files, which downloads it twice.
-
-`make test-frameworks` runs them; elsewhere they skip.
-"""
+an environment made twice from its lock has the same files, which downloads it twice."""
 
 import hashlib
-import os
 import re
 
 import pytest
@@ -14,9 +10,6 @@ from evalsuite.contracts.registry import discover
 from evalsuite.launch.provision import virtualenvs
 from tests.real.test_frameworks import trained
 
-pytestmark = pytest.mark.skipif(
-    "EVALSUITE_FRAMEWORKS" not in os.environ, reason="environments of 2 GB each: make test-frameworks"
-)
 STEP_LINES = {  # one per framework: the step and its loss
     "mindspore": r"mindcv\.utils\.callbacks INFO - Epoch: \[1/1\], batch: \[(\d)/4\], loss: ([\d.]+), lr: ",
     "oneflow": r"\[rank:0\] \[train\], epoch: 0/1, iter: (\d)/4, loss: ([\d.]+), throughput: [\d.]+ \| ",

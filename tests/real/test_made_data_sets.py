@@ -1,17 +1,11 @@
 """The writers of made-up data, each in the environment of its format's library: the same items in every format."""
 
-import os
-
 import pytest
 
 from evalsuite.launch.provision import data_manifest, made_data
 from evalsuite.plan import data_sets
 from tests import sources
 
-LARGE = pytest.mark.skipif(
-    not os.environ.get("EVALSUITE_FRAMEWORKS"),
-    reason="TensorFlow's environment of 1 GB, with EVALSUITE_FRAMEWORKS=1 (make test-frameworks)",
-)
 # by source: the hash of the items to train on, of seed 1 and size tiny, on any machine
 DECODED = sources.table("made_data_sets.toml")["decoded"]
 DECLARED = data_sets.declared().data_sets
@@ -35,7 +29,6 @@ def test_what_is_read_back_is_what_the_seed_gives(name, root):
     _check(name)
 
 
-@LARGE
 @pytest.mark.parametrize("name", of("tensorflow") + [name for name in of("columns") if DECLARED[name].beside])
 def test_what_tensorflow_reads_back_is_what_the_seed_gives(name, root):
     _check(name)

@@ -19,8 +19,6 @@ from tests.mpi_launchers import LAUNCHERS, Launcher
 from tests.processes import running, soon
 from tests.toynet import TOYNET, TOYS
 
-pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
-
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"
 HANG_LIMIT_S = 180.0  # of silence in the network (agent.calls), and for the launcher and the agents to end

@@ -1,10 +1,9 @@
-"""The eight participants of 天枢's table 3-1 in one campaign over two played hosts: `make test-rehearsals`.
+"""The eight participants of 天枢's table 3-1 in one campaign over two played hosts.
 
 Needs root, sshd and 12 GB of environments, which stay; some twenty minutes on two cores.
 """
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,6 @@ from evalsuite.plan import rehearsal
 from tests import namespaces
 from tests.processes import soon
 from tools import rehearse_on_hosts
-
-pytestmark = pytest.mark.skipif("EVALSUITE_REHEARSALS" not in os.environ, reason="make test-rehearsals")
 
 SCRIPTS = (  # of each the one that is quickest on a CPU
     *("oneflow/wide-deep", "ngc_tensorflow/bert-base-2020", "ngc_pytorch/bert-base-2020", "ngc_mxnet/resnet50-2019"),

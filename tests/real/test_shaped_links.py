@@ -1,14 +1,11 @@
 """Hosts whose links have a rate and whose cores have a quota: what tools/measure_links.py stands on."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
 from tests import links, namespaces, sources
-
-pytestmark = pytest.mark.skipif("EVALSUITE_CLUSTERS" not in os.environ, reason="make test-clusters")
 
 BYTES = 5_000_000
 LISTEN = sources.text("shaped_links_listen.py.in")

@@ -1,7 +1,6 @@
-"""`evalsuite audit` and `archive`: what is falsified is found, nothing else; all 200 by `make test-attacks`."""
+"""`evalsuite audit` and `archive`: what is falsified is found, nothing else; at night from more seeds."""
 
 import json
-import os
 import subprocess
 import zipfile
 from random import Random
@@ -15,8 +14,9 @@ from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.files import read_json
 from evalsuite.site import publishing
+from tests.sources import NIGHTLY
 
-SEEDS = range(15 if os.environ.get("EVALSUITE_ATTACKS") else 1)
+SEEDS = range(15 if NIGHTLY else 1)
 BAD = (Exit.CRITERION_FAILED, Exit.UNDETERMINED)
 
 
@@ -123,7 +123,6 @@ def test_a_report_against_published_figures_says_what_share_of_them_and_what_dif
     assert [(each["items_per_s"], each["differs"]) for each in found] == [(each["reference"], {}) for each in found]
 
 
-@pytest.mark.whole
 def test_the_recorded_trainings_make_a_report_that_holds_and_tells_the_way_to_the_target(tmp_path):
     criteria, runs = paths.DATA / "criteria" / "convergence.toml", paths.DATA / "recorded-convergence.zip"
     (price := tmp_path / "price.toml").write_text('per_device_hour = 36.0\ncurrency = "CNY"\nsource = "a list"\n')

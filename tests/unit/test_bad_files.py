@@ -1,6 +1,6 @@
 """Bad values in every file that evalsuite reads are refused, and any change of any file makes no traceback.
 
-Some of the generated ones here; all of them by `make test-attacks` (EVALSUITE_ATTACKS=1; EVALSUITE_SEED for others).
+Some of the generated ones by day, all of them at night; EVALSUITE_SEED for others.
 """
 
 import bz2
@@ -30,9 +30,10 @@ from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import archive
 from evalsuite.runs.store import RunFolder, Store
 from tests import bad_files, reports, sources, synthetic
-from tests.bad_files import ALL, COMMANDS, LOG, RECORDS, ROW, SEED, WRITTEN, World, torn
+from tests.bad_files import COMMANDS, LOG, RECORDS, ROW, SEED, WRITTEN, World, torn
+from tests.sources import NIGHTLY
 
-MANY = 120 if ALL else 6  # changes of each kind of file
+MANY = 120 if NIGHTLY else 6  # changes of each kind of file
 KINDS = sorted({*WRITTEN, *RECORDS, "csv", "summary"})
 RECORDINGS = ("log.n0.txt", "arrivals.n0.csv", "SAMPLES")
 
@@ -436,7 +437,7 @@ EXPRESSIONS = sources.table("bad_files.toml")["expressions"]
 def test_a_module_of_an_authors_is_used_or_refused(kind, tmp_path, chance, call):
     of, template = (Recipe, ADAPTER) if kind == "adapters" else (Dialect, DIALECT)
     changes = [(field.name, value) for field in fields(of) for value in EXPRESSIONS]
-    chosen = changes if ALL else chance.sample(changes, 40)
+    chosen = changes if NIGHTLY else chance.sample(changes, 40)
     (tmp_path / "toynet.py").write_text(template % '"name": "good"')
     assert call(kind, f"--{kind}", tmp_path)[0] == 0
     for text in (*MODULES, *(template % f'"{name}": {value}' for name, value in chosen)):
@@ -514,7 +515,7 @@ def test_a_number_that_is_none_is_refused(command, tmp_path, call):
         "sample": ["-o", str(tmp_path / "out"), "--", "/nonexistent"],
     }[command]
     for option in OPTIONS[command]:
-        for number in NUMBERS if ALL else NUMBERS[::3]:
+        for number in NUMBERS if NIGHTLY else NUMBERS[::3]:
             code, said = call(command, f"{option}={number}", *rest)
             assert (code == 2 and "expected" in said) or "invalid" in said, (option, number, code, said)
     assert not (tmp_path / "runs").exists() and not (tmp_path / "out").exists()

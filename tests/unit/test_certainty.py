@@ -9,10 +9,10 @@ from evalsuite.core.errors import Exit
 from evalsuite.core.model import Case
 from evalsuite.logs.reading import read_file, read_run
 from evalsuite.runs.store import Log
-from tests.bad_files import ALL
 from tests.corpus import DIALECTS, names, with_logs
 from tests.corpus import LOGS as CORPUS
 from tests.readings import SHORT, codes, value
+from tests.sources import NIGHTLY
 
 
 def stamped(rate=8.0):
@@ -32,7 +32,7 @@ def test_a_clock_far_from_the_rate_of_a_run_makes_no_number_and_names_both(facto
 
 
 @with_logs
-@pytest.mark.parametrize("batch", [1, 7, 32, 1024] if ALL else [7])
+@pytest.mark.parametrize("batch", [1, 7, 32, 1024] if NIGHTLY else [7])
 def test_no_batch_changes_a_log_of_the_corpus_silently(batch):
     changed = []
     for name in names():

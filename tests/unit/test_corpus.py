@@ -4,15 +4,13 @@
 `tests/golden/readings.csv`; look at each log whose row has changed. The file holds figures only, nothing of the logs.
 """
 
-import pytest
-
 from evalsuite.logs.reading import Reading
 from tests import goldens
 from tests.corpus import compared, names, read, six, sources, with_logs
 
 READINGS = goldens.FOLDER / "readings.csv"
 
-pytestmark = [with_logs, pytest.mark.whole]
+pytestmark = with_logs
 
 
 def figures(name: str, reading: Reading) -> dict[str, str]:

@@ -93,7 +93,7 @@ def test_wrong_arguments_are_answered_in_the_language_of_the_terminal(monkeypatc
 
 
 PRINTED = sources.table("i18n.toml")["printed"]
-DOCTOR = pytest.param(["doctor"], ("启动引擎\n", "本机"), ("Ready",), marks=pytest.mark.whole)
+DOCTOR = pytest.param(["doctor"], ("启动引擎\n", "本机"), ("Ready",))
 
 
 @pytest.mark.parametrize(("arguments", "zh", "en"), [*PRINTED, DOCTOR])

@@ -25,7 +25,7 @@ from tests.runfolders import contents
 SPOKEN = words.read()
 
 
-@pytest.fixture(params=[name for name in synthetic.PAGES if name != "full"])  # "full" has tests of its own
+@pytest.fixture(params=[name for name in synthetic.TRIED if name != "full"])  # "full" has tests of its own
 def page(request, built):
     return built(request.param).page
 

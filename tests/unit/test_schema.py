@@ -42,7 +42,7 @@ def test_the_schema_is_one_of_its_draft_and_of_the_version_that_is_read_with_eve
     assert SCHEMA["properties"]["schema_version"]["const"] == finished.SCHEMA_VERSION
 
 
-@pytest.mark.parametrize("page", synthetic.PAGES)
+@pytest.mark.parametrize("page", synthetic.TRIED)
 def test_every_summary_keeps_to_the_published_schema_and_has_no_field_beyond_it(page):
     facts = json.loads(json.dumps(document(synthetic.PAGES[page]()), allow_nan=False))
 

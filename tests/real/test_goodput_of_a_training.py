@@ -68,7 +68,6 @@ def truth(folder, killed):
     return found
 
 
-@pytest.mark.skipif("EVALSUITE_GOODPUT" not in os.environ, reason="make test-goodput: some five minutes")
 @pytest.mark.parametrize("instant", range(ATTEMPTS))
 def test_the_time_of_a_training_that_was_killed_and_resumed_is_divided_as_it_was_spent(tmp_path, instant):
     chance = random.Random(instant)
