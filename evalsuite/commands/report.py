@@ -28,7 +28,6 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, manifest, since
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.author.author_file import Authored
-from evalsuite.report.sections.quality import price
 from evalsuite.report.sections.reproduction import against
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
@@ -42,7 +41,6 @@ from evalsuite.runs import equivalence, merged, rehearsed
 from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # changed run folders that are named
-MOST_STEPS = 3  # commands on a terminal; the page has all
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -216,7 +214,6 @@ def write(
     for text in (*found_sentences(book, spoken, language), *said):
         line(text)
     _note_edits(book)
-    _print_price(book, words.read((language,)), language, _arguments_again(arguments, evaluation))
     ended_s = book.period.last.timestamp() if book.period else None
     checks.tell(
         checks.of_criteria(book, spoken, language), arguments, summaries=valid(evaluation.summaries), ended_s=ended_s
@@ -265,18 +262,8 @@ def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> s
     return "".join(f" {path}" for path in given)
 
 
-def _print_price(book: Book, spoken: Words, language: str, more: str) -> None:
-    if book.spent:
-        line(price.line(book.spent, spoken).plain(language).replace("\u202f", " "))
-    steps = price.steps(book.next_repeats, spoken)
-    for sentence, command in steps[:MOST_STEPS]:
-        line(f"{sentence.plain(language)}\n    {command}{more}".replace("\u00a0", " "))
-    if len(steps) > MOST_STEPS:
-        line(say("report.more_steps", n=len(steps) - MOST_STEPS))
-
-
 def found_sentences(book: Book, spoken: Words, language: str) -> Iterator[str]:
     for claim in verdict.model_findings(book, spoken):
         first = spoken("verdict.found_line", model=claim.model, about_text=claim.about, sentence_text=claim.sentence)
-        sentences = [each.plain(language) for each in (first, claim.beside) if each]
+        sentences = [each.plain(language) for each in (first, claim.beside, claim.deciding) if each]
         yield words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " ")

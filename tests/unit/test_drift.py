@@ -4,15 +4,13 @@ from dataclasses import replace
 
 import pytest
 import synthetic
-from test_answers import SEVEN, case
+from test_answers import case
 
 from evalsuite.core.findings import BusyMachine, MachineDrifts
 from evalsuite.core.model import Measurement, Run
 from evalsuite.launch.checks import drift_probe
 from evalsuite.plan import plan, spec
-from evalsuite.results.compare.answers import answers
 from evalsuite.results.rules.data_rules import machine_drifts
-from evalsuite.results.rules.machine_noise import with_and_without
 from tests.toys import CASE
 
 
@@ -71,33 +69,3 @@ def summary(framework, speeds, busy=()):
         replace(run, findings=(BusyMachine(others=0.4, where=f"{of.id}/r{k}"),)) if k in busy else run
         for k, run in enumerate(runs)
     )
-
-
-def both(*summaries):
-    planned = [summary.case for summary in summaries]
-    return with_and_without(answers(summaries, planned), summaries, planned)
-
-
-def test_nothing_is_asked_again_where_no_run_was_disturbed():
-    assert both(summary("mxnet", SEVEN), summary("pytorch", [2 * each for each in SEVEN])) == ()
-
-
-def test_a_winner_that_lost_time_to_other_programs_wins_without_those_runs():
-    slowed = [100.0 * each for each in SEVEN] + [60.0] * 7
-    steady = [95.0 * each for each in SEVEN]
-
-    (found,) = both(summary("mxnet", slowed, busy=range(7, 14)), summary("pytorch", steady))
-
-    assert found.undisturbed.leaders[0].summary.case.framework == "mxnet"
-    assert (found.undisturbed.said, found.changes) == ("fastest", True)
-    assert (found.disturbed_runs, found.runs) == (7, 21)
-
-
-def test_a_disturbed_run_that_decides_nothing_changes_nothing_and_where_all_were_nothing_is_left_to_say():
-    fast, slow = [100.0 * each for each in SEVEN], [50.0 * each for each in SEVEN]
-
-    (one,) = both(summary("mxnet", [*fast, 99.0], busy=[7]), summary("pytorch", slow))
-    (every,) = both(summary("mxnet", fast, busy=range(7)))
-
-    assert not one.changes
-    assert (every.undisturbed.said, every.undisturbed.ranked, every.changes) == ("none", (), True)

@@ -585,23 +585,3 @@ def test_batch_sizes_have_a_panel_for_each_precision_and_names_behind_their_line
     labels = texts(figure.svg)
     assert [labels.count(name) for name in (*panels, *names)] == [1, 1, 2, 2]
     assert len({row[:2] for row in figure.table.rows}) == len(figure.table.rows)
-
-
-def test_a_quietness_strip_rings_disturbed_runs_and_leaves_out_what_was_not_read():
-    track = figures.track_named("其他程序", "Other programs", key="others", unit="%")
-    runs = [
-        figures.RunSpan(
-            name=f"r{k}", framework="pytorch", begin_s=60.0 * k, end_s=60.0 * k + 50, disturbed=k == 1, readings=(read,)
-        )
-        for k, read in enumerate((2.0, 40.0, None))
-    ]
-
-    figure = figures.quietness(runs, (track,), LOOK, id="q")
-    quiet = figures.quietness([replace(run, disturbed=False) for run in runs], (track,), LOOK, id="q")
-
-    rings = [len(re.findall(r'<path class="line-ink"[^>]*stroke-width="1.8"', each.svg)) for each in (figure, quiet)]
-    assert rings == [1, 0]
-    assert figure.svg.count('class="mark') == 3 + 2  # three runs, two readings
-    assert [entry.key for entry in figure.legend] == ["disturbed"] and quiet.legend == ()
-    assert figure.table.rows[2] == ("r2", 120.0, 50.0, False, None)
-    assert figures.quietness((), (track,), LOOK, id="q").svg is None

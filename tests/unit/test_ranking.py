@@ -19,7 +19,6 @@ from evalsuite.report.sections.verdict import matrix, verdict
 from evalsuite.report.text import words
 from evalsuite.results.compare import answers
 from evalsuite.results.compare.ranking import FRAMEWORKS, ranking_scopes
-from evalsuite.results.judge.next_repeats import next_repeats
 
 SPOKEN = words.read()
 FIVE = (0.99, 0.995, 1.0, 1.005, 1.01)
@@ -128,19 +127,6 @@ def test_a_variant_without_a_value_has_its_reason():
     assert (
         said_room.reason_beside(found, SPOKEN).plain("en").startswith("500 Mbit/s link + overlapped communication: no")
     )
-
-
-def test_no_command_is_offered_where_no_one_command_makes_the_variants():
-    few = (1.0, 1.01)
-    options = [summary(100.0, FAST, around=few), summary(90.0, SLOW, around=few)]
-    scripts = [summary(100.0, around=few), summary(90.0, recipe="other", around=few)]
-
-    def steps(found):
-        return next_repeats(answers.answers(found), (), found, {})
-
-    assert steps(options) == ()
-    (step,) = steps(scripts)
-    assert step.runs == 6 and step.frameworks == ("pytorch",) and "reference-resnet50,other" in step.command
 
 
 def test_the_first_screen_says_whose_variants_they_are():

@@ -4,15 +4,9 @@ import re
 import subprocess
 
 import pytest
-import synthetic
 
 from evalsuite.contracts import registry
-from evalsuite.core import paths
 from evalsuite.plan import data_sets
-from evalsuite.report.book.book import Book
-from evalsuite.report.sections.quality import method_rules
-from evalsuite.report.text import words as words_room
-from tests import sources
 from tools.recipe_cases import base, points
 
 OFFICIAL = [
@@ -23,7 +17,6 @@ ABSOLUTE = re.compile(r"(?<![\w.*}/:-])/(?:[\w.-]+/)*[\w.-]+")  # /train_tmp/gli
 RELATIVE = re.compile(r"(?:^|[=\s\"'])(?:\.{0,2}/|[\w.-]+/)+[\w.*-]+")  # ./assets, ../datasets/x, data/webtext
 OF_THE_REPOSITORY = {"configs/"}  # what follows is a module of the script's own
 MADE_BY_THE_SCRIPT = {"synthetic"}  # a value of the fact `data`
-METHOD = paths.read_data("recipe_method.toml")
 
 
 def served(framework, recipe):
@@ -81,35 +74,3 @@ def test_deepspeed_finds_its_hosts_in_a_file_that_is_made_of_the_launchers(tmp_p
 
     assert (tmp_path / "hostfile").read_text() == "h1 slots=8\nh2 slots=8\n"
     assert command.argv[command.argv.index("--hostfile") + 1] == "hostfile"
-
-
-def test_each_recipe_has_one_entry_of_method_whose_printer_is_the_adapters():
-    entries = [(name, each) for each in METHOD["method"] for name in each["recipes"]]
-    recipes = {f"{name}/{recipe.name}": recipe for name, each in registry.discover().items() for recipe in each.recipes}
-    split = {name for name, one in recipes.items() if "split" in one.facts.get("parallel_layout", "")}
-    words_of = {f"method.{key}_{value}" for _, one in entries for key, value in one.items() if key != "recipes"}
-
-    assert sorted(name for name, _ in entries) == sorted(recipes)
-    assert {name: one["printed_by"] for name, one in entries} == {n: one.printed_by for n, one in recipes.items()}
-    assert words_of <= set(words_room.read().tables["en"])
-    assert split <= {name for name, one in entries if one["steps"] == "activations"}
-
-
-@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
-def test_each_fact_of_method_has_a_source_at_what_its_recipe_pins(framework, recipe):
-    name = f"{framework}/{recipe.name}"
-    stated = next(each.keys() & {"at_one_device", "clock"} for each in METHOD["method"] if name in each["recipes"])
-    pin = paths.read_data("repositories.toml").get(recipe.checkout)
-    checkout = f"{pin['repository'].removeprefix('https://github.com/')}@{pin['commit'][:10]}:" if pin else "adapters/"
-
-    assert METHOD["source"][name].keys() == stated
-    assert all(one.startswith((checkout, *recipe.requirements, "adapters/")) for one in METHOD["source"][name].values())
-
-
-@pytest.mark.parametrize(("evaluation", "states"), sources.cases("recipe_data.toml")["states"])
-def test_the_states_of_the_rules_follow_from_what_the_report_counts(evaluation, states):
-    book = Book(evaluation=getattr(synthetic, evaluation)())
-
-    rules = method_rules.facts(book, words_room.read())["rules"]
-
-    assert " ".join(rule.status for rule in rules) == states

@@ -17,7 +17,6 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
-from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict
 from evalsuite.report.text import words
 from tests import sources
@@ -217,7 +216,7 @@ def test_whether_the_machine_was_quiet_is_said_and_by_how_much_it_was_not_and_no
     loud = lines(Book(evaluation=busy))
     assert "in 1 of 24 runs other programs used the CPU, at most 50.0% of it" in loud["busy"]
     assert "quiet-machine" not in loud and "quiet-machine" not in lines(limited)
-    assert machine_noise.others_seen(Book(evaluation=quick)) and not machine_noise.others_seen(limited)
+    assert notices.are_others_seen(Book(evaluation=quick)) and not notices.are_others_seen(limited)
 
 
 def _with_a_rival(evaluation):

@@ -12,9 +12,6 @@ from evalsuite.core.model import Run, Summary
 from evalsuite.launch import campaign
 from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
-from evalsuite.report.book.book import Book
-from evalsuite.report.sections.quality import price
-from evalsuite.report.text import words
 from evalsuite.results.compare import significance, winners
 from evalsuite.results.compare.decisions import decide
 from evalsuite.results.compare.fairness import setting
@@ -26,7 +23,7 @@ from evalsuite.results.measure.summary import summaries, summary
 from evalsuite.runs import journal
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
-from tests import reports, sources
+from tests import sources
 from tests.toynet import LAUNCHER
 from tests.toys import CASE, measured, toynet
 
@@ -335,14 +332,3 @@ def test_what_is_not_needed_is_not_launched(tmp_path):
     assert (ended, asked) == ([], [5, 6])
     assert started.whole
     assert not store.folder(runs[0]).path.exists()
-
-
-def test_the_report_says_how_many_further_repeats_were_needed():
-    evaluation = reports.evaluation(*summaries(of(CASE, (100.0, 101.0, 102.0, 103.0, 104.0, 105.0))))
-    book = Book(evaluation=evaluation)
-    adaptive = replace(book, evaluation=replace(book.evaluation, repeats=5, most_repeats=7))
-
-    said = price.describe_further_repeats(adaptive, words.read(("en",))).plain("en")
-
-    assert "1 more run was needed, 1 not" in said
-    assert price.describe_further_repeats(book, words.read(("en",))) is None

@@ -14,11 +14,7 @@ from evalsuite.results.compare.answers import Answer
 from evalsuite.results.compare.decisions import PUBLISHED, Decision
 from evalsuite.results.compare.ranking import RankingScope
 from evalsuite.results.judge import breaks as breaks_room
-from evalsuite.results.judge import next_repeats as next_room
-from evalsuite.results.judge import spending
 from evalsuite.results.judge.breaks import Breaks
-from evalsuite.results.judge.next_repeats import NextRepeats
-from evalsuite.results.judge.spending import Spent
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import severity
 from evalsuite.results.rules import suspicions as suspicions_room
@@ -120,15 +116,6 @@ class Book:
     @cached_property
     def published(self) -> bool:
         return bool(self.measurements) and all(run.origin in PUBLISHED for run in self.measurements)
-
-    @cached_property
-    def spent(self) -> tuple[Spent, ...]:
-        return spending.spent(self.measurements, self.evaluation.trials)
-
-    @cached_property
-    def next_repeats(self) -> tuple[NextRepeats, ...]:
-        evaluation = self.evaluation
-        return next_room.next_repeats(self.answers, evaluation.verdicts, self.summaries, evaluation.commands)
 
     @cached_property
     def suspicions(self) -> tuple[Suspicion, ...]:

@@ -45,8 +45,6 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "environments": sorted(evaluation.environments),
         "machines": sorted({run.environment for run in book.measurements if run.environment}, key=str),
         "superseded_attempts": evaluation.superseded,
-        "spent": book.spent,
-        "next_repeats": book.next_repeats,
     }
     plain: Mapping[str, Any] = SchemaWriter(book).plain(schema.published(), whole, "summary.json")
     return plain

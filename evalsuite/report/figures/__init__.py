@@ -21,7 +21,6 @@ from evalsuite.report.figures.dots import efficiency
 from evalsuite.report.figures.forecast import ExpectedPoint, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
-from evalsuite.report.figures.quiet import RunSpan, quietness, track_named
 from evalsuite.report.figures.repeats import Repeats, repeats
 from evalsuite.report.figures.scaling import curves, per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases

@@ -1,4 +1,4 @@
-"""Data quality: counts, findings grouped by what they say, failed and excluded runs, skips, repeats, cost."""
+"""Data quality: counts, findings grouped by what they say, failed and excluded runs, skips."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -9,14 +9,11 @@ from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.quality import machine_noise, method_rules, price, repeats
 from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
-from evalsuite.report.sections.verdict import answers
-from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.words import Pair, Rendered, Text, Words
-from evalsuite.results.rules.machine_noise import with_and_without
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Rendered, Text, Words
 
-PARTS = ("counts", "findings", "failures", "attempts", "skips", "repeats", "cost", "method")
+PARTS = ("counts", "findings", "failures", "attempts", "skips")
 OF_MADE_HERE = ("runs_planned", "runs_made")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
 COUNTED = (*OF_CASES, *OF_MADE_HERE, "runs_valid")
@@ -25,7 +22,7 @@ COUNTED = (*OF_CASES, *OF_MADE_HERE, "runs_valid")
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
     empty = _empty_parts(subject.book)
-    shown = [part for part in PARTS if part not in empty and (part != "cost" or subject.book.spent)]
+    shown = [part for part in PARTS if part not in empty]
     yield Section(
         id="quality",
         title=words("quality.title"),
@@ -35,8 +32,6 @@ def sections(subject: Subject) -> Iterable[Section]:
             "quality/quality.md.j2",
             broken=broken_rules(subject.book),
             findings=len(subject.book.findings),
-            steps=price.steps(subject.book.next_repeats, words),
-            method=method_rules.facts(subject.book, words),
         ),
         parts=parts(words, "quality", shown),
         finding=lambda facts: _finding(facts["broken"], words),
@@ -62,11 +57,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         ),
         "campaigns": book.evaluation.campaigns,
         "superseded": book.evaluation.superseded,
-        "repeats": repeats.draw_repeats(book, subject.blocks, subject.look, words),
-        "machine_noise": machine_noise.draw_noise(book, subject.look, words),
-        "two_headlines": two_headlines(book, words),
-        "price": price.facts(book, words),
-        "method": method_rules.facts(book, words),
     }
 
 
@@ -88,24 +78,3 @@ def _empty_parts(book: Book) -> list[str]:
 def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
     said = [words(f"quality.no_{key}") for key in _empty_parts(book) if key != "attempts" or not book.published]
     return words.sentences(said) if said else None
-
-
-def two_headlines(book: Book, words: Words) -> list[Mapping[str, object]]:
-    """Of each model whose headline rests on a disturbed run: what is found with such runs, and without them."""
-    labels = answers.settings(book.answers, words)
-    return [
-        {
-            "model": names.model(pair.every.setting.model),
-            "setting": options.apart([labels[pair.every.setting], answers.scale(pair.every)], words),
-            "disturbed": pair.disturbed_runs,
-            "runs": pair.runs,
-            "every": answers.sentence(pair.every, words),
-            "undisturbed": _without_links(answers.sentence(pair.undisturbed, words)),
-            "changes": pair.changes,
-        }
-        for pair in with_and_without(answers.headlines(book), book.summaries, book.planned, book.skips)
-    ]
-
-
-def _without_links(said: Rendered) -> Rendered:
-    return Pair(words=said.words, by_language=tuple((each, said.plain(each)) for each in said.words.languages))

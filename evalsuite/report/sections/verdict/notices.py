@@ -9,7 +9,6 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import COUNTS
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.background.background import RULES
-from evalsuite.report.sections.quality import machine_noise
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -130,8 +129,13 @@ def _quiet(book: Book, words: Words) -> Iterable[Notice]:
     if busy:
         values = {"busy": numbers.count(len(busy)), "most": numbers.percent(max(busy.values())), **counted}
         yield _notice("busy", words("notices.busy", **values), None, COUNTS)
-    elif watched and machine_noise.others_seen(book) and book.measurements and _shortest(book):
+    elif watched and are_others_seen(book) and book.measurements and _shortest(book):
         yield _notice("quiet-machine", words("notices.quiet", **counted), None, COUNTS)
+
+
+def are_others_seen(book: Book) -> bool:
+    """False under a container's quota: its own processor time alone is read, whatever its neighbours take."""
+    return not any(host.container and host.container.cpus for host in book.evaluation.environments.values())
 
 
 def _cores(book: Book, words: Words) -> Iterable[Notice]:

@@ -1,6 +1,5 @@
 """Why beside who: where each framework loses efficiency, in what it differs from the fastest, what to run next."""
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,6 @@ from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare import fairness
-from evalsuite.results.judge import rerun_command
 from evalsuite.results.judge.breaks import Break, Ladder, RecordedChange
 
 MOST_FACTS = 4
@@ -59,7 +57,6 @@ class WhyCard:
     title: str
     rows: tuple[WhyRow, ...]
     said: tuple[Text, ...]
-    command: str | None
 
 
 def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
@@ -108,7 +105,6 @@ def _card(book: Book, model: Model, name: str, rows: Sequence[WhyRow], words: Wo
         title=names.framework(name),
         rows=tuple(rows),
         said=(*losses(ladders, words), *([differs] if differs else [])),
-        command=_command(book, model, name, ladders),
     )
 
 
@@ -183,16 +179,6 @@ def _differs(book: Book, ladders: Sequence[Ladder], words: Words) -> Text | None
         return words("why.differs", **values)
     n, all_ = (numbers.count(count).about(ref) for count in (len(settings), len(ladders)))
     return words("why.differs_some", **values, n=n, all=all_)
-
-
-def _command(book: Book, model: Model, name: str, ladders: Sequence[Ladder]) -> str | None:
-    """What would decide its order or, where a crossing is not explained, what measures the network there."""
-    for worst in (ladder.broken for ladder in ladders if ladder.broken and ladder.last.origin == "measured"):
-        if worst.stage == "crossing" and all(each.of_measured is None for each in worst.changes):
-            given = rerun_command.words("run", (worst.before.case, worst.after.case), repeats=worst.after.n)
-            return shlex.join((*given, "--measure-network"))
-    repeats = (repeats for repeats in book.next_repeats if repeats.model == model.name and name in repeats.frameworks)
-    return next((shlex.join(repeats.command) for repeats in repeats), None)
 
 
 def findings(book: Book, models: Sequence[Model], words: Words) -> Iterator[tuple[str, Text]]:
