@@ -12,30 +12,25 @@ import csv
 import functools
 import importlib.metadata
 import re
-import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import uv
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCK, TEST_LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "requirements-test.lock", ROOT / "licences.csv"
 OLDEST_PYTHON = "3.11"
-OF_SETUP = ("--extra=uv", "--extra=xlsx", "--extra=zstd")
+OF_SETUP = ("--extra=xlsx", "--extra=zstd")
 NAME = re.compile(r"^([\w.-]+)==", re.MULTILINE)
 
 
 def main() -> int:
-    beside = Path(sysconfig.get_path("scripts")) / "uv"
-    uv = str(beside) if beside.is_file() else shutil.which("uv")
-    if uv is None:
-        print("lock_environment: there is no uv, which resolves. Try: make setup", file=sys.stderr)
-        return 2
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
-    line = [uv, "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-annotate", "--no-header",
-            "--python-version", OLDEST_PYTHON, "pyproject.toml", "-", *OF_SETUP]  # fmt: skip
+    line = [uv.find_uv_bin(), "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-annotate",
+            "--no-header", "--python-version", OLDEST_PYTHON, "pyproject.toml", "-", *OF_SETUP]  # fmt: skip
     compiled = functools.partial(subprocess.run, cwd=ROOT, check=True, text=True, input="\n".join(build))
     compiled([*line, "--output-file", str(LOCK), *sys.argv[1:]])
     extra = ("--extra", "test", "--constraint", str(LOCK), "--output-file", str(TEST_LOCK))

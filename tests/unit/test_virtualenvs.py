@@ -1,7 +1,6 @@
 """Making environments, with a stand-in for uv that needs no network and no framework."""
 
 import hashlib
-import json
 import platform
 import sys
 import threading
@@ -248,29 +247,6 @@ def test_pytorchs_index_is_asked_for_the_cpu_build_that_a_lock_names_and_for_not
 
     asked = [Path(line.split()[-1]).read_text() for line in uv.seen if "--torch-backend" in line]
     assert asked == ["torch==2.13.0+cpu --hash=sha256:a0\n"]
-
-
-def test_without_uv_pip_resolves_and_installs_and_what_it_cannot_do_is_refused_with_what_to_do(monkeypatch):
-    recipe, words = toynet(), installer.in_words_of_pip
-    wanted = recipe_locks.PinnedEnvironment(recipe=recipe, device="cpu", pins=recipe.requirements)
-    report = {"metadata": {"name": "Toy_Net", "version": "1.0"}, "download_info": {"url": "https://a.example/t.whl"}}
-    report["download_info"]["archive_info"] = {"hashes": {"sha256": "a0"}}
-    monkeypatch.setattr(recipe_locks, "run_installer", lambda *_, **__: json.dumps({"install": [report]}))
-    options = ("--no-deps", "--require-hashes", "--no-cache", "-r", "lock")
-
-    assert words(("venv", "--no-project", "--python", recipe.python, "/e"), "")[1:] == ["-m", "venv", "/e"]
-    assert " ".join(words(("pip", "install", "--python", "/e/python", *options), "")) == (
-        "/e/python -m pip install --no-deps --require-hashes --no-cache-dir -r lock"
-    )
-    assert " ".join(words(("pip", "compile", "--format", "x", "--python", "/e/python", "--no-deps", "-"), "")) == (
-        "/e/python -m pip install --dry-run --ignore-installed --quiet --report - --no-deps --requirement /dev/stdin"
-    )
-    assert recipe_locks.resolve(wanted, (), print).lines == {"toy-net": "toy-net==1.0 --hash=sha256:a0"}
-    for refused in (("compile", "--python-version", "3.8"), ("install", "--python", "p", "--torch-backend", "cpu")):
-        with pytest.raises(CannotInstall, match=r"got no uv; .* Try: pip install uv"):
-            words(("pip", *refused), "")
-    with pytest.raises(CannotInstall, match="Python 2 is needed"):
-        words(("venv", "--no-project", "--python", "2.99", "/e"), "Python 2 is needed")
 
 
 def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_locked(uv, locked):

@@ -178,12 +178,8 @@ def program(wanted: Program, group: str) -> Check:
 
 
 def tools() -> Iterator[Check]:
-    if uv := installer.uv_program():
-        works, version = _answer((uv, "--version"))
-        yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
-    else:
-        detail, remedy = Message("launch.uv_absent"), "pip install uv"
-        yield Check(group="tools", name="uv", state="missing", detail=detail, remedy=remedy)
+    works, version = _answer((installer.uv_program(), "--version"))
+    yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
     yield program(Program(name="git", purpose=Message("launch.scripts"), remedy="apt install git"), "tools")
     if nvml.trouble() is None:
         smi = Program(name="nvidia-smi", purpose=Message("launch.topology"), remedy="apt install nvidia-smi")
@@ -279,9 +275,8 @@ def ready(checks: Iterable[Check]) -> bool:
 
 @functools.cache
 def _python_found(version: str) -> bool:
-    if (uv := installer.uv_program()) is None:
-        return installer.find_python(version) is not None
-    done = ask_program((uv, "python", "find", "--no-project", version), QUESTION_TIMEOUT_S, installer.uv_variables())
+    asked = (installer.uv_program(), "python", "find", "--no-project", version)
+    done = ask_program(asked, QUESTION_TIMEOUT_S, installer.uv_variables())
     return done is not None and done.returncode == 0
 
 

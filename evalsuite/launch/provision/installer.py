@@ -1,9 +1,8 @@
-"""Runs uv, which makes environments, with the settings of this machine's pip; or pip, where there is no uv."""
+"""Runs uv, which makes every environment, with the settings of this machine's pip."""
 
 import contextlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,13 +34,9 @@ def uv_variables() -> dict[str, str]:
     """It may not fetch interpreters, finds pyenv's, and gets pip's settings (docs.astral.sh/uv/pip/compatibility)."""
     foreign = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"}
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
-    path = os.pathsep.join(_program_folders())
-    return {**_of_pip(_pip_config_list()), **kept, "PATH": path, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-
-
-def _program_folders() -> list[str]:
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    return [*os.environ.get("PATH", "").split(os.pathsep), *(str(folder) for folder in sorted(pyenv.glob("*/bin")))]
+    path = os.pathsep.join([os.environ.get("PATH", ""), *(str(folder) for folder in sorted(pyenv.glob("*/bin")))])
+    return {**_of_pip(_pip_config_list()), **kept, "PATH": path, "UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 
 
 OF_PIP = paths.read_data("pip_settings.toml")
@@ -80,13 +75,12 @@ def run_installer(
     variables: Mapping[str, str] | None = None,
     stdin: str = "",
 ) -> str:
-    argv = [program, *arguments] if (program := uv_program()) else in_words_of_pip(arguments, doing)
     place = paths.cache() / "environments"  # no project's uv settings apply there
     place.mkdir(parents=True, exist_ok=True)
     last_lines: deque[str] = deque(maxlen=LAST_LINES)
     with tempfile.TemporaryFile("w+", errors="replace") as printed:  # a pipe that nobody reads yet would fill
         process = subprocess.Popen(
-            argv,
+            [uv_program(), *arguments],
             stdin=subprocess.PIPE,
             stdout=printed,
             stderr=subprocess.PIPE,
@@ -115,36 +109,7 @@ def run_installer(
     return answer
 
 
-def uv_program() -> str | None:
-    try:
-        import uv
-    except ImportError:
-        return shutil.which("uv")
+def uv_program() -> str:
+    import uv
+
     return uv.find_uv_bin()
-
-
-def find_python(version: str) -> str | None:
-    """The first that starts: pyenv's shims may not."""
-    for folder in _program_folders():
-        python = shutil.which(f"python{version}", path=folder)
-        if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
-            return python
-    return None
-
-
-def in_words_of_pip(arguments: tuple[str, ...], doing: str) -> list[str]:
-    """What venv and pip do as well: all but to resolve for another Python or another build. Raises CannotInstall."""
-    if arguments[0] == "venv":
-        if (base := find_python(arguments[3])) is None:
-            raise CannotInstall(doing)
-        return [base, "-m", "venv", arguments[-1]]
-    if "--python" not in arguments or "--torch-backend" in arguments:
-        raise CannotInstall(Message("launch.uv_needed", doing=doing))
-    at = arguments.index("--python")
-    python, options = arguments[at + 1], [*arguments[2:at], *arguments[at + 2 :]]
-    if arguments[1] == "compile":
-        no_deps = [option for option in options if option == "--no-deps"]
-        dry = ("--dry-run", "--ignore-installed", "--quiet", "--report", "-")
-        return [python, "-m", "pip", "install", *dry, *no_deps, "--requirement", "/dev/stdin"]
-    renamed = ["--no-cache-dir" if option == "--no-cache" else option for option in options]
-    return [python, "-m", "pip", arguments[1], *renamed]

@@ -9,7 +9,7 @@ import json
 import platform
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,16 +135,7 @@ def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: De
 def _compile(pins: tuple[str, ...], options: tuple[str, ...], progress: Progress) -> Lines:
     line = ("pip", "compile", "--format", "pylock.toml", "--no-header", "--no-annotate", *options, "-")
     answer = run_installer(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins))
-    packages = _of_pip(answer) if answer.startswith("{") else tomllib.loads(answer).get("packages", ())
-    return {package["name"]: _line(package) for package in packages}
-
-
-def _of_pip(report: str) -> Iterator[dict[str, Any]]:
-    """What `pip install --report` would install, in the words of pylock.toml."""
-    for each in json.loads(report)["install"]:
-        file, facts = each["download_info"], each["metadata"]
-        kind = {"wheels": [file["archive_info"]]} if file["url"].endswith(".whl") else {"sdist": file["archive_info"]}
-        yield {"name": distribution(facts["name"]), "version": facts["version"], **kind}
+    return {package["name"]: _line(package) for package in tomllib.loads(answer).get("packages", ())}
 
 
 def _line(package: Mapping[str, Any]) -> str:
