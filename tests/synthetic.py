@@ -519,7 +519,8 @@ def ladder() -> Evaluation:
     slow = [replace(run, throughput=replace(run.throughput, items_per_s=300.0)) for run in falling[-1].measurements]
     summaries += with_scaling([*(replace(each, base=None) for each in falling[:-1]), summary(slow)])
     summaries += _ladders(("mxnet",), scales[:2], gain=0.9, **about)
-    return evaluation(summaries, planned=planned, repeats=5, profile="full", title="Ladder")
+    made = evaluation(summaries, planned=planned, repeats=5, profile="full", title="Ladder")
+    return replace(made, forecast=scales[4:])
 
 
 @cache

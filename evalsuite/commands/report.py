@@ -23,6 +23,7 @@ from evalsuite.core.model import Case, Evaluation, Finding, Skip
 from evalsuite.launch import signing
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
+from evalsuite.plan import spec
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, manifest, since
@@ -80,6 +81,7 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
     check_receipts(arguments.receipts)
     if arguments.price:
         _read_price(arguments.price)
+    _forecast_scales(arguments)
     if arguments.against:
         _reference(arguments.against)
     if arguments.since:
@@ -91,6 +93,10 @@ def _reference(name: str) -> list[published_rates.PublishedRate]:
     if not Path(name).is_dir():
         return published_rates.of_reference(name)
     return published_rates.of_report(valid(finished.read(Path(name)).summaries), Path(name).resolve().name)
+
+
+def _forecast_scales(arguments: argparse.Namespace) -> tuple[tuple[int, int], ...]:
+    return tuple(map(spec.scale, arguments.forecast.split(","))) if arguments.forecast else ()
 
 
 def _read_price(file: Path) -> TrainingPrice:
@@ -160,6 +166,7 @@ def evaluate(
         evaluation = replace(evaluation, against=tuple(compared))
     if arguments.price:
         evaluation = replace(evaluation, price=_read_price(arguments.price))
+    evaluation = replace(evaluation, forecast=_forecast_scales(arguments))
     if before:
         evaluation = replace(evaluation, since=since.since(before, evaluation))
     return author.attached(evaluation, authored) if authored else evaluation

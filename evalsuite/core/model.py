@@ -631,6 +631,7 @@ class Evaluation:
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
     price: "TrainingPrice | None" = None
     against: "tuple[ReferenceComparison, ...]" = ()
+    forecast: tuple[tuple[int, int], ...] = ()  # scales, (nodes, devices per node), that the report is asked about
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal
     beside_runs: tuple[Mapping[str, str], ...] = ()  # of each folder: its files that are no run's → SHA-256
     since: "Since | None" = None

@@ -1,11 +1,10 @@
-"""Further ways to a wrong statement, written after the rules and not tuned to them: logs, tables, reports, forecasts.
+"""Further ways to a wrong statement, written after the rules and not tuned to them: logs, tables, reports.
 
 `python -m tests.judgement.further [NAME …]` prints the table.
 """
 
-import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from tests import reports
@@ -56,22 +55,6 @@ def same_logs_at_scale(work: Workplace) -> Said:
         work.bring(f"'{size[:7]}'", f"{SCALES} {sized}")
     code, summary = work.report()
     return verdict(code == 0, codes(summary), f"C1 {c1(summary)}, exit {code} {codes(summary)}")
-
-
-def forecast(rows: Sequence[tuple[int, int, str, str]], words: str = "--to 32") -> Callable[[Workplace], Said]:
-    """A forecast of rows of (nodes, gpus, batch, rate) that nobody should make."""
-
-    def of(work: Workplace) -> Said:
-        lines = [tables.row("a", rate, nodes=str(n), gpus=str(g), batch=b) for n, g, b, rate in rows]
-        work.write("table.csv", "\n".join((tables.HEAD, *lines)) + "\n")
-        work.do(f"predict table.csv {words} --lang en --json")
-        start = work.printed.find("[")
-        found = json.loads(work.printed[start:]) if start >= 0 else []
-        made = [each for item in found for each in item["forecasts"]]
-        why = "; ".join(each["reason"] for item in found for each in item["refused"])
-        return verdict(bool(made), "", str(made[0]["efficiency"]) if made else why or work.printed.strip()[:120])
-
-    return of
 
 
 def per_device(summary: dict) -> bool:
@@ -152,17 +135,6 @@ CASES: dict[str, JudgementCase] = {
         *("the night before's runs again as tonight's", "exit 6"),
         gate([at(1, 1)], [reports.summary(day=1)], wanted=[5, 6]),
     ),
-    "strong": case(
-        "forecast of a fixed batch of the job",
-        "refused",
-        forecast([(1, n, str(64 // n), str(100 * n)) for n in (1, 2, 4, 8)], "--to 16"),
-    ),
-    "said batch": case(
-        *("the same, and --set batch=64 against the column", "refused"),
-        forecast([(1, n, str(64 // n), str(100 * n)) for n in (1, 2, 4, 8)], "--to 16 --set batch=64"),
-    ),
-    "noise": case("forecast of a falling series", "refused", forecast([*WEAK[:4], (2, 8, "64", "600")])),
-    "far": case("forecast of 64 times the scale", "refused", forecast(WEAK, "--to 1024")),
 }
 
 if __name__ == "__main__":

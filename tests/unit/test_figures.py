@@ -79,7 +79,6 @@ def every_figure(look=LOOK, label="PyTorch"):
     """One figure of each kind, all with *label* where a name may stand."""
     series = (line(name=label), line("mxnet", "NGC MXNet", partial=True), line("paddle", origin="cited"))
     percent = tuple(map(shares, series))
-    forecast = tuple(figures.ExpectedPoint(devices=m, value=0.9, low=0.8, high=0.95) for m in (1, 16, 64))
     return {
         "throughput": figures.throughput(series, look, id="f1", unit="images/s"),
         "one_scale": figures.throughput((line(name=label, counts=(8,)),), look, id="f3", unit="images/s"),
@@ -98,7 +97,6 @@ def every_figure(look=LOOK, label="PyTorch"):
         ),
         "batch_sweep": figures.size_sweep((replace(SWEEP, name=label),), look, id="f16", unit="images/s"),
         "convergence": figures.convergence((replace(PANEL, label=label),), look, id="f17"),
-        "extrapolation": figures.extrapolation(shares(line(name=label)), forecast, look, id="f18", threshold=0.8),
     }
 
 
@@ -363,7 +361,6 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
     for draw in (figures.dumbbell, figures.size_sweep):
         assert draw((), LOOK, id="none", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
-    assert figures.extrapolation(missing, (), LOOK, id="none").svg is None
 
 
 def test_points_without_a_positive_number_are_left_out_of_the_drawing_and_kept_in_the_table():

@@ -32,20 +32,13 @@ def test_where_nothing_is_offered_the_reason_stands(page, language, reasons):
     assert said["PyTorch"].startswith(reasons[2])
 
 
-def test_the_error_on_published_series_and_the_figure_stand_in_both_languages(page):
+def test_the_error_on_published_series_stands_in_both_languages(page):
     section = page.one("section", id="forecasts")
     table = section.all("table")[-2]
 
     assert [row[0] for row in pages.rows(table)] == ["up to 2×"]
     assert all(85 <= float(share.rstrip("%")) <= 95 for share in pages.rows(table)[0][-2:])  # inside, out of sample
     assert "Oneflow-Inc/DLPerf" in section.text("en")
-
-    (figure,) = page.one("section", id="forecasts").all("figure")
-
-    reading = figure.one("p", class_="fig-reading")
-    assert "the model predicts an efficiency of ≈" in reading.text("en")
-    assert "模型预计扩展效率为 ≈" in reading.text("zh-CN")
-    assert any(text.startswith("≈") for text in (node.text() for node in figure.all("text")))
 
 
 def test_no_forecast_stands_anywhere_else(page, built):

@@ -18,7 +18,6 @@ from evalsuite.report.figures.data import (
     series_of,
 )
 from evalsuite.report.figures.dots import efficiency
-from evalsuite.report.figures.forecast import ExpectedPoint, extrapolation
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
 from evalsuite.report.figures.repeats import Repeats, repeats
