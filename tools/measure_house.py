@@ -41,17 +41,19 @@ def measure(checkout: Path) -> dict[str, Any]:
 
 
 def lines_to_read(checkout: Path) -> dict[str, int]:
-    engine, tests = checkout / "evalsuite", checkout / "tests"
-    kinds = {
-        "engine": files(engine, {".py"}),
+    return {kind: sum(map(lines, found)) for kind, found in files_to_read(checkout).items()}
+
+
+def files_to_read(checkout: Path) -> dict[str, list[Path]]:
+    return {
+        "engine": files(checkout / "evalsuite", {".py"}),
         "adapters": files(checkout / "adapters", {".py"}),
         "templates": [file for folder in ("evalsuite", "templates") for file in files(checkout / folder, TEMPLATES)],
         "data": files(checkout / "data", {".toml"}),
-        "tests": files(tests, {".py"}),
-        "tables of tests": files(tests, {".toml"}),
+        "tests": files(checkout / "tests", {".py"}),
+        "tables of tests": files(checkout / "tests", {".toml"}),
         "tools": files(checkout / "tools"),
     }
-    return {kind: sum(map(lines, found)) for kind, found in kinds.items()}
 
 
 def files(folder: Path, suffixes: set[str] | None = None) -> list[Path]:
@@ -78,9 +80,14 @@ def lines_by_package(checkout: Path) -> Counter[str]:
 
 def choices(checkout: Path) -> dict[str, list[str]]:
     """What a user chooses from: commands, distinct options of all of them, kinds of chart."""
-    declared = {file.stem: tomllib.loads(file.read_text("utf-8")) for file in files(checkout / "data/commands")}
+    declared = {
+        file.stem: tomllib.loads(file.read_text("utf-8"))
+        for file in files(checkout / "data/commands")
+        if file.stem != "gone"
+    }
+    groups = declared["all"].get("groups") or {"": declared["all"]["commands"]}
     return {
-        "commands": sorted(declared["all"]["commands"]),
+        "commands": sorted(name for group in groups.values() for name in group),
         "options": sorted({"--help", *_options(list(declared.values()))}),
         "charts": charts(checkout),
     }
