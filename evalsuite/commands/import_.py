@@ -12,7 +12,7 @@ from evalsuite.commands.printing.terminal import print_json
 from evalsuite.core import files, redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import by_key
-from evalsuite.importing import foreign_tables, log_import, published_figures, published_tables, questions, user_facts
+from evalsuite.importing import log_import, published_figures, published_tables, questions, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.importing.published_tables import CitedTable
 from evalsuite.logs import catalogue
@@ -26,12 +26,10 @@ MOST_ALIKE = 3  # equal complaints that are printed one by one
 
 def run(arguments: argparse.Namespace) -> int:
     (defaults, runs), columns = _read_mapping(arguments.map)
-    named = (("campaign", arguments.campaign), ("machine", arguments.machine))
     options = (("scope", arguments.scope), ("shape", arguments.accept_shape))
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
-    names = [pair for name, text in named for pair in _check_name(name, text)]
-    user = _check_facts([*common.items(), *arguments.set, *((name, text) for name, text in options if text), *names])
+    user = _check_facts([*common.items(), *arguments.set, *((name, text) for name, text in options if text)])
     if arguments.facts:
         campaign_facts.write_once(into.root, common)
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
@@ -43,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     importer = log_import.Importer(into, asked, dialects, facts.printed_precision)
     for path in arguments.paths:
         if _is_table(path, columns):
-            table = _table(path, columns, arguments.table)
+            table = _table(path, columns)
             results += published_figures.cite_table(
                 table, into, defaults, user, dialects, common=common, amend=arguments.amend
             )
@@ -63,8 +61,8 @@ def read_table(path: Path, into: Store, arguments: argparse.Namespace) -> list[I
     return list(published_figures.cite_table(_table(path, columns), into, defaults, said, known))
 
 
-def _table(path: Path, columns: Sequence[tuple[str, str]], name: str | None = None) -> CitedTable:
-    table = published_tables.read(path, columns, name)
+def _table(path: Path, columns: Sequence[tuple[str, str]]) -> CitedTable:
+    table = published_tables.read(path, columns)
     questions.check_columns(table, [name for name, _ in columns])
     if table.unread:
         terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
@@ -84,15 +82,6 @@ def _read_mapping(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict
     return user_facts.mapping(Path(files[0])) if files else ({}, []), columns
 
 
-def _check_name(option: str, text: str | None) -> list[tuple[str, str]]:
-    if text is None:
-        return []
-    if not text.strip():
-        example = {"campaign": "tuesday", "machine": "dgx-a"}[option]
-        raise EvalsuiteError.of("commands.option_no_name", option=option, text=text, example=example)
-    return [(option, text.strip())]
-
-
 def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     try:
         said = user_facts.merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
@@ -104,11 +93,11 @@ def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:
     if path.suffix.lower() != ".csv":
-        return path.suffix.lower() in (".xlsx", *foreign_tables.ENDINGS)
+        return path.suffix.lower() == ".xlsx"
     try:
         with files.open_file(path, follow=True) as file:
             head = published_tables.decoded(file.readline())
-            return bool(columns) or published_tables.is_one(head) or foreign_tables.is_wide(head)
+            return bool(columns) or published_tables.is_one(head)
     except OSError as error:
         raise EvalsuiteError.of("commands.import_path", path=path, error=error) from error
 

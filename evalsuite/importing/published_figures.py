@@ -99,7 +99,7 @@ def cite_table(
     numbered: dict[object, _Figure] = {}
     unclear = questions.thousands(text for row in table.rows if (text := _rate(row)))
     for row in table.rows:
-        where = f"{table.file}:{row.at or row.number}"
+        where = f"{table.file}:{row.number}"
         try:
             if unclear and "." in (text := _rate(row)):
                 raise ValueError(Message("importing.row_thousands", text=text, other=unclear[1]))

@@ -7,13 +7,12 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
-from evalsuite.importing import foreign_tables
 
 if TYPE_CHECKING:
     import _csv
@@ -33,7 +32,6 @@ class CitedRow:
     number: int  # of its line, from 1
     raw: str  # header and line as printed
     cells: Mapping[str, str]  # by our names, without those that are not recorded
-    at: str = ""  # "3 (FP32 / 1x8)" of a wide table; else its number
     beyond: int = 0  # cells without a column, as an unquoted decimal comma makes one
 
 
@@ -45,11 +43,9 @@ class CitedTable:
     unread: tuple[str, ...]  # each with what it could be
 
 
-def read(file: Path, mapped: Sequence[tuple[str, str]] = (), table: str | None = None) -> CitedTable:
+def read(file: Path, mapped: Sequence[tuple[str, str]] = ()) -> CitedTable:
     """*mapped*: (our name, the column). Raises EvalsuiteError with the columns if none of them holds figures."""
-    text, places = _text(file, table), ("",) * MOST_ROWS
-    if not is_one(text.partition("\n")[0]) and not {"throughput", "latency", "value"} & {name for name, _ in mapped}:
-        text, places = foreign_tables.one_figure_a_row(text) or (text, places)
+    text = _spreadsheet(file) if file.suffix.lower() == ".xlsx" else _plain(file)
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     reader = csv.reader(io.StringIO(text))
     try:
@@ -59,8 +55,7 @@ def read(file: Path, mapped: Sequence[tuple[str, str]] = (), table: str | None =
         if (mark := _parted_by(header)) is not None:
             raise EvalsuiteError.of("importing.table_separator", path=file, mark=mark)
         at = _places(file, header, mapped)
-        rows_read = _rows(reader, lines, at, len(header))
-        rows = tuple(replace(row, at=place) for row, place in zip(rows_read, places, strict=False))
+        rows = tuple(_rows(reader, lines, at, len(header)))
     except csv.Error as error:
         raise EvalsuiteError.of("importing.table_csv_line", path=file, line=reader.line_num, error=error) from error
     if not rows:
@@ -137,15 +132,6 @@ def _unread(column: str, at: Mapping[str, Sequence[int]]) -> str:
     free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in (ours, *names)}
     near = difflib.get_close_matches(column.lower(), free, n=1)
     return f"{column} (--map {free[near[0]] if near else column}={column})"
-
-
-def _text(file: Path, table: str | None) -> str:
-    match file.suffix.lower():
-        case ".xlsx":
-            return _spreadsheet(file)
-        case ending if ending in foreign_tables.ENDINGS:
-            return foreign_tables.stored(file, table, most_bytes=MOST_BYTES, most_rows=MOST_ROWS)
-    return _plain(file)
 
 
 def _plain(file: Path) -> str:

@@ -245,10 +245,6 @@ def _word(text: str) -> str:
     return re.sub(r"[\s-]+", "_", text.strip().lower())
 
 
-def is_precision(text: str) -> bool:
-    return _word(text) in _PRECISIONS
-
-
 def precision(text: str) -> Precision:
     """Of the words of a person, a path or a log. Raises ValueError."""
     word = _word(text)

@@ -27,7 +27,7 @@ def edited(edit: Callable[[list[str], int], list[str]], seconds: float = 0.5) ->
                 if framework == "a":
                     lines = (work.folder / name).read_text().splitlines(keepends=True)
                     work.write(name, "".join(edit(lines, repeat)))
-            work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
+            work.bring(framework, f"{ONE} --set framework={framework} --set campaign=c")
         return first_of(work)
 
     return of
@@ -39,7 +39,7 @@ def renamed(work: Workplace) -> Said:
         for repeat in range(5):
             work.log("one.log", 0.5, seed=repeat)
             work.write(f"{framework}/{repeat}.log", (work.folder / "one.log").read_text())
-        work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
+        work.bring(framework, f"{ONE} --set framework={framework} --set campaign=c")
     _, summary = work.report()
     both = sum(row["n"] == 5 for row in summary["summaries"]) == 2
     return verdict(both, codes(summary), f"{ranked(summary)}; {codes(summary)}")

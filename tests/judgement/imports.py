@@ -12,8 +12,8 @@ from tests import reports, synthetic
 from tests.judgement.table import JudgementCase, Said
 from tests.judgement.workplace import RANKED, Workplace, c1, case, codes, ranked, show, verdict
 
-ONE = "--set devices=1 --set batch=64 --set model=resnet50_v1.5 --machine m"
-SCALES = "--set batch=64 --set model=resnet50_v1.5 --set framework=a --machine m --campaign c"
+ONE = "--set devices=1 --set batch=64 --set model=resnet50_v1.5 --set machine=m"
+SCALES = "--set batch=64 --set model=resnet50_v1.5 --set framework=a --set machine=m --set campaign=c"
 
 
 def two_frameworks(
@@ -22,7 +22,7 @@ def two_frameworks(
     for framework, each in seconds.items():
         for repeat in range(5):
             work.log(f"{framework}/{repeat}.log", each, seed=repeat)
-        work.bring(framework, f"{ONE} --set framework={framework} --campaign {campaigns[framework]} {words}")
+        work.bring(framework, f"{ONE} --set framework={framework} --set campaign={campaigns[framework]} {words}")
     return first_of(work)
 
 
@@ -50,7 +50,7 @@ def parts(steps: int, part_of: Callable[[list[str], int], list[str]]) -> Callabl
             lines = (work.folder / "whole.log").read_text().splitlines(keepends=True)
             for part in range(5):
                 work.write(f"{framework}/{part}.log", "".join(part_of(lines, part)))
-            work.bring(framework, f"{ONE} --set framework={framework} --campaign c")
+            work.bring(framework, f"{ONE} --set framework={framework} --set campaign=c")
         _, summary = work.report()
         most = max((row["n"] for row in summary["summaries"]), default=0)
         return verdict(most > 1, codes(summary), f"n = {most}; {ranked(summary)}; {codes(summary)}")

@@ -1,9 +1,7 @@
 """What `import` makes of logs and tables; and the ways to make it say something wrong, with what is said now."""
 
-import contextlib
 import json
 import re
-import sqlite3
 import tomllib
 from dataclasses import replace
 
@@ -256,9 +254,9 @@ class TestWhatIsSaid:
 
         bring(BY_PATH, THREE)
         before, cases = campaigns(), {folder.run().id for folder in bring.store.finished()}
-        _, (answer, *_), _ = bring(f"{BY_PATH} --campaign tuesday")
+        _, (answer, *_), _ = bring(f"{BY_PATH} --set campaign=tuesday")
         unasked = campaigns()
-        bring(f"{BY_PATH} --campaign tuesday --amend")
+        bring(f"{BY_PATH} --set campaign=tuesday --amend")
 
         assert (before, unasked, campaigns()) == ({None}, {None}, {"tuesday"})
         assert 'campaign "tuesday" (recorded: not said)' in answer["reason"]
@@ -353,21 +351,6 @@ class TestTables:
         measured = measurement(only(bring.store))
         assert answers[0]["source"] == "table.xlsx:2"
         assert (measured.value, measured.run.case.scale) == (3006.02, "1x8")
-
-    @pytest.mark.parametrize("ending", ["xlsx", "parquet", "db"])
-    def test_a_wide_table_of_another_program_gives_a_figure_a_row(self, ending, bring, workbook, tmp_path):
-        pandas = pytest.importorskip("pandas")
-        frame = pandas.DataFrame([["resnet50_v1.5", "64", 100.0, None]], columns=["model", "batch", "1x1", "2x8"])
-        if ending == "db":
-            with contextlib.closing(sqlite3.connect(tmp_path / "table.db")) as database:
-                frame.to_sql("rates", database, index=False)
-        else:
-            getattr(frame, {"xlsx": "to_excel"}.get(ending, "to_parquet"))(tmp_path / f"table.{ending}", index=False)
-
-        _, answers, _ = bring(f"table.{ending} --set unit=images/s --set framework=jax --map batch=batch")
-
-        assert [answer["source"] for answer in answers] == [f"table.{ending}:2 (1x1)"]
-        assert measurement(only(bring.store)).value == 100.0
 
     def test_a_cell_with_an_error_is_empty_and_touched_cells_behind_the_table_are_no_rows(self, workbook):
         rows = (["throughput", "nodes", None], [None, None, None], ["#N/A", 8.0, ""], [1.5, "a\nb", None], [None])
