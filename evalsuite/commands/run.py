@@ -36,6 +36,10 @@ from evalsuite.runs.store import RunFolder, Store
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.again:
+        from evalsuite.commands.evidence import again
+
+        return again.run(arguments, _evaluate)
     return hooks.around(lambda: _evaluate(arguments), arguments, arguments.runs, note)
 
 

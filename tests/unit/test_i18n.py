@@ -57,7 +57,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     code += "\n".join(file.read_text(encoding="utf-8") for file in others)
     composed = (
         *("columns.", "adapters.", "dialects.", "statuses.", "causes.", "groups.", "plan.on_", "preflight."),
-        *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods.", "published.", "reproduce."),
+        *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods.", "again."),
         *("goodput.", "certificate.", "services.", "live.used_"),
     )
     plain = [key for key in TABLES["en"] if not key.startswith(composed)]

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import itertools
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +22,12 @@ from evalsuite.core.errors import Contradicts, EvalsuiteError, Exit, Gone, for_t
 from evalsuite.core.files import MOST_SUMMARY_BYTES
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.launch import signing
+from evalsuite.logs.text import logfile
 from evalsuite.report import forms
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, manifest
+from evalsuite.results.publish import log_copies
 from evalsuite.runs import archive, merged
 from evalsuite.runs.store import folder_name
 
@@ -34,6 +37,10 @@ Wrong = list[tuple[str, int]]
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.archive and len(arguments.runs) != 1:
+        raise EvalsuiteError.of("audit.archive_of", n=len(arguments.runs))
+    if arguments.archive and arguments.archive.exists():
+        raise EvalsuiteError.of("audit.archive_there", path=arguments.archive)
     report.check_files(arguments)
     _, mistakes = checked(arguments)
     code = print_wrong(mistakes, arguments.runs or ())
@@ -43,9 +50,30 @@ def run(arguments: argparse.Namespace) -> int:
         note(say("audit.no_seal"))
     if not mistakes:
         line(say("audit.holds", report=arguments.report))
+        if arguments.archive:
+            _pack(arguments)
         return Exit.DONE
     line(say("audit.wrong", report=arguments.report, n=len(mistakes)))
     return code
+
+
+def _pack(arguments: argparse.Namespace) -> None:
+    [root], file = arguments.runs, arguments.archive
+    try:
+        packed, left = archive.pack(root, file, _holds_secret if arguments.redact else lambda _: False)
+    except OSError as error:
+        raise EvalsuiteError.of("core.out_file", path=file, error=error) from error
+    for name in left:
+        note(say("archive.left_out", path=root / name))
+    line(say("archive.written", path=file, n=packed))
+
+
+def _holds_secret(file: Path) -> bool:
+    try:
+        raw, other = itertools.tee(piece for piece, _ in logfile.pieces(file))
+        return any(line != masked for line, masked in zip(raw, log_copies.masked(other), strict=True))
+    except logfile.Unreadable:
+        return True
 
 
 def print_wrong(wrong: Wrong, roots: Sequence[Path] = ()) -> Exit:
