@@ -16,7 +16,7 @@ from evalsuite.core.errors import Exit
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Run, Skip, by_key
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.plan import searched
+from evalsuite.plan import largest
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan
 from evalsuite.report.text.findings import english
@@ -100,10 +100,10 @@ def _axes(case: Case) -> tuple[str, ...]:
 
 
 def _note_searches(plan: Plan, flags: dict[str, list[str]]) -> None:
-    unfound = [searched.series(case) for case in plan.to_search]
+    unfound = [largest.series(case) for case in plan.to_search]
     for case in plan.cases:
-        search = searched.behind(case, plan.spec.searched) if case.batch_policy else None
-        if searched.series(case) in unfound:
+        search = largest.search_behind(case, plan.spec.searched) if case.batch_policy else None
+        if largest.series(case) in unfound:
             flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
         elif search is not None:
             flags.setdefault(case.id, []).append(say("plan.batch_found", history=batch_searches.history(search)))

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalsuite.commands.launching import engine_choice
-from evalsuite.commands.launching.launcher import make_launcher
-from evalsuite.commands.launching.request import MANAGED, Options, mpirun_in_mpirun
+from evalsuite.commands.launching.request import MANAGED, Options, make_launcher, mpirun_in_mpirun
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded

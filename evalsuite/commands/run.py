@@ -12,8 +12,7 @@ from pathlib import Path
 from evalsuite.commands import preflight
 from evalsuite.commands.launching import batch_searches, prices
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missing_runs, repeats_asked
-from evalsuite.commands.launching.launcher import make_launcher
-from evalsuite.commands.launching.request import Options, Place, Request, read_request
+from evalsuite.commands.launching.request import Options, Place, Request, make_launcher, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_lost, note
@@ -27,7 +26,6 @@ from evalsuite.launch.checks import disk_space, network
 from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
-from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
 from evalsuite.results.measure import measurement
 from evalsuite.runs.journal import Campaign
@@ -132,7 +130,7 @@ def _launch(
     with interruptible(), bar(len(missing)) as shown_bar:
         shown = RunProgress(missing, estimate, shown_bar)
         for ended in campaign.launch_all(
-            planning.missing(plan, store),
+            store.missing(plan.runs),
             store,
             plan.adapters,
             launcher,

@@ -17,6 +17,7 @@ ADAPTERS = _house() / "adapters"
 TEMPLATES = _house() / "templates"
 SECTIONS = PACKAGE / "report" / "sections"  # templates beside their modules
 DATA = _house() / "data"
+SCRATCH = "scratch"  # in a run folder: where its processes are started
 
 
 @functools.cache

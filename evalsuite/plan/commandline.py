@@ -11,10 +11,10 @@ from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import paths, placeholders
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case
+from evalsuite.core.paths import SCRATCH
 from evalsuite.core.placeholders import FIRST_PORT, Node, fill
 from evalsuite.plan import data_sets, repositories
 from evalsuite.plan.engines import Argv, Engine
-from evalsuite.runs.store import SCRATCH
 
 IN_IMAGE = {"{python}": "python3", "{bin}/": ""}  # on the PATH
 PYTHONPATH = "PYTHONPATH"

@@ -14,8 +14,8 @@ from pathlib import Path
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.paths import SCRATCH
 from evalsuite.core.placeholders import INTERFACE_OF_OPEN_MPI, OF_EVERY_RANK, OF_RANK, fill
-from evalsuite.runs.store import SCRATCH
 
 OF_ALL = ""  # in place of a name
 PATHS = ("/", "./", "../", "~")

@@ -1,8 +1,16 @@
-"""The largest batch that fits: doubling, then bisection where memory runs out, then confirmation."""
+"""The largest batch that fits: doubling, then bisection where memory runs out, then confirmation.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+What was found is the batch of all cases of a series, at every scale. It is searched for where memory is scarcest: with
+the most devices in one node, on the fewest nodes.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from evalsuite.contracts.adapter import Recipe
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Case
 
 Ends = Literal["fits", "out_of_memory", "failed"]
 Aim = Literal["grow", "shrink", "bisect", "confirm"]
@@ -22,6 +30,11 @@ class Largest:
     batch: int | None  # None: none fits, or a trial failed for another reason than memory
     tried: tuple[Tried, ...]
     at_limit: bool = False  # more was not tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchedBatch(Largest):
+    of: Case  # the one tried, with the batch at the start
 
 
 Trial = Callable[[int, Aim], tuple[Ends, str] | None]
@@ -90,3 +103,46 @@ class _Search:
         ends, reason = end
         self.tried.append(Tried(aim=aim, batch=batch, ends=ends, reason=reason))
         return ends == "fits"
+
+
+# The batch of a series
+
+
+def series(case: Case) -> Case:
+    return replace(case, nodes=1, devices_per_node=1)
+
+
+def to_search(cases: Iterable[Case]) -> tuple[Case, ...]:
+    firsts: dict[Case, Case] = {}
+    for case in sorted(cases, key=lambda case: (-case.devices_per_node, case.nodes)):
+        firsts.setdefault(series(case), case)
+    return tuple(firsts.values())
+
+
+def find_search(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
+    return next((search for search in known if series(search.of) == series(case)), None)
+
+
+def with_batch(case: Case, known: Sequence[SearchedBatch]) -> Case:
+    search = find_search(case, known)
+    return case if search is None or search.batch is None else replace(case, batch_per_device=search.batch)
+
+
+def search_behind(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
+    return next(
+        (search for search in known if search.batch and series(with_batch(search.of, (search,))) == series(case)), None
+    )
+
+
+def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | None]:
+    def refused(case: Case, recipe: Recipe) -> str | None:
+        result = find_search(case, known)
+        if result is None or result.batch is not None:
+            return None
+        last = result.tried[-1] if result.tried else None
+        if last is not None and last.ends == "failed":
+            return Message("plan.search_ended", batch=last.batch, text=last.reason)
+        smallest = min((search.batch for search in result.tried), default=result.of.batch_per_device)
+        return Message("plan.no_batch", batch=smallest)
+
+    return refused

@@ -11,10 +11,9 @@ from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.findings import Oversubscribed, TooShortWindow
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Finding, Run, Skip
-from evalsuite.plan import searched, variants
+from evalsuite.plan import largest, variants
 from evalsuite.plan.spec import KINDS, MOST_CASES, MOST_RUNS, Spec
 from evalsuite.plan.variants import Rule
-from evalsuite.runs.store import Store
 
 NO_RECIPE = "none"
 
@@ -65,7 +64,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
             raise EvalsuiteError.of("plan.max_and_strong", name=matrix.name)
     _check_size(spec)
     asked, unfound = _asked(spec, adapters, machine)
-    checks = (searched.refusal(spec.searched), _without_room(spec, machine), *refusals)
+    checks = (largest.refusal(spec.searched), _without_room(spec, machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
     skipped = {skip.case.id for skip in skips}
     cases = tuple(case for case, _ in asked if case.id not in skipped)
@@ -86,7 +85,7 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         runs=tuple(in_blocks(cases, spec)),
         skips=tuple(skips),
         findings=tuple(finding for case in cases for finding in _findings(case, machine)),
-        to_search=searched.to_search(case for case in cases if case.id in unfound),
+        to_search=largest.to_search(case for case in cases if case.id in unfound),
     )
 
 
@@ -101,11 +100,6 @@ def in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
             block = [case for case in cases if case.scale == scale]
             random.Random(f"{spec.seed} {repeat} {scale}").shuffle(block)
             yield from (Run(case=case, repeat=repeat) for case in block)
-
-
-def missing(plan: Plan, store: Store) -> list[Run]:
-    ended = store.ended()
-    return [run for run in plan.runs if not ended(run)]
 
 
 def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Recipe]:
@@ -127,8 +121,8 @@ def _asked(
     for matrix in spec.matrices():
         unrolled = list(_of_matrix(matrix, adapters, machine, cores))
         if matrix.find_batch:
-            unfound |= {case.id for case, _ in unrolled if searched.of(case, spec.searched) is None}
-            unrolled = [(searched.with_batch(case, spec.searched), recipe) for case, recipe in unrolled]
+            unfound |= {case.id for case, _ in unrolled if largest.find_search(case, spec.searched) is None}
+            unrolled = [(largest.with_batch(case, spec.searched), recipe) for case, recipe in unrolled]
         else:
             as_said |= {case.id for case, _ in unrolled}
         chosen_from.setdefault((*matrix.include, *matrix.exclude), []).extend(case for case, _ in unrolled)

@@ -13,9 +13,9 @@ from evalsuite.core.decode import From, Many, Word, between
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
 from evalsuite.core.messages import Message
-from evalsuite.core.model import UNKNOWN, Case, Precision, Protocol
+from evalsuite.core.model import UNKNOWN, Precision, Protocol
 from evalsuite.plan import variants
-from evalsuite.plan.largest import Largest
+from evalsuite.plan.largest import SearchedBatch
 from evalsuite.plan.participants import Participant
 from evalsuite.plan.variants import Rule, Variant
 
@@ -38,11 +38,6 @@ Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchedBatch(Largest):
-    of: Case  # the one tried, with the batch at the start
-
-
-@dataclass(frozen=True, kw_only=True)
 class Spec:
     name: str = "custom"
     frameworks: tuple[str, ...] = ()
@@ -53,7 +48,7 @@ class Spec:
     scaling: Scaling = "weak"
     find_batch: bool = False  # search for the most that fits, from *batch_per_device*
     memory_gb_per_device: float | None = None  # of a CPU device, for that search
-    searched: tuple["SearchedBatch", ...] = ()
+    searched: tuple[SearchedBatch, ...] = ()
     batch_policy: Literal["max"] | None = None  # max: the spec's author found these to be the most that fit
     precision: tuple[Precision, ...] = ("fp32",)
     xla: tuple[bool, ...] = (False,)

@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.runs.store import CASE, OUTCOME, SCRATCH
+from evalsuite.core.paths import SCRATCH
+from evalsuite.runs.store import CASE, OUTCOME
 
 MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # unpacked
 

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from evalsuite.core.errors import EvalsuiteError, of_machine
 from evalsuite.core.files import is_file, read_json, sha256, write_json
 from evalsuite.core.messages import Message, from_json
 from evalsuite.core.model import Case, Run
+from evalsuite.core.paths import SCRATCH
 from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import CAMPAIGNS, Journal, JournalLine
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 CASE = "case.json"
 COMMAND = "command.json"
 OUTCOME = "outcome.json"
-SCRATCH = "scratch"
 PULSE = ".evalsuite-pulse"
 PLAN = "plan.json"
 BESIDE = (PLAN, f"{CAMPAIGNS}/*.json", "equivalence/*.json", "network/*/network.json")  # what is read beside the runs
@@ -281,6 +281,10 @@ class Store:
         except OSError:
             present = frozenset()
         return lambda run: folder_name(run.case) in present and self.folder(run).finished
+
+    def missing(self, runs: Iterable[Run]) -> list[Run]:
+        ended = self.ended()
+        return [run for run in runs if not ended(run)]
 
     def finished(self) -> list[RunFolder]:
         folders = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]

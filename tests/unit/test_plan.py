@@ -10,7 +10,6 @@ from evalsuite.commands.launching import axis_values
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Protocol
-from evalsuite.plan import plan as planning
 from evalsuite.plan import spec
 from evalsuite.plan.engines import engine
 from evalsuite.plan.plan import Machine, plan
@@ -135,7 +134,7 @@ def test_only_runs_without_an_outcome_are_missing(tmp_path):
     with store.claim(made.runs[1]):
         pass  # begun and never ended
 
-    missing = planning.missing(made, store)
+    missing = store.missing(made.runs)
 
     assert made.runs[0] not in missing
     assert missing == list(made.runs[1:])

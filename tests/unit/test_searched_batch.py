@@ -11,12 +11,11 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch import batch_search, runner
 from evalsuite.logs import catalogue
 from evalsuite.plan import plan as planning
-from evalsuite.plan import searched
 from evalsuite.plan.commandline import command_line
 from evalsuite.plan.engines import engine
-from evalsuite.plan.largest import Tried, find_largest
+from evalsuite.plan.largest import SearchedBatch, Tried, find_largest, search_behind
 from evalsuite.plan.plan import Machine
-from evalsuite.plan.spec import SearchedBatch, Spec
+from evalsuite.plan.spec import Spec
 from evalsuite.results import evaluation
 from evalsuite.runs import trials
 from evalsuite.runs.endings import Outcome
@@ -47,7 +46,7 @@ def test_one_search_is_asked_for_where_memory_is_scarcest_and_what_it_found_is_t
 
     made = planned(replace(SPEC, searched=(found(44),)))
     assert {(case.batch_per_device, case.batch_policy) for case in made.cases} == {(44, "max")}
-    assert made.to_search == () and searched.behind(made.cases[0], made.spec.searched) == found(44)
+    assert made.to_search == () and search_behind(made.cases[0], made.spec.searched) == found(44)
 
     with pytest.raises(EvalsuiteError, match=r"batch = max and scaling = strong.* expected one of the two"):
         planned(replace(SPEC, scaling="strong"))
@@ -109,11 +108,6 @@ def test_on_a_processor_the_memory_of_a_device_or_the_most_is_asked_for(capsys, 
     assert cli.main(["plan", *axes, "--memory-per-device", "2", "--json"]) == Exit.DONE
     facts = json.loads(capsys.readouterr().out)
     assert facts["to_search"] and {case["batch_policy"] for case in facts["cases"]} == {"max"}
-
-    code = cli.main(["largest-batch", "--frameworks", "pytorch", "--device", "cpu", "--runs", str(tmp_path)])
-
-    assert code == Exit.USAGE
-    assert "Try --most 256" in capsys.readouterr().err
 
 
 class Trials:

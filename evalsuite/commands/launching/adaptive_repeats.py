@@ -6,7 +6,6 @@ from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
 from evalsuite.logs.catalogue import Places
-from evalsuite.plan import plan as planning
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import Spec
 from evalsuite.results.compare.scaling import with_scaling
@@ -21,7 +20,7 @@ from evalsuite.runs.store import Store
 
 def missing_runs(plan: Plan, store: Store, places: Places, criteria: Criteria | None = None) -> list[Run]:
     """The runs that are not finished and, as far as that can be known now, needed."""
-    missing = planning.missing(plan, store)
+    missing = store.missing(plan.runs)
     if plan.spec.most_repeats is None:
         return missing
     return AdaptiveRepeats(plan, store, places, criteria).next_runs(missing)

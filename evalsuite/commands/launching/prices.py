@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from evalsuite.commands.launching.found_batches import MOST, memory_bytes
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
@@ -11,6 +10,7 @@ from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
 from evalsuite.launch import batch_search
+from evalsuite.launch.batch_search import MOST, memory_bytes
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.plan.estimate import Estimate, Price

@@ -9,16 +9,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands.launching import axis_values, engine_choice, found_batches
+from evalsuite.commands.launching import axis_values, engine_choice
 from evalsuite.commands.options import read_hosts, search_paths
+from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import note
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device
-from evalsuite.launch import campaign
+from evalsuite.launch import batch_search, campaign
+from evalsuite.launch.campaign import Environments
 from evalsuite.launch.provision import readiness, virtualenvs
+from evalsuite.launch.runner import Launcher
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.plan import containers, participants, plan
@@ -86,7 +90,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
     rehearsed.refuse(store)
     if made.to_search:
-        searched = found_batches.find_in_trials(made, store.root, dialects, machine.device)
+        searched = batch_search.find_in_trials(made, store.root, dialects, machine.device)
         made = plan.plan(replace(spec, searched=searched), adapters, machine, refusals)
     return Request(
         plan=made,
@@ -247,3 +251,16 @@ def _folder(path: Path) -> Path:
     if path.exists() and not path.is_dir():
         raise EvalsuiteError.of("commands.runs_file", path=path)
     return path
+
+
+def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environments) -> Launcher:
+    return Launcher(
+        engine=engine,
+        timeout_s=spec.timeout_s,
+        pythons=ready.pythons,
+        packages=ready.packages,
+        dialects=catalogue.known(options.search_paths),
+        stop_after_window=spec.stop_after_window,
+        share=options.share,
+        waits=lambda words: note(say("run.waiting", who=words)),
+    )

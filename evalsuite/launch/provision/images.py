@@ -4,9 +4,9 @@ import functools
 from collections.abc import Mapping
 
 from evalsuite.core import files, paths
+from evalsuite.core.paths import SCRATCH
 from evalsuite.launch.programs import ask_program
 from evalsuite.plan.containers import Container, Runtime
-from evalsuite.runs.store import SCRATCH
 
 LISTING = paths.DATA / "list_distributions.py"
 ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
