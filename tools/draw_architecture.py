@@ -23,7 +23,7 @@ PLACES = {  # package → x, y, width, height, content
     "results": (680, 226, 210, 62, "every number, every verdict"),
     "report": (680, 120, 210, 62, "words, figures, pages"),
     "audit": (520, 226, 120, 62, "what holds"),
-    "site": (540, 120, 120, 62, "history, feeds"),
+    "site": (540, 120, 120, 62, "history"),
 }
 GROUND = (40, 560, 840, 56)
 FLOOR = ("core", "contracts")

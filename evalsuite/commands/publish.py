@@ -15,27 +15,19 @@ from evalsuite.site.publishing import Published
 
 
 def run(arguments: argparse.Namespace) -> int:
-    for option in ("title", "url", "baseline"):
+    for option in ("title", "baseline"):
         if redaction.find_secret(getattr(arguments, option)):
             raise EvalsuiteError.of("commands.site_option", option=option)
     for folder in arguments.reports:
         for place in (folder, folder / "runs"):
             rehearsed.refuse(Store(place))
-    about = report_store.About(title=arguments.title, url=_url(arguments.url))
+    about = report_store.About(title=arguments.title)
     try:
         published = publishing.publish(arguments.reports, arguments.site, about, arguments.baseline, arguments.keep)
     except OSError as error:
         raise EvalsuiteError.of("commands.site_place", path=error.filename or arguments.site, error=error) from error
     _print(published, arguments)
     return Exit.DONE
-
-
-def _url(text: str | None) -> str | None:
-    if text is None:
-        return None
-    if not text.startswith(("http://", "https://")):
-        raise EvalsuiteError.of("commands.url", text=text)
-    return text.rstrip("/") + "/"
 
 
 def _print(published: Published, arguments: argparse.Namespace) -> None:

@@ -1,7 +1,6 @@
-"""Index, history and feeds of a site."""
+"""Index and history of a site."""
 
 import json
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
@@ -13,7 +12,6 @@ from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.model import Verdict, by_key
 from evalsuite.report.book import heading
-from evalsuite.report.data import finished
 from evalsuite.report.page import assets, policy, templates
 from evalsuite.report.sections.verdict import acceptance, answers, matrix
 from evalsuite.report.sections.verdict import verdict as verdict_room
@@ -28,7 +26,6 @@ from evalsuite.site.report_store import About, BrokenReport, Stored, StoredRepor
 from evalsuite.site.words import case_name, change_text, machine, slug, versions
 
 SCHEMA_VERSION = 1  # of site.json
-NEWEST = 50  # entries of a feed
 
 
 def pages(stored: Sequence[Stored], history: History, about: About) -> dict[str, bytes]:
@@ -38,7 +35,6 @@ def pages(stored: Sequence[Stored], history: History, about: About) -> dict[str,
         "index.html": site.page("index.html.j2", root="", title=site.words("site.reports")),
         "history.html": site.page("history.html.j2", root="", title=site.words("history.title")),
         **{f"history/{slug(model)}.html": site.model(model) for model in site.models},
-        **{f"feed.{language}.xml": site.atom(language) for language in site.words.languages},
         ".nojekyll": "",  # GitHub Pages then serves the files as they are
     }
     return {name: names.without_unseen(text).encode("utf-8", "backslashreplace") for name, text in texts.items()}
@@ -135,31 +131,6 @@ class Site:
             return self.report_words(key)
         return self.report_words("criteria_short.other", name=names.visible(verdict.criterion))
 
-    def atom(self, language: str) -> str:
-        """The newest of the dated reports, each of a set of data in its newest build (RFC 4287)."""
-        newest = [entry for entry in self.stored if isinstance(entry, StoredReport) and not entry.superseded]
-        dated = [(entry, period[1]) for entry in newest if (period := entry.report.period)][:NEWEST]
-        return self.page("feed.xml.j2", root=self.about.url or "", language=language, entries=dated)
-
-    def sentences(self, entry: StoredReport) -> Iterator[Rendered]:
-        for verdict in filter(acceptance.applies, entry.report.verdicts):
-            yield self.words(
-                "feed.verdict",
-                criterion=names.visible(verdict.criterion),
-                name=self.verdict_name(verdict),
-                outcome=self.report_words(f"verdict.{verdict.outcome}"),
-            )
-        for move in self.history.slowed_together:
-            if move.after == entry.id and move.together:
-                yield campaigns.moved_together(move.together, self.words)
-        regressed = [line for line in self.history.regressions if line.judged and line.judged.report == entry.id]
-        if regressed:
-            yield self.words("feed.regressions", n=numbers.count(len(regressed)))
-        quality = entry.report.quality
-        yield self.words("feed.coverage", planned=quality["cases_planned"], valid=quality["cases_valid"])
-        yield self.words("feed.seal", seal=entry.seal)
-        yield from (self.words("feed.journal", hash=last) for last in entry.report.journal_sha256)
-
     def facts(self) -> Mapping[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
@@ -228,8 +199,6 @@ def _environment(site: Site) -> templates.Environment:
         "applies": acceptance.applies,
         "choose_open": verdict_room.choose_open,
         "minute": names.minute,
-        "stamp": lambda at: finished.instant(at).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "urn": lambda name: uuid.uuid5(uuid.NAMESPACE_URL, f"evalsuite:{name}").urn,  # stays the same
         "dict_of": dict,
         "Markup": Markup,
         "slug": slug,

@@ -45,7 +45,6 @@ Stored = StoredReport | BrokenReport
 @dataclass(frozen=True, kw_only=True)
 class About:
     title: str | None = None
-    url: str | None = None  # with a slash at the end
 
 
 def content_id(folder: Path) -> str:

@@ -175,10 +175,10 @@ def test_an_archive_without_secrets_leaves_files_out_whole_and_the_audit_names_t
     assert f"{file / log.relative_to(place.runs)}: it is missing" in capsys.readouterr().out
 
 
-def test_page_index_feed_and_site_json_show_the_seal(honest, tmp_path):
+def test_page_index_and_site_json_show_the_seal(honest, tmp_path):
     publishing.publish([honest.report], tmp_path / "site")
 
-    shown = [honest.report / "report.html", *(tmp_path / "site" / name for name in ("index.html", "feed.zh.xml"))]
+    shown = [honest.report / "report.html", *(tmp_path / "site" / name for name in ("index.html",))]
     (listed,) = read_json(tmp_path / "site" / "site.json")["reports"]
     summary = read_json(honest.report / "summary.json")
     assert (listed["seal"], listed["journal_sha256"]) == (honest.seal, summary["journal_sha256"])

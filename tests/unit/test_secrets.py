@@ -179,7 +179,6 @@ SHOWN_TO_ALL = {  # how a report is changed, options, what is said
     "table": (without_archive(appended("tables/skips.csv")), [], "looks like a secret"),
     "archive": (packed, [], "looks like a secret"),
     "title of the site": (lambda report: None, [f"--title=password={WORD}"], ""),
-    "address": (lambda report: None, [f"--url=https://me:{WORD}@host.example.org/"], ""),
 }
 
 
