@@ -21,8 +21,13 @@ from tests.toys import CASE, toynet
 
 TABLE = paths.DATA.parent / "tests" / "attacks" / "mistakes.toml"
 TABLES = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-LINES = TABLES.pop("command_line")
-ROWS = [(kind, row) for kind, rows in TABLES.items() for row in rows]
+SHORT = TABLES.pop("short")
+LINES = [dict(zip(("words", "said"), row, strict=True)) for row in SHORT.pop("command_line")]
+LINES += TABLES.pop("command_line", [])
+ROWS = [
+    *((kind, dict(zip(("text", "said", "words"), row, strict=False))) for kind, rows in SHORT.items() for row in rows),
+    *((kind, row) for kind, rows in TABLES.items() for row in rows),
+]
 
 
 def plan_variants(file, words):
