@@ -17,8 +17,9 @@ from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
-from evalsuite.plan import data_sets, rehearsal, repositories
-from evalsuite.plan import evidence as rehearsals
+from evalsuite.plan import data_sets, repositories
+from evalsuite.rehearsal import evidence as rehearsals
+from evalsuite.rehearsal import tables as rehearsal
 from evalsuite.results.measure import measurement
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store

@@ -14,7 +14,8 @@ from evalsuite.core.model import Device
 from evalsuite.launch.provision import made_data, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, find_mistakes, write_lock
-from evalsuite.plan import data_sets, rehearsal
+from evalsuite.plan import data_sets
+from evalsuite.rehearsal import tables as rehearsal
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
 Row = dict[str, Any]  # one element of `env list --json`

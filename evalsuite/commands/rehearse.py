@@ -3,10 +3,9 @@
 import argparse
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from evalsuite.commands.launching import engine_choice
 from evalsuite.commands.launching.request import MANAGED, Options, make_launcher, mpirun_in_mpirun
@@ -20,18 +19,20 @@ from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run
-from evalsuite.launch import campaign, rehearsals
+from evalsuite.launch import campaign
 from evalsuite.launch.campaign import EndedRun, Environments
 from evalsuite.launch.provision import readiness
 from evalsuite.launch.provision.virtualenvs import Environment
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Reading
-from evalsuite.plan import evidence, participants, rehearsal, repositories, spec
-from evalsuite.plan import plan as planning
+from evalsuite.plan import repositories, spec
 from evalsuite.plan.engines import Engine
-from evalsuite.plan.evidence import Evidence, ScaleEvidence
-from evalsuite.plan.rehearsal import Rehearsal
 from evalsuite.plan.spec import Spec
+from evalsuite.rehearsal import environments as rehearsals
+from evalsuite.rehearsal import evidence
+from evalsuite.rehearsal import tables as rehearsal
+from evalsuite.rehearsal.evidence import Evidence, ScaleEvidence
+from evalsuite.rehearsal.tables import Rehearsal
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     adapters = discover(arguments.adapters)
     os.environ["EVALSUITE_DATA"] = str((arguments.data or arguments.out / "data").resolve())
     with interruptible():
-        ended = list(_in_one_campaign(adapters, arguments) if arguments.spec else _one_by_one(adapters, arguments))
+        ended = list(_one_by_one(adapters, arguments))
     _show(ended)
     if not any(each.evidence for each in ended):
         return Exit.NOTHING_MEASURED
@@ -76,54 +77,6 @@ def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) 
         for place, ((framework, name), how) in enumerate(asked.items(), 1):
             note(say("rehearse.began", place=place, recipes=len(asked), recipe=f"{framework}/{name}"))
             yield from _rehearse(adapters[framework], name, how, arguments, _tick(shown, place - 1))
-
-
-def _in_one_campaign(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) -> Iterator[Rehearsed]:
-    whole = spec.read(arguments.spec)
-    repeats: dict[str, Any] = spec.repeats(arguments.repeats)
-    if not whole.participants:
-        raise EvalsuiteError.of("commands.rehearse_participants", path=arguments.spec)
-    entered = participants.with_participants(adapters, whole.participants)
-    scripts = rehearsal.of_participants(whole.participants, entered, arguments.recipe)
-    scales = {scale for how in scripts.values() if how for scale in how.scales}
-    wanted = {spec.scale(word) for word in arguments.scales.split(",")} if arguments.scales else scales
-    if not wanted <= scales:
-        raise EvalsuiteError.of(
-            "commands.rehearse_scales",
-            given=arguments.scales,
-            names=sorted(f"{nodes}x{devices}" for nodes, devices in scales),
-        )
-    with ExitStack() as stack, bar(1) as shown:
-        going: list[_Rehearsal] = []
-        for (name, recipe), how in scripts.items():
-            try:
-                if how is None:
-                    raise EvalsuiteError.of("plan.rehearsal_none", name=f"{name}/{recipe}", path=rehearsal.FOLDER)
-                _check({(name, recipe): how})
-                going.append(stack.enter_context(_ready(entered[name], recipe, how, arguments, _tick(shown, 0))))
-            except EvalsuiteError as error:
-                yield _failed(f"{name}/{recipe}", error)
-        asked = [(each, scale) for each in going for scale in _scales(None, each.how, each.engine)]
-        cases = {each.case(scale): each for each, scale in asked if scale in wanted}
-        refused = {case: why for case, each in cases.items() if (why := each.refusal(case))}
-        for case, why in refused.items():
-            yield Rehearsed(recipe=cases.pop(case).name, scale=case.scale, reason=why)
-        yield from _interleaved(cases, replace(whole, **repeats))
-
-
-def _interleaved(cases: Mapping[Case, "_Rehearsal"], order: Spec) -> Iterator[Rehearsed]:
-    if not cases:
-        return
-    store = next(iter(cases.values())).store
-    ended, runs = store.ended(), tuple(planning.in_blocks(tuple(cases), order))
-    for run in filter(ended, runs):
-        yield cases[run.case].judge_run(run, store.folder(run).outcome())
-    left = [run for run in runs if not ended(run)]
-    planned = Planned(profile=order.name, repeats=order.repeats, cases=tuple(cases), skips=())
-    for launched in _launched(list(cases.values()), planned, left) if left else ():
-        rehearsed = cases[launched.run.case].judge_run(launched.run, launched.outcome)
-        note(_in_words(rehearsed))
-        yield rehearsed
 
 
 def _failed(name: str, error: EvalsuiteError) -> Rehearsed:

@@ -10,9 +10,10 @@ import pytest
 from evalsuite.cli import main
 from evalsuite.core import locks
 from evalsuite.core.errors import Exit
-from evalsuite.launch import rehearsals
 from evalsuite.launch.provision.virtualenvs import Environment
-from evalsuite.plan import evidence, rehearsal
+from evalsuite.rehearsal import environments as rehearsals
+from evalsuite.rehearsal import evidence
+from evalsuite.rehearsal import tables as rehearsal
 from evalsuite.runs import rehearsed
 from tests import sources
 
@@ -116,59 +117,3 @@ def test_several_nodes_want_hosts(rehearse, capsys):
 
     assert code == Exit.NOTHING_MEASURED
     assert "2x1" in capsys.readouterr().err
-
-
-SPEC = sources.text("rehearse_spec.toml")
-
-
-@pytest.fixture
-def campaign(rehearse, tmp_path):
-    """`rehearse --spec` of the two; gives exit code, (event, participant, attempt) of the journal, and the runs."""
-
-    def run(*words: str, spec: str = SPEC):
-        (tmp_path / "lab.toml").write_text(spec)
-        given = ("--spec", str(tmp_path / "lab.toml"), "--scales", "1x1", "--repeats", "2")
-        code, out = rehearse(TABLE, *given, *words, recipe=())
-        lines = [json.loads(line) for line in (out / "runs" / "attempts.jsonl").read_text().splitlines()]
-        return code, [(line["event"], line["run"].split("-")[0], line["attempt"]) for line in lines], out / "runs"
-
-    return run
-
-
-def test_the_participants_of_a_spec_are_rehearsed_in_turn_and_no_figure_is_noted(campaign):
-    code, events, runs = campaign()
-
-    begun = [name for event, name, _ in events if event == "started"]
-    asked = {file.parent.parent.name.split("-")[0]: file.read_text() for file in runs.glob("*/r0/command.json")}
-    assert code == Exit.DONE
-    assert {*begun[:2]} == {*begun[2:]} == {"Toy_A", "Toy_B"}  # each repeat has both
-    assert {event for event, _, _ in events} == {"started", "ended"}
-    assert ("--own" in asked["Toy_B"], "--own" in asked["Toy_A"]) == (True, False)
-    assert main(["report", "--runs", str(runs), "--out", str(runs / "report")]) == Exit.USAGE
-
-
-def test_what_a_killed_campaign_left_open_is_started_again_and_nothing_else(campaign):
-    _, before, runs = campaign()
-    [cut] = runs.glob("Toy_B*/r1/outcome.json")
-    cut.unlink()
-
-    code, events, _ = campaign()
-
-    assert code == Exit.DONE
-    assert events[len(before) :] == [("started", "Toy_B", 2), ("ended", "Toy_B", 2)]
-
-
-@pytest.mark.parametrize(
-    ("words", "spec", "said"),
-    [
-        ((), 'scales = ["1x1"]\n', "no [[participant]]"),
-        (("--recipe", "Toy_C/toy"), SPEC, 'recipe "Toy_C/toy" is unknown'),
-        (("--record",), SPEC, "not allowed with"),
-        (("--scales", "1x1,4x8"), SPEC, "are rehearsed at 1x1, 1x2"),
-    ],
-)
-def test_a_spec_whose_participants_cannot_be_rehearsed_is_refused(campaign, capsys, words, spec, said):
-    with contextlib.suppress(FileNotFoundError, SystemExit):  # no journal
-        campaign(*words, spec=spec)
-
-    assert said in capsys.readouterr().err

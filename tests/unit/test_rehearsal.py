@@ -11,9 +11,10 @@ from evalsuite.cli import main
 from evalsuite.contracts.adapter import Command
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.launch import rehearsals
-from evalsuite.plan import evidence, rehearsal
-from evalsuite.plan.rehearsal import Rehearsal, rehearsed, with_arguments
+from evalsuite.rehearsal import environments as rehearsals
+from evalsuite.rehearsal import evidence
+from evalsuite.rehearsal import tables as rehearsal
+from evalsuite.rehearsal.tables import Rehearsal, rehearsed, with_arguments
 from evalsuite.runs.rehearsed import MARK, stand_in
 from evalsuite.runs.store import Store
 from tests import runfolders, sources

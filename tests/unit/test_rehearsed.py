@@ -10,7 +10,7 @@ from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import sha256
 from evalsuite.logs import catalogue, reading
-from evalsuite.plan import evidence
+from evalsuite.rehearsal import evidence
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Log
 

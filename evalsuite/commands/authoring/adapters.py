@@ -21,8 +21,8 @@ from evalsuite.launch.provision import virtualenvs, wheels
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.machine.sensors import accelerators, brought
-from evalsuite.plan import evidence as rehearsed
 from evalsuite.plan import repositories
+from evalsuite.rehearsal import evidence as rehearsed
 
 CONTRACTS = {"recipes": registry.CONTRACT, "dialects": catalogue.CONTRACT, "sensors": brought.CONTRACT}
 OF_DIALECT = ("name", "title", "framework", "unit", "scope", "averaging")

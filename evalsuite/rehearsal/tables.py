@@ -20,7 +20,6 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Protocol
 from evalsuite.core.placeholders import fill
 from evalsuite.plan import repositories
-from evalsuite.plan.participants import Participant
 from evalsuite.plan.spec import Options, Steps, scale
 from evalsuite.runs import rehearsed as rehearsed_runs
 
@@ -119,26 +118,6 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[
 def _parts(name: str) -> tuple[str, str]:
     framework, _, recipe = name.partition("/")
     return framework, recipe
-
-
-def of_participants(
-    asked: Iterable[Participant], adapters: Mapping[str, Adapter], names: Iterable[str]
-) -> dict[tuple[str, str], Rehearsal | None]:
-    """How each script of *asked* is rehearsed, or of *names* alone if there are any. Raises EvalsuiteError."""
-    ways: dict[tuple[str, str], Rehearsal | None] = {}
-    for each in asked:
-        tables = of_framework(each.framework)
-        for recipe in (adapters[each.name].recipe(name) for name in each.recipes):
-            taken = {
-                name: value for name, value in each.axes.items() if name in (recipe.options or {}) and name != "data"
-            }
-            how = tables.get(recipe.name)
-            ways[each.name, recipe.name] = how and replace(how, options=tuple({**taken, **dict(how.options)}.items()))
-    known = ["/".join(name) for name in ways]
-    for name in (wanted := list(names)):
-        if name not in known:
-            raise EvalsuiteError.of("plan.rehearsal_recipe", name=name, near=did_you_mean(name, known, cutoff=0.4))
-    return {name: how for name, how in ways.items() if not wanted or "/".join(name) in wanted}
 
 
 # The recipe as it is rehearsed

@@ -13,8 +13,8 @@ from evalsuite.core.model import Case
 from evalsuite.launch.provision import checkouts, made_data, readiness, virtualenvs
 from evalsuite.launch.provision.virtualenvs import Environment
 from evalsuite.plan import data_sets, repositories
-from evalsuite.plan import rehearsal as rehearsals
-from evalsuite.plan.rehearsal import Rehearsal
+from evalsuite.rehearsal import tables as rehearsals
+from evalsuite.rehearsal.tables import Rehearsal
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 
