@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import HOROVOD_ON_GPUS, IMAGES
+from evalsuite.contracts.reference import HOROVOD_ON_GPUS, IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -4,7 +4,7 @@ import math
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import FACES, HOROVOD_ON_GPUS, SPLIT_CLASSIFIER
+from evalsuite.contracts.reference import FACES, HOROVOD_ON_GPUS, SPLIT_CLASSIFIER
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

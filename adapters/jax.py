@@ -1,8 +1,8 @@
 """JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on."""
 
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import IMAGENET
 from evalsuite.contracts.reference import (
+    IMAGENET,
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import ADAM
+from evalsuite.contracts.reference import ADAM
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -2,8 +2,8 @@
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import IMAGENET
 from evalsuite.contracts.reference import (
+    IMAGENET,
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,

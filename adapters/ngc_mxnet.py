@@ -4,7 +4,7 @@ import re
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, PrintedBy, Recipe
-from evalsuite.contracts.recipe_facts import IMAGES
+from evalsuite.contracts.reference import IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -2,8 +2,7 @@
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import IMAGENET, LAMB
-from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.contracts.reference import BERT_LENGTH, IMAGENET, LAMB
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

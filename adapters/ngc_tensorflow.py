@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import IMAGES, TEXT
-from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.contracts.reference import BERT_LENGTH, IMAGES, TEXT
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -7,11 +7,16 @@ from dataclasses import replace
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import ADAM, CLICKS, FACES, IMAGES, SPLIT_CLASSIFIER, SPLIT_TABLES
 from evalsuite.contracts.reference import (
+    ADAM,
     BERT_LENGTH,
+    CLICKS,
+    FACES,
+    IMAGES,
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
+    SPLIT_CLASSIFIER,
+    SPLIT_TABLES,
     reference_arguments,
     reference_on_one_device,
 )

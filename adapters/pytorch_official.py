@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import ADAM, IMAGENET, IMAGES
+from evalsuite.contracts.reference import ADAM, IMAGENET, IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

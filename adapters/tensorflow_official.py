@@ -4,8 +4,7 @@ import json
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import ADAM, IMAGENET, IMAGES
-from evalsuite.contracts.reference import BERT_LENGTH
+from evalsuite.contracts.reference import ADAM, BERT_LENGTH, IMAGENET, IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

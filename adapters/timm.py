@@ -2,7 +2,7 @@
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import IMAGENET
+from evalsuite.contracts.reference import IMAGENET
 from evalsuite.core.model import Case
 
 

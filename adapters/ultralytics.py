@@ -2,7 +2,7 @@
 
 from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.recipe_facts import SGD
+from evalsuite.contracts.reference import SGD
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

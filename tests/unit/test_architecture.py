@@ -31,7 +31,7 @@ STARTS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "
 ASKS_TIME = {
     ("time", name) for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "sleep", "localtime")
 } | {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("date", "today")}
-CONTRACTS = ("adapter", "recipe_facts", "reference", "launchers")
+CONTRACTS = ("adapter", "reference", "launchers")
 ADAPTERS_MAY_IMPORT = {
     *(f"evalsuite.contracts.{room}" for room in CONTRACTS),
     *("evalsuite.core.messages", "evalsuite.core.model"),
