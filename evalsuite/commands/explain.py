@@ -18,7 +18,7 @@ BEFORE_A_BREAK = re.compile(rf"(?:[{HAN}]|[^\s{HAN}]+)[，。；：、？）”]
 
 def run(arguments: argparse.Namespace) -> int:
     languages = check_languages(arguments.lang or i18n.language())
-    listing = arguments.list or not arguments.codes
+    listing = not arguments.codes
     codes = findings.codes() if listing else _chosen(arguments.codes)
     if arguments.json:
         print_json([_facts(code, languages) for code in codes])

@@ -4,6 +4,7 @@ Values are digits as everybody types them, and nothing that Python alone takes f
 """
 
 import argparse
+import os
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -176,6 +177,7 @@ def search_paths(arguments: argparse.Namespace) -> "Places":
 def read_hosts(arguments: argparse.Namespace) -> "tuple[Host, ...]":
     from evalsuite.plan import hosts
 
-    if arguments.hostfile is not None:
-        return hosts.from_file(arguments.hostfile)
-    return hosts.from_words(arguments.hosts) if arguments.hosts is not None else ()
+    given = arguments.hosts
+    if given is not None and (os.sep in given or Path(given).is_file()):
+        return hosts.from_file(Path(given))
+    return hosts.from_words(given) if given is not None else ()

@@ -16,7 +16,7 @@ MOST_S, INTERRUPTED = 600, 128 + 2  # as shells have it
 
 def around(evaluate: Callable[[], int], asked: Namespace, place: Path, tell: Callable[[str], None]) -> int:
     """Gives what *evaluate* does; then starts the hooks with *place*, the report or the runs, as their last word."""
-    end, failure = _words(asked.on_end), _words(asked.on_failure)
+    words = _words(asked.on_end)
     code = int(Exit.DEFECT)
     try:
         code = evaluate()
@@ -24,7 +24,7 @@ def around(evaluate: Callable[[], int], asked: Namespace, place: Path, tell: Cal
         code = error.exit_code if isinstance(error, EvalsuiteError) else INTERRUPTED
         raise
     finally:
-        for words in filter(None, (failure if code else [], end)):
+        if words:
             try:
                 variables = {**os.environ, "EVALSUITE_EXIT_CODE": str(int(code))}
                 subprocess.run([*words, str(place.resolve())], env=variables, timeout=MOST_S, check=True)

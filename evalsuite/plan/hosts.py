@@ -54,7 +54,7 @@ def from_file(path: Path) -> tuple[Host, ...]:
             raise EvalsuiteError.of("plan.host_line", path=path, line=number, text=words[:60])
         slots = match[2] or match[3]
         hosts.append(Host(address=match[1], devices=int(slots) if slots else None))
-    return _checked(hosts, f"--hostfile {path}")
+    return _checked(hosts, f"--hosts {path}")
 
 
 def _checked(hosts: Sequence[Host], where: str) -> tuple[Host, ...]:

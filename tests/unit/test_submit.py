@@ -233,7 +233,7 @@ def test_submit_writes_what_the_launcher_runs_over_the_pods(tmp_path):
     assert "numNodes: 2" in text
     words = [line.strip().removeprefix("- ").strip('"') for line in text.splitlines()]
     line = words[words.index("compare") :]
-    assert line[: line.index("--frameworks")] == ["compare", "--engine", "hosts", "--hostfile", kubernetes.HOSTFILE]
+    assert line[: line.index("--frameworks")] == ["compare", "--engine", "hosts", "--hosts", kubernetes.HOSTFILE]
     assert {"/shared/runs", "/shared/report", "1x1,2x2"} <= set(line)
     assert "--values" not in words
     assert "--go" not in words

@@ -53,7 +53,7 @@ def _in_the_pods(arguments: argparse.Namespace, values: Values, evaluation: Eval
             raise EvalsuiteError.of("commands.kubernetes_mount", path=path, mount=mount)
     placed = {"runs": mount / arguments.runs, "out": mount / (arguments.out or "report")}
     there = argparse.Namespace(**{**vars(arguments), **placed})
-    _, *words = evaluation(there, ("--engine", "hosts", "--hostfile", HOSTFILE))
+    _, *words = evaluation(there, ("--engine", "hosts", "--hosts", HOSTFILE))
     return ["python3", *words]
 
 
