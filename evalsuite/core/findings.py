@@ -189,6 +189,42 @@ class UnknownOrigin(Finding, code="D27", severity="note"):
     origin: Name
 
 
+class FarBelow(Finding, code="far_below", severity="note"):
+    rate: Rate
+    unit: Name
+    others: Count  # frameworks
+    median: Rate  # of theirs
+    settings: tuple[Quote, ...]
+
+
+class OutsidePublished(Finding, code="outside_published", severity="note"):
+    rate: Rate
+    unit: Name
+    low: Rate
+    high: Rate
+    device: Name
+    figures: Count
+    sources: tuple[Name, ...]
+    settings: tuple[Quote, ...]
+
+
+class SlowBase(Finding, code="slow_base", severity="note"):
+    efficiency: Share  # the highest of all frameworks
+    base: Scale
+    share: Share  # of the median base of the others
+    settings: tuple[Quote, ...]
+
+
+class AtChance(Finding, code="at_chance", severity="note"):
+    accuracy: Score
+    classes: Count
+    guess: Score
+
+
+class OneClock(Finding, code="one_clock", severity="note"):
+    cases: Count
+
+
 class ArrivalsBursty(Finding, code="arrivals_bursty", severity="note"):
     together: Count
     lines: Count

@@ -17,8 +17,6 @@ from evalsuite.results.judge import breaks as breaks_room
 from evalsuite.results.judge.breaks import Breaks
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import severity
-from evalsuite.results.rules import suspicions as suspicions_room
-from evalsuite.results.rules.suspicions import Suspicion
 
 Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
@@ -116,10 +114,6 @@ class Book:
     @cached_property
     def published(self) -> bool:
         return bool(self.measurements) and all(run.origin in PUBLISHED for run in self.measurements)
-
-    @cached_property
-    def suspicions(self) -> tuple[Suspicion, ...]:
-        return suspicions_room.suspicions(self.valid)
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:

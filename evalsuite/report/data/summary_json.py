@@ -18,7 +18,6 @@ from evalsuite.report.data.values import value_at
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.text import findings
-from evalsuite.results.rules.suspicions import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase, Suspicion
 
 PATHS = paths.read_data("schema/summary.toml")
 
@@ -38,7 +37,6 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "skips": book.skips,
         "findings": [findings.document(finding) for finding in book.findings],
         "breaks": book.breaks,
-        "suspicions": [_suspicion(suspicion) for suspicion in book.suspicions],
         "answers": book.answers,
         "fairness": fairness.comparisons(book),
         "data_quality": tally(book),
@@ -78,24 +76,3 @@ class SchemaWriter:
     def _of(self, name: str, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
         result = value_at(self.book, value, PATHS.get(kind, {}).get(name, name))
         return self.plain(shape, result, f"{kind}.{name}")
-
-
-def _suspicion(doubt: Suspicion) -> dict[str, Any]:
-    cases = doubt.cases if isinstance(doubt, OneClock) else (doubt.one.case,)
-    settings = getattr(doubt, "settings", ())
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    match doubt:
-        case FarBelow():
-            rule, value, low = "far_below", doubt.one.items_per_s.value, doubt.median
-        case OutsidePublished():
-            rule, value, low, high = "outside_published", doubt.one.items_per_s.value, doubt.range.low, doubt.range.high
-        case SlowBase():
-            rule, value, low, cases = "slow_base", doubt.share, 1.0, (doubt.one.case, doubt.base.case)
-        case AtChance():
-            rule, value, low = "at_chance", doubt.score.value, 100 / doubt.classes
-        case OneClock():
-            rule = "one_clock"
-    ids = [case.id for case in cases]
-    return {"rule": rule, "cases": ids, "value": value, "low": low, "high": high, "settings": settings}

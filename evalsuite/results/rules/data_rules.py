@@ -16,7 +16,7 @@ from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Uti
 from evalsuite.results.compare import winners
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import copies, flops_and_energy, other_nodes, work_done
+from evalsuite.results.rules import copies, flops_and_energy, other_nodes, suspicions, work_done
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
@@ -100,6 +100,7 @@ def findings(
         *_printed_speedups(valid(summaries), known),
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
+        *suspicions.findings(valid(summaries)),
         *winners.changed_by_halves(valid(summaries)),
         *machine_drifts(run for row in summaries for run in row.measurements),
         *other_nodes.findings([run for row in summaries for run in row.measurements]),

@@ -1,13 +1,14 @@
-"""What a reviewer would ask. No suspicion is a verdict, and nothing is left out because of one."""
+"""What a reviewer would ask. No such note is a verdict, and nothing is left out because of one."""
 
 import functools
 import statistics
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evalsuite.core import paths
-from evalsuite.core.model import Case, Score, Summary, by_key
+from evalsuite.core.findings import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
+from evalsuite.core.model import Case, Finding, Score, Summary, by_key
 from evalsuite.results.compare.published_rates import PublishedRange, published
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import median_run
@@ -22,53 +23,7 @@ SETTINGS = paths.DATA / "settings_to_check.toml"
 CLASSES = {"imagenet": 1000, "cifar100": 100, "cifar10": 10, "mnist": 10}  # a word of the data's name → its classes
 
 
-@dataclass(frozen=True, kw_only=True)
-class FarBelow:
-    one: Summary
-    others: int
-    median: float
-    settings: tuple[str, ...]
-
-    @property
-    def times(self) -> float:
-        return self.median / self.one.items_per_s.value
-
-
-@dataclass(frozen=True, kw_only=True)
-class OutsidePublished:
-    one: Summary
-    range: PublishedRange
-    settings: tuple[str, ...]
-
-    @property
-    def above(self) -> bool:
-        return self.one.items_per_s.value > self.range.high
-
-
-@dataclass(frozen=True, kw_only=True)
-class SlowBase:
-    one: Summary
-    base: Summary
-    share: float  # of the median base of the others
-    settings: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AtChance:
-    one: Summary
-    score: Score
-    classes: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneClock:
-    cases: tuple[Case, ...]
-
-
-Suspicion = FarBelow | OutsidePublished | SlowBase | AtChance | OneClock
-
-
-def suspicions(summaries: Iterable[Summary]) -> tuple[Suspicion, ...]:
+def findings(summaries: Iterable[Summary]) -> tuple[Finding, ...]:
     rows = list(summaries)
     blocks = by_key((replace(row.case, framework="", recipe="", nodes=1, devices_per_node=1), row) for row in rows)
     return (
@@ -85,8 +40,14 @@ def _far_below(members: Sequence[Summary]) -> Iterator[FarBelow]:
     for row in alone:
         median = _median_of_others(row, alone)
         if median is not None and row.items_per_s.value * FAR < median:
-            others = len({other.case.framework for other in alone} - {row.case.framework})
-            yield FarBelow(one=row, others=others, median=median, settings=settings(row.case))
+            yield FarBelow(
+                where=row.case.id,
+                rate=row.items_per_s.value,
+                unit=row.unit,
+                others=len({other.case.framework for other in alone} - {row.case.framework}),
+                median=median,
+                settings=settings(row.case),
+            )
 
 
 def _median_of_others(summary: Summary, among: Iterable[Summary]) -> float | None:
@@ -101,7 +62,17 @@ def _outside_published(summaries: Iterable[Summary]) -> Iterator[OutsidePublishe
     for row in summaries:
         known = published(row)
         if known and _unlike(row.items_per_s.value, known):
-            yield OutsidePublished(one=row, range=known, settings=settings(row.case))
+            yield OutsidePublished(
+                where=row.case.id,
+                rate=row.items_per_s.value,
+                unit=row.unit,
+                low=known.low,
+                high=known.high,
+                device=known.device if known.devices == 1 else f"{known.devices}× {known.device}",
+                figures=known.figures,
+                sources=tuple(known.sources[:2]),
+                settings=settings(row.case),
+            )
 
 
 def _unlike(value: float, known: PublishedRange) -> bool:
@@ -128,14 +99,20 @@ def _slow_bases(members: Sequence[Summary]) -> Iterator[SlowBase]:
         share = base.items_per_s.value / median if median else 1.0
         if share < SLOW_BASE:
             told.add(first.case.series)
-            yield SlowBase(one=first, base=base, share=share, settings=settings(first.case))
+            yield SlowBase(
+                where=first.case.id,
+                efficiency=first.efficiency.value if first.efficiency else 0.0,
+                base=base.case.scale,
+                share=share,
+                settings=settings(first.case),
+            )
 
 
 def _at_chance(summaries: Iterable[Summary]) -> Iterator[AtChance]:
     for row in summaries:
         classes, score = _classes(row), _last_score(row)
         if classes and score and abs(score.value * classes / 100 - 1) <= CHANCE:
-            yield AtChance(one=row, score=score, classes=classes)
+            yield AtChance(where=row.case.id, accuracy=score.value, classes=classes, guess=100 / classes)
 
 
 def _classes(summary: Summary) -> int | None:
@@ -151,8 +128,7 @@ def _last_score(summary: Summary) -> Score | None:
 
 
 def _one_clock(summaries: Iterable[Summary]) -> Iterator[OneClock]:
-    cases = tuple(row.case for row in summaries if all(_unconfirmed(row)))
-    if cases:
+    if cases := sum(all(_unconfirmed(row)) for row in summaries):
         yield OneClock(cases=cases)
 
 
@@ -163,7 +139,7 @@ def _unconfirmed(summary: Summary) -> list[bool]:
 
 def settings(case: Case) -> tuple[str, ...]:
     known = _settings().get(case.device, {"any": ()})
-    return (*known.get(case.framework, ()), *known["any"])
+    return (*known.get(case.framework, ()), *known["any"]) or ("batch_per_device", "precision")
 
 
 @functools.cache

@@ -1,8 +1,10 @@
 """Each case beside the reference that was asked for, in a sentence."""
 
-from evalsuite.core.model import ReferenceComparison
+from collections.abc import Mapping
+
+from evalsuite.core.messages import dotted
+from evalsuite.core.model import Case, ReferenceComparison, by_key
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.verdict.suspicions import titles
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
 
@@ -30,3 +32,14 @@ def sentences(book: Book, words: Words) -> list[Text]:
 def _differing(pair: ReferenceComparison, words: Words) -> dict[str, Listed]:
     named = [words(f"against.{name}", value=SHOWN.get(name, names.visible)(value)) for name, value in pair.differs]
     return {"differs": words.listed(named)} if named else {}
+
+
+def titles(book: Book) -> Mapping[Case, str]:
+    recipes = by_key(((case.framework, case.model), case.recipe) for case in book.planned)
+    return {case: _title(case, len({*recipes[case.framework, case.model]}) > 1) for case in book.planned}
+
+
+def _title(case: Case, with_recipe: bool) -> str:
+    recipe = f" ({names.visible(case.recipe)})" if with_recipe else ""
+    parts = (names.framework(case.framework) + recipe, names.model(case.model), names.precision(case.precision))
+    return dotted(*parts, names.bsz(case.series_batch, strong=case.strong_batch is not None), names.scale(case))

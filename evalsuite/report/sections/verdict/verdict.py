@@ -9,7 +9,7 @@ from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.usage import usage
-from evalsuite.report.sections.verdict import acceptance, answers, cards, curves, matrix, notices, suspicions
+from evalsuite.report.sections.verdict import acceptance, answers, cards, curves, matrix, notices
 from evalsuite.report.sections.verdict.answers import Answered, AnsweredQuestion
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -118,6 +118,5 @@ def _in_markdown(subject: Subject) -> dict[str, Any]:
         "criteria": criteria,
         "cards": judged,
         "not_here": acceptance.not_here(criteria, words),
-        "suspicions": suspicions.facts(book, words),
         "headlines": (*_in_short(subject), tally.coverage(book, words)),
     }
