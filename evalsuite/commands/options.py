@@ -178,6 +178,6 @@ def read_hosts(arguments: argparse.Namespace) -> "tuple[Host, ...]":
     from evalsuite.plan import hosts
 
     given = arguments.hosts
-    if given is not None and (os.sep in given or Path(given).is_file()):
+    if given is not None and (os.sep in given.replace("://", "") or Path(given).is_file()):
         return hosts.from_file(Path(given))
     return hosts.from_words(given) if given is not None else ()
