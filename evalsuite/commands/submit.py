@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
         evaluation(arguments, ("--engine", scheduler.name)),
         submitter=submitter,
-        before=arguments.before,
+        before=[*scheduler.before(str(Path.cwd())), *arguments.before],
         variables=sorted(forwarded_environment.python_path().items()),
     )
     print_table(request)
@@ -106,6 +106,7 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
         partition=arguments.partition,
         time=arguments.time,
         gres=arguments.gres or (f"gpu:{devices}" if request.place.machine.device == "gpu" else None),
+        cores=max((case.cores_per_device or 0) * case.devices_per_node for case in cases) or None,
         constraint=arguments.constraint,
         options=tuple(arguments.sbatch),
     )

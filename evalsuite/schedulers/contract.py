@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError
@@ -32,6 +33,11 @@ class NodePlace:
     hosts: tuple[str, ...] = ()
 
 
+class Host(NamedTuple):
+    number: int  # among all of the allocation, from 0
+    name: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class QueuedJob:
     id: str
@@ -51,6 +57,7 @@ class Allocation:
     partition: str | None = None
     time: str | None = None  # "8:00:00"; None: the partition's own limit
     gres: str | None = None  # "gpu:8"
+    cores: int | None = None  # of each node, where the cases say it
     constraint: str | None = None
     options: tuple[str, ...] = ()  # more of the submitting program's own, as "--mail-type=END"
 
@@ -61,18 +68,21 @@ class Scheduler:
 
     name: str  # of its engine
     title: str
-    task_variable: str  # only its tasks have it
+    task_variable: str  # its tasks have it
     place: Callable[[Environment], NodePlace]  # of a task
     hosts_in_place: bool  # whether *place* names all hosts; else the command line names them to the agents
+    inherits: bool  # whether a task has the variables of the shell that starts it; else they stand in the command line
     job_variable: str  # in the shell of an allocation: its id
     nodes: Callable[[Environment, Ask], tuple[str, ...]]  # of this shell's allocation, by rank
     left_s: Callable[[Environment, Ask, float], float | None]  # until its end, from the Unix time now; None: no end
-    step: Callable[[int, Argv, Sequence[str]], Argv]  # starts *argv* once on each of so many nodes; (): it chooses
+    starter: str  # the program that starts a command on a node
+    step: Callable[[int, Argv, Sequence[Host]], Argv]  # starts *argv* once on each of the first hosts; (): it chooses
     jobs: Callable[[Ask], tuple[QueuedJob, ...] | None]  # of this user; None without an answer
     size: Callable[[Ask, str | None], int | None]  # nodes of a partition, or of the default one; None without an answer
     submitter: Argv  # the script's path follows
     submitted: Callable[[str], str]  # what the submitter printed → the job's id
     directives: Callable[[Allocation, str, str], Sequence[str]]  # lines of the script, for its folder and that of runs
+    before: Callable[[str], Sequence[str]]  # shell lines before the command: into that folder, if no directive says it
     interactive: str  # takes two nodes for the command that follows, as typed in a shell
     inventory: str  # shows what there is to ask for
     alive: Argv  # fails where the scheduler does not answer

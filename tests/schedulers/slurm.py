@@ -18,3 +18,9 @@ ANSWERS = {  # a word of the command line → what is printed
 QUEUED = ("813", 4)  # job and number of nodes in that queue
 SUBMITTED = "814"
 SIZE = 3  # of the default partition
+FOLDER = "#SBATCH --chdir="  # the directive of the folder that a job starts in
+
+
+def started(argv):
+    """The hosts on which a step starts something."""
+    return tuple(next(word for word in argv if word.startswith("--nodelist=")).removeprefix("--nodelist=").split(","))

@@ -14,6 +14,7 @@ import pytest
 from evalsuite import schedulers
 from evalsuite.agent import platforms, rendezvous
 from evalsuite.commands import submit
+from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.remote import allocations
@@ -94,28 +95,43 @@ def test_jobs_that_share_nodes_meet_at_ports_of_their_own_and_the_doctor_looks_f
 
     assert len(set(places)) == len(places) > 1
 
-    started = scheduler.step(1, AGENT, ())[0]
-    assert started in {check.name for check in doctor.engines()}
-    assert scheduler.package in {program.name: program.remedy for program in allocations.clients()}[started]
+    assert scheduler.starter in " ".join(scheduler.step(1, AGENT, ()))
+    assert scheduler.starter in {check.name for check in doctor.engines()}
+    assert scheduler.package in {program.name: program.remedy for program in allocations.clients()}[scheduler.starter]
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh.md", "docs/clusters.md", "docs/clusters.zh.md"])
+def test_the_pages_that_people_choose_by_name_it(scheduler, page):
+    assert scheduler.title in (paths.PACKAGE.parent / page).read_text(encoding="utf-8")
 
 
 def test_its_engine_takes_the_first_nodes_refuses_more_and_starts_nothing_outside_an_allocation(scheduler, example):
     engine = allocations.engine(scheduler, example.SHELL)
 
     assert (engine.name, engine.nodes) == (scheduler.name, example.NODES)
-    assert example.NODES[0] in " ".join(engine.wrap(1, AGENT)) and engine.wrap(1, AGENT)[-4:] == AGENT
-    assert example.NODES[1] not in " ".join(engine.wrap(1, AGENT))
+    assert engine.wrap(1, AGENT)[-4:] == AGENT
+    assert [example.started(engine.wrap(nodes, AGENT)) for nodes in (1, 2)] == [example.NODES[:1], example.NODES]
+    assert example.started(engine.on(engine.nodes[1:]).wrap(1, AGENT)) == example.NODES[1:]
     assert engine.on(engine.nodes[:1]).nodes == engine.nodes[:1]
     assert "the allocation has 2" in engine.refusal(replace(CASE, nodes=3))
     assert engine.unready(example.SHELL) is None and scheduler.submits_with in engine.unready({})
 
 
 def test_a_script_asks_for_all_that_is_wanted_and_its_job_has_an_id(scheduler, example, tmp_path):
-    lines = scheduler.directives(Allocation(nodes=12, spare=1), "/srv/here", "/srv/runs")
-    text = submit.script(lines, ["compare"], submitter=scheduler.submits_with, before=(), variables=())
+    """The script is run as the scheduler would: in $HOME, unless one of its directives names another folder."""
+    home, folder = tmp_path / "home", tmp_path / "a folder"
+    home.mkdir()
+    folder.mkdir()
+    lines = scheduler.directives(Allocation(nodes=12, spare=1), str(folder), "/srv/runs")
+    facts = {"before": scheduler.before(str(folder)), "variables": ()}
+    text = submit.script(lines, ["pwd"], submitter=scheduler.submits_with, **facts)
+    named = [line.removeprefix(example.FOLDER) for line in lines if example.FOLDER and line.startswith(example.FOLDER)]
+    begins = named[0].strip('"') if named else home
+    done = subprocess.run(["bash", "-c", text], cwd=begins, capture_output=True, text=True, check=True)
 
+    assert done.stdout.strip() == str(folder), "the job starts in another folder than that of `submit`"
     assert all(line.startswith("#") for line in lines) and text.startswith("#!")
-    assert "13" in "\n".join(lines) and "/srv/here" in text and "/srv/runs" in text
+    assert "13" in "\n".join(lines) and "/srv/runs" in text
     assert allocations.submit(scheduler, tmp_path / "job", print) == example.SUBMITTED
 
 

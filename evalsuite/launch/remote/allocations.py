@@ -1,5 +1,6 @@
 """What batch schedulers grant: the engine on an allocation's nodes, its time left, the queue, and a job submitted."""
 
+import os
 import re
 import shutil
 import time
@@ -10,11 +11,12 @@ from pathlib import Path
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.launch.programs import Program, ask_program
+from evalsuite.launch.remote.forwarded_environment import forwarded_variables
+from evalsuite.machine import interfaces
 from evalsuite.plan.engines import Engine, refuse_more_nodes
 from evalsuite.schedulers import SCHEDULERS
-from evalsuite.schedulers.contract import Environment, QueuedJob, Scheduler
+from evalsuite.schedulers.contract import Environment, Host, QueuedJob, Scheduler
 
-ANSWER_S = 60.0
 ANSWER_S = 30.0
 PAUSES_S = (5, 10, 20, 40, 60, 60, 120, 120, 120, 120)  # a controller that is started anew takes minutes at most
 
@@ -25,17 +27,24 @@ def engine(scheduler: Scheduler, environment: Environment) -> Engine:
     return engine_on(scheduler, nodes)
 
 
-def engine_on(scheduler: Scheduler, names: Sequence[str]) -> Engine:
-    unnamed = not names or scheduler.hosts_in_place
+def engine_on(scheduler: Scheduler, allocated: Sequence[str], names: Sequence[str] | None = None) -> Engine:
+    """On the hosts *names* (all) of those *allocated*."""
+    names = allocated if names is None else names
+    hosts = [Host(number=allocated.index(name), name=name) for name in names]
+
+    def handed(nodes: int, folder: str) -> dict[str, str]:
+        known = {} if scheduler.inherits else forwarded_variables(os.environ, os.environ.get(interfaces.VARIABLE))
+        return known if scheduler.hosts_in_place or not names else {**known, "EVALSUITE_HOSTS": ",".join(names[:nodes])}
+
     return Engine(
         name=scheduler.name,
-        wrap=lambda nodes, argv: scheduler.step(nodes, argv, names),
+        wrap=lambda nodes, argv: scheduler.step(nodes, argv, hosts),
         refusal=refuse_more_nodes(names) if names else lambda case: None,
         unready=partial(_outside_an_allocation, scheduler),
-        handed=None if unnamed else lambda nodes, folder: {"EVALSUITE_HOSTS": ",".join(names[:nodes])},
+        handed=None if scheduler.inherits and (scheduler.hosts_in_place or not names) else handed,
         alive=scheduler.alive,
         nodes=tuple(names),
-        on=partial(engine_on, scheduler),
+        on=partial(engine_on, scheduler, allocated),
     )
 
 
@@ -108,7 +117,7 @@ def submit(scheduler: Scheduler, script: Path, say: Callable[[str], object]) -> 
 def clients() -> tuple[Program, ...]:
     return tuple(
         Program(
-            name=scheduler.step(1, (), ())[0],
+            name=scheduler.starter,
             purpose=Message("launch.engine_of_scheduler", engine=scheduler.name),
             remedy=Message("launch.scheduler_remedy", package=scheduler.package, scheduler=scheduler.title),
             alive=scheduler.alive,
