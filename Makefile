@@ -39,7 +39,7 @@ report: setup ## measure with PROFILE=quick (default), full, bert, cifar10, wide
 	$(BIN)/python -m evalsuite compare --profile $(PROFILE) --runs $(RUNS) --out $(OUT)
 
 official: setup ## the same for the official scripts that train without a GPU, on made-up data in DATA
-	-$(BIN)/python -m evalsuite repositories get --profile official-cpu
+	-$(BIN)/python -m evalsuite env repositories --profile official-cpu
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite data make --for official-cpu
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
 

@@ -43,7 +43,7 @@ Each recipe runs one official training script, unmodified, at one commit. How fa
 - **unchecked**: none of these.
 
 ```sh
-evalsuite repositories get pytorch-examples                     # needs a network; or: --mirror DIR_OR_URL
+evalsuite env repositories pytorch-examples                     # needs a network; or: --mirror DIR_OR_URL
 evalsuite compare --profile full --frameworks pytorch --recipe examples-imagenet --scales 1x1,1x8    # needs a network
 evalsuite plan --profile full --frameworks horovod --recipe tensorflow2-synthetic --models resnet50_v1 \\
     --scales 2x8 --device gpu --engine slurm --commands    # what starts on each node
@@ -53,7 +53,7 @@ Every script that trains on a CPU, each with the batch and the steps that suit i
 does the same:
 
 ```sh
-evalsuite repositories get --profile official-cpu    # needs a network
+evalsuite env repositories --profile official-cpu    # needs a network
 export EVALSUITE_DATA=DATA
 evalsuite data make --for official-cpu                    # for the scripts without synthetic data
 evalsuite compare --profile official-cpu    # needs a network
@@ -181,7 +181,7 @@ def _recipes(official, evidence, seen) -> str:
     counts = ", ".join(f"{levels.count(level)} {level}" for level in names)
     rows = [
         f"\n## Recipes\n\n{len(official)} recipes: {counts}.\n\n",
-        "| framework | recipe | model | repository (`repositories get`) | on | AMP | checked |\n",
+        "| framework | recipe | model | repository (`env repositories`) | on | AMP | checked |\n",
         "|---|---|---|---|---|---|---|\n",
     ]
     for framework, recipe in official:

@@ -4,7 +4,7 @@ python tools/verify_recipes.py [--models DIR] [--files DIR] [--out data/verifica
 
 The script and its imports of the same repository are parsed, never run, at the pinned commit. Every argument of the
 recipe must be declared, every required one given, and each value of the type and among the choices that the parser
-names. Checkouts are those of `evalsuite repositories get`; without one, `--files DIR` has files `DIR/<model>/<path>`,
+names. Checkouts are those of `evalsuite env repositories`; without one, `--files DIR` has files `DIR/<model>/<path>`,
 and `DIR/<model>/SOURCE` says where from. What cannot be had stays as it was found, where the recipe gives no other
 arguments than then. Runs in `data/recorded.zip` raise the level to "ran here".
 """
@@ -176,7 +176,7 @@ def _root(recipe: Recipe, models, files: Path | None) -> tuple[Path | None, str]
     if files and (files / name).is_dir():
         source = files / name / "SOURCE"
         return files / name, source.read_text().strip() if source.is_file() else "single files"
-    return None, f"the repository could not be had; run `evalsuite repositories get {name}`"
+    return None, f"the repository could not be had; run `evalsuite env repositories {name}`"
 
 
 def _scripts(command, root: Path) -> Iterator[tuple[Path, list[str]]]:

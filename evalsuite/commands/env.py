@@ -1,4 +1,4 @@
-"""`evalsuite env`: the virtual environments of the recipes, one for each set of pins, and their locks."""
+"""`evalsuite env`: environments of the recipes with their locks, and the official repositories that they run."""
 
 import argparse
 import shutil
@@ -8,13 +8,16 @@ from typing import Any
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
 from evalsuite.contracts.adapter import Adapter, Recipe
-from evalsuite.contracts.registry import discover
+from evalsuite.contracts.registry import choose_adapters, discover
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Device
-from evalsuite.launch.provision import made_data, virtualenvs
+from evalsuite.launch.provision import checkouts, made_data, virtualenvs
+from evalsuite.launch.provision.checkouts import State
+from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, find_mistakes, write_lock
-from evalsuite.plan import data_sets
+from evalsuite.plan import data_sets, plan, spec
+from evalsuite.plan.repositories import Repository, chosen, known
 from evalsuite.rehearsal import tables as rehearsal
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
@@ -22,24 +25,26 @@ Row = dict[str, Any]  # one element of `env list --json`
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.action == "repositories":
+        return _repositories(arguments)
     adapters = discover(arguments.adapters)
     if arguments.action == "list":
         return _list(_recipes(adapters, ()), arguments)
-    chosen = _recipes(adapters, arguments.names)
+    recipes = _recipes(adapters, arguments.names)
     if arguments.action == "lock":
-        return _lock(chosen, arguments)
-    return (_create if arguments.action == "create" else _remove)(chosen, arguments.device)
+        return _lock(recipes, arguments)
+    return (_create if arguments.action == "create" else _remove)(recipes, arguments.device)
 
 
 def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
-    known = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
-    chosen: dict[str, Recipe] = {}
+    every = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
+    wanted: dict[str, Recipe] = {}
     for name in names:
-        named = {key: recipe for key, recipe in known.items() if key == name or key.startswith(f"{name}/")}
+        named = {key: recipe for key, recipe in every.items() if key == name or key.startswith(f"{name}/")}
         if not named:
             raise EvalsuiteError.of("commands.env_unknown", name=name)
-        chosen |= named
-    return list((chosen if names else known).items())
+        wanted |= named
+    return list((wanted if names else every).items())
 
 
 def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
@@ -96,8 +101,8 @@ def _check(wanted: Mapping[str, PinnedEnvironment], *, whole: bool) -> int:
         elif mistakes := find_mistakes(each):
             wrong += 1
             print(i18n.say("env.lock_disagrees", file=each.file, pins=" ".join(mistakes)))
-    known = {each.file for each in wanted.values()}
-    unused = {file for folder in {file.parent for file in known} for file in folder.glob("*.txt")} - known
+    used = {each.file for each in wanted.values()}
+    unused = {file for folder in {file.parent for file in used} for file in folder.glob("*.txt")} - used
     for file in sorted(unused) if whole else ():
         wrong += 1
         print(i18n.say("env.lock_unused", file=file))
@@ -145,3 +150,72 @@ def _remove(recipes: Recipes, device: Device) -> int:
         shutil.rmtree(made.folder)
         print(i18n.say("env.removed", name=name, folder=made.folder, megabytes=f"{made.size_bytes / 1e6:,.0f}"))
     return Exit.DONE
+
+
+def _repositories(arguments: argparse.Namespace) -> int:
+    repositories = known(arguments.adapters)
+    wanted = [*arguments.names, *(_needed(arguments) if arguments.profile else ())]
+    if wanted or arguments.all:
+        return _fetch(chosen(wanted, repositories), arguments)
+    states = [(repository, checkouts.state(repository)) for repository in repositories.values()]
+    if arguments.json:
+        print_json([_repository_facts(*each) for each in states])
+        return Exit.DONE
+    rows = [
+        (each.name, "/".join(each.owner_and_name), each.commit[:10], each.licence, _words(state))
+        for each, state in states
+    ]
+    keys = ("columns.name", "repositories.repository", "repositories.commit", "repositories.licence", "env.here")
+    table(i18n.say("repositories.title", n=len(rows)), [(i18n.say(key), "left") for key in keys], rows)
+    return Exit.DONE
+
+
+def _needed(arguments: argparse.Namespace) -> list[str]:
+    adapters = discover(arguments.adapters)
+    recipes = [
+        recipe
+        for matrix in spec.profile(arguments.profile).matrices()
+        for adapter in choose_adapters(matrix.frameworks, adapters)
+        for model in matrix.models
+        for recipe in plan.recipes_for(adapter, model, matrix.recipes)
+    ]
+    wanted = (name for recipe in recipes for name in (recipe.checkout, *recipe.libraries) if name)
+    names = list(dict.fromkeys(wanted))
+    if not names:
+        raise EvalsuiteError.of("commands.profile_not_official", name=arguments.profile)
+    return names
+
+
+def _fetch(repositories: Sequence[Repository], arguments: argparse.Namespace) -> int:
+    failed = 0
+    for repository in repositories:
+        try:
+            folder = checkouts.get(repository, mirror=arguments.mirror, incomplete=arguments.incomplete, progress=note)
+            print(f"{repository.name} {folder}")
+        except CannotFetch as error:
+            failed += 1
+            note(f"{repository.name}: {i18n.worded(error.message)}")
+    if failed == len(repositories):
+        return Exit.USAGE
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _words(state: State) -> str:
+    if not state.present:
+        return i18n.say("env.absent")
+    if state.changed:
+        return i18n.say("repositories.changed", files=", ".join(state.changed[:2]))
+    return i18n.say("repositories.without", n=len(state.absent)) if state.absent else i18n.say("repositories.whole")
+
+
+def _repository_facts(repository: Repository, state: State) -> dict[str, object]:
+    return {
+        "name": repository.name,
+        "repository": repository.address,
+        "commit": repository.commit,
+        "licence": repository.licence,
+        "folder": str(repository.folder) if state.present else None,
+        "commit_here": state.commit,
+        "clean": state.clean if state.present else None,
+        "absent": list(state.absent),
+    }

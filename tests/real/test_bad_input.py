@@ -77,13 +77,13 @@ def test_missing_and_changed_repositories_are_skips_and_the_rest_is_measured(lab
         adapter(lab / "adapters", name, more=f'checkout="{name}"')
         repository(lab, name)
     place = ["--mirror", str(lab / "mirror"), "--adapters", str(lab / "adapters")]
-    cli.main(["repositories", "get", "dirty", "whole", *place])
+    cli.main(["env", "repositories", "dirty", "whole", *place])
     next((lab / "cache" / "repositories").glob("dirty-*/train.py")).write_text("print('faster')\n")
 
     code, reasons = compared(lab, "missing", "dirty", "whole")
 
     assert code == Exit.DONE
-    assert "run `evalsuite repositories get missing`" in reasons["missing"]
+    assert "run `evalsuite env repositories missing`" in reasons["missing"]
     assert "has changes (train.py), so it is no longer the official script" in reasons["dirty"]
     assert reasons["whole"] == ""
 

@@ -76,7 +76,7 @@ def test_only_the_folders_that_are_needed_are_checked_out(mirror, repository):
 
 def test_a_missing_checkout_is_a_refusal_that_names_the_command(repository):
     assert checkouts.refusal(RECIPE, {"toynet": repository}) == (
-        "the repository https://host.invalid/lab/toynet is not here; run `evalsuite repositories get toynet`"
+        "the repository https://host.invalid/lab/toynet is not here; run `evalsuite env repositories toynet`"
     )
 
 
@@ -244,7 +244,7 @@ def test_a_checkout_from_before_its_submodule_was_needed_gets_it(mirror, with_su
 
     checkouts.get(with_submodule, mirror=str(mirror.parent))
 
-    assert "lacks its submodule parts/tracker; run `evalsuite repositories get toynet`" in reason
+    assert "lacks its submodule parts/tracker; run `evalsuite env repositories toynet`" in reason
     assert checkouts.refusal(RECIPE, {"toynet": with_submodule}) is None
 
 
@@ -277,10 +277,10 @@ def test_every_official_recipe_names_a_known_repository_or_its_package_and_commi
 
 
 def test_a_profile_names_the_repositories_that_it_needs_and_reference_workloads_need_none(mirror, capsys):
-    code = cli.main(["repositories", "get", "--profile", "official-cpu", "--mirror", str(mirror.parent)])
+    code = cli.main(["env", "repositories", "--profile", "official-cpu", "--mirror", str(mirror.parent)])
 
     said = capsys.readouterr().err
     assert code == Exit.USAGE  # the mirror has none of them
     assert "bluefog: " in said and "mxnet-examples: " in said and "hugectr" not in said
-    assert cli.main(["repositories", "get", "--profile", "quick"]) == Exit.USAGE
+    assert cli.main(["env", "repositories", "--profile", "quick"]) == Exit.USAGE
     assert "its recipes are of no official repository" in capsys.readouterr().err

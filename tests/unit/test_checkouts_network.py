@@ -1,4 +1,4 @@
-"""`repositories get` over a real transport: git's own daemon on this machine."""
+"""`env repositories` over a real transport: git's own daemon on this machine."""
 
 import contextlib
 import functools

@@ -60,7 +60,7 @@ def refusal(recipe: Recipe, repositories: Mapping[str, Repository]) -> str | Non
     if not recipe.checkout:
         return None
     repository = named(recipe.checkout, repositories)
-    current, get_it = state(repository), f"evalsuite repositories get {repository.name}"
+    current, get_it = state(repository), f"evalsuite env repositories {repository.name}"
     if not current.present:
         return Message("launch.repository_absent", address=repository.address, command=get_it)
     if current.commit != repository.commit:
