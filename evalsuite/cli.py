@@ -213,7 +213,7 @@ def whole_parser() -> Parser:
 
 
 def _module(command: str) -> ModuleType:
-    """`compare-reports` is `compare_reports`; a Python keyword gets an underscore."""
+    """`on-hosts` is `on_hosts`; a Python keyword gets an underscore."""
     name = ".".join(filter(None, (DECLARED["folders"].get(command), command.replace("-", "_"))))
     suffix = "_" if keyword.iskeyword(name.rpartition(".")[2]) else ""
     return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

@@ -2,5 +2,5 @@
 echo "$@" >> "$LAB/asked"
 case $1 in
 compare) mkdir -p "${!#}"; exit ${COMPARE:-0} ;;
-compare-reports) exit ${CHANGES:-0} ;;
+diff) exit ${CHANGES:-0} ;;
 esac

@@ -113,7 +113,7 @@ def gate(*nights: Sequence[reports.Summary], words: str = "", wanted: Sequence[i
 
     def of(work: Workplace) -> Said:
         write_nights(work, nights)
-        code = work.do(f"compare-reports n0 n{len(nights) - 1} --fail-on-regression {words}")
+        code = work.do(f"diff n0 n{len(nights) - 1} --fail-on-regression {words}")
         first = next((line for line in work.printed.splitlines() if line.strip()), "")
         return verdict(code not in wanted, "", f"exit {code}: {first}")
 

@@ -114,7 +114,7 @@ def test_no_command_imports_pandas(roots, tmp_path):
     out, (log,) = tmp_path / "o", (tmp_path / "autumn").rglob("log.*.txt")
     lines = [f"report --runs {roots[0]} --out {out} --forms html,md,xlsx", f"parse {roots[0]}", "plan", "doctor"]
     lines += [f"import {log} --runs {tmp_path}/i --set model=toy", f"audit {out} --runs {roots[0]}", "explain D10"]
-    lines += [f"compare-reports {out} {out}", f"publish {out} --site {tmp_path}/s"]
+    lines += [f"diff {out} {out}", f"publish {out} --site {tmp_path}/s"]
     lines += [f"sample -o {tmp_path}/x --share -- true", f"status --runs {roots[0]}", "adapters"]
     words = [line.split() for line in lines]
     code = f"import sys\nfrom evalsuite.cli import main\nfor words in {words!r}:\n    main(words)\n"

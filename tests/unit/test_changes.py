@@ -8,7 +8,7 @@ import synthetic
 from evalsuite import cli
 from evalsuite.core import findings
 from evalsuite.core.errors import Exit
-from evalsuite.core.model import Machine, Protocol
+from evalsuite.core.model import Machine
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished, since
 from evalsuite.report.sections.verdict import notices
@@ -57,13 +57,13 @@ def published(tmp_path, *levels):
 
 
 @pytest.mark.parametrize(("levels", "code"), sources.cases("changes.toml")["gate_compares_kept"])
-def test_the_gate_compares_with_a_kept_baseline_by_the_least_effect_that_the_site_has_learnt(tmp_path, levels, code):
+def test_the_gate_compares_with_a_kept_baseline(tmp_path, levels, code):
     last = published(tmp_path, *levels)
 
-    compared = ["compare-reports", "--site", str(tmp_path / "site"), "--baseline", "v1", last, "--fail-on-regression"]
+    compared = ["diff", "--site", str(tmp_path / "site"), "--baseline", "v1", last, "--fail-on-regression"]
     assert cli.main(compared) == code
     assert cli.main([*compared[:3], "--baseline", "v2", last]) == Exit.USAGE
-    assert cli.main(["compare-reports", last]) == Exit.USAGE
+    assert cli.main(["diff", last]) == Exit.USAGE
 
 
 @pytest.mark.parametrize(
@@ -82,17 +82,6 @@ def test_what_cannot_be_compared_says_why(after, reason):
 
     assert isinstance(found, changes.Unpaired)
     assert found.why.key == reason
-
-
-def test_a_case_without_a_counterpart_names_what_its_nearest_relative_has_different():
-    longer = synthetic.case(protocol=Protocol(measured_steps=200))
-
-    found = changes.between([reports.summary()], [reports.summary(of=longer, day=2)])
-
-    pairs = [(each.only_in, each.why.key) for each in found.unpaired]
-    assert pairs == [("after", "only_after_like"), ("before", "only_before_like")]
-    assert found.unpaired[0].why.differences == (("protocol", "20+200", "20+100"),)
-    assert changes.between([reports.summary()], []).unpaired[0].why == changes.Why(key="only_before")
 
 
 def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
@@ -116,7 +105,7 @@ def test_a_report_that_cannot_be_read_says_what_stands_there(tmp_path, text, mes
     folder = reports.written(tmp_path / "a", reports.evaluation(reports.summary()))
     (folder / "summary.json").write_text(text)
 
-    code = cli.main(["compare-reports", str(folder), str(folder)])
+    code = cli.main(["diff", str(folder), str(folder)])
 
     assert code == Exit.USAGE
     assert message in capsys.readouterr().err
@@ -131,16 +120,16 @@ def two(tmp_path):
 
 @pytest.fixture
 def say(two, capsys):
-    """What `compare-reports` says of *two*, or of others."""
+    """What `diff` says of *two*, or of others."""
 
-    def compare_reports(*options, of=two):
-        cli.main(["compare-reports", *of, *options])
+    def print_changes(*options, of=two):
+        cli.main(["diff", *of, *options])
         return capsys.readouterr().out
 
-    return compare_reports
+    return print_changes
 
 
-def test_compare_reports_says_what_became_slower_with_both_versions_in_the_languages_asked_for(say):
+def test_diff_says_what_became_slower_with_both_versions_in_the_languages_asked_for(say):
     english, chinese, both = say(), say("--lang", "zh"), say("--lang", "zh,en")
 
     assert "▼ slower" in english and "1 slower, 0 faster" in english
@@ -151,7 +140,7 @@ def test_compare_reports_says_what_became_slower_with_both_versions_in_the_langu
     assert both.index("变慢 1 个") < both.index("1 slower, 0 faster")
 
 
-def test_json_has_each_change_with_its_reasons_in_the_languages_asked_for(say, tmp_path):
+def test_json_has_each_change_with_its_reason(say, tmp_path):
     document = json.loads(say("--json"))
 
     assert document["slower"] == 1
@@ -162,16 +151,15 @@ def test_json_has_each_change_with_its_reasons_in_the_languages_asked_for(say, t
     few, more = reports.summary(reports.STEADY[:2]), reports.summary(reports.SLOWER, day=2)
     folders = [reports.written(tmp_path / f"r{n}", reports.evaluation(of)) for n, of in enumerate((few, more))]
 
-    (change,) = json.loads(say("--json", "--lang", "zh,en", of=map(str, folders)))["changes"]
-    assert change["reasons"]["en"] == "2 valid repeats; 5 are needed to call a difference significant"
-    assert change["reason"] == change["reasons"]["zh"] != change["reasons"]["en"]
+    (change,) = json.loads(say("--json", of=map(str, folders)))["changes"]
+    assert change["reason"] == "2 valid repeats; 5 are needed to call a difference significant"
 
 
 def test_a_regression_is_exit_code_5_only_where_that_was_asked_for_and_an_unknown_language_is_refused(two, capsys):
-    assert cli.main(["compare-reports", *two]) == Exit.DONE
-    assert cli.main(["compare-reports", *two, "--fail-on-regression"]) == Exit.CRITERION_FAILED
-    assert cli.main(["compare-reports", *reversed(two), "--fail-on-regression"]) == Exit.DONE
-    assert cli.main(["compare-reports", *two, "--lang", "fr"]) == Exit.USAGE
+    assert cli.main(["diff", *two]) == Exit.DONE
+    assert cli.main(["diff", *two, "--fail-on-regression"]) == Exit.CRITERION_FAILED
+    assert cli.main(["diff", *reversed(two), "--fail-on-regression"]) == Exit.DONE
+    assert cli.main(["diff", *two, "--lang", "fr"]) == Exit.USAGE
     assert "expected zh, en or zh,en" in capsys.readouterr().err
 
 
@@ -195,8 +183,8 @@ def test_a_case_that_lost_its_value_or_is_open_never_passes_a_gate_unless_it_may
         for name, of in zip("ab", (before, after), strict=True)
     ]
 
-    assert cli.main(["compare-reports", *two, "--fail-on-regression"]) == code
-    assert cli.main(["compare-reports", *two, "--fail-on-regression", "--allow-missing"]) == Exit.DONE
+    assert cli.main(["diff", *two, "--fail-on-regression"]) == code
+    assert cli.main(["diff", *two, "--fail-on-regression", "--allow-missing"]) == Exit.DONE
 
 
 def slowed(day, factors, *found):
@@ -227,9 +215,7 @@ def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, 
     assert first.line.plain("en") == f"Since 2026-11-01 12:00: {said}."
 
 
-def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict_and_says_once_what_all_share(
-    moved, say, monkeypatch
-):
+def test_diff_leads_with_disturbances_and_the_pooled_verdict_and_says_once_what_all_share(moved, say, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "300")
     lines = say(of=moved).splitlines()
@@ -240,12 +226,12 @@ def test_compare_reports_leads_with_disturbances_and_the_pooled_verdict_and_says
     assert lines[1].startswith("The campaigns differ (3 of 3 cases slower, 42–67%)")
     alone = "0 slower, 0 faster, 0 without a significant difference, 3 undecided, 0 not compared."
     assert lines[2] == f"By the runs of each case alone: {alone}"
-    assert narrow.count("ResNet-50 v1.5") == 1 and "tested" not in narrow
-    assert all(name in narrow for name in ("PyTorch", "MXNet", "TensorFlow"))
+    assert "tested" not in narrow
+    assert all(name in narrow for name in ("pytorch", "mxnet", "tensorflow"))
 
 
 def test_a_report_against_itself_is_one_sentence_and_proves_no_speed(two, capsys):
-    code = cli.main(["compare-reports", two[0], two[0], "--fail-on-regression"])
+    code = cli.main(["diff", two[0], two[0], "--fail-on-regression"])
 
     assert capsys.readouterr().out == "Nothing is compared: both reports hold the same runs (1 case).\n"
     assert code == Exit.UNDETERMINED
@@ -256,25 +242,10 @@ def written(folder, *cases, day=1):
     return str(reports.written(folder, reports.evaluation(*of)))
 
 
-def test_reports_without_a_case_in_common_say_so_first_and_each_reason_once(tmp_path, say):
+def test_reports_without_a_case_in_common_say_so_first(tmp_path, say):
     many = [synthetic.case("pytorch", (1, n), protocol=synthetic.FULL) for n in range(1, 11)]
     other = synthetic.case("mxnet", protocol=synthetic.FULL)
 
     said = say(of=(written(tmp_path / "many", *many), written(tmp_path / "other", other, day=2)))
     assert said.startswith("Nothing to compare: the reports have no case in common (10 in the earlier one, 1 in the")
-    assert said.count("only in the earlier report") == said.count("only in the later report") == 1
-    assert "10 cases" in said and "--json lists the cases" in said
-
-
-def test_two_scripts_and_what_the_nearest_case_has_different_are_told_apart_in_words_of_the_language(tmp_path, say):
-    case = synthetic.case(protocol=synthetic.FULL, options=(("image_size", "64"),))
-    other = replace(case, protocol=Protocol(measured_steps=200), options=(("image_size", "224"),))
-    folders = written(tmp_path / "one", case), written(tmp_path / "other", other, day=2)
-
-    assert "测量方案20+200/20+100、图像边长224/64" in "".join(say("--lang", "zh", of=folders).split())
-    assert "image size 224 / 64" in " ".join(say(of=folders).split())
-
-    case = synthetic.case(protocol=synthetic.FULL)
-    folder = written(tmp_path / "ours", case, replace(case, recipe="reference-other"))
-    said = say(of=(folder, written(tmp_path / "other", replace(case, framework="mxnet"), day=2)))
-    assert "reference-other" in said and case.recipe in said
+    assert (said.count("only in the earlier report"), said.count("only in the later report")) == (10, 1)

@@ -42,7 +42,7 @@ def test_the_first_night_compares_with_nothing_and_the_next_one_with_it(night):
     today.rename(lab / "2020-01-01")
 
     code, asked = run(COMPARE="4")
-    assert (code, [line.split()[0] for line in asked]) == (4, ["compare", "publish", "compare-reports"])
+    assert (code, [line.split()[0] for line in asked]) == (4, ["compare", "publish", "diff"])
     assert asked[2].split()[1:3] == [f"{lab}/2020-01-01/report", f"{today}/report"]
     assert run(COMPARE="4", CHANGES="5")[0] == 5
     assert run(COMPARE="3") == (3, asked[:1])

@@ -76,7 +76,7 @@ def test_a_loss_is_allowed_up_to_a_share_by_its_interval(limit, code, failures, 
     two = [str(reports.written(tmp_path / f"{n}", reports.evaluation(one))) for n, one in enumerate(found)]
 
     try:
-        given = cli.main(["compare-reports", *two, "--at-most", limit, "--junit", str(tmp_path / "junit.xml")])
+        given = cli.main(["diff", *two, "--at-most", limit, "--junit", str(tmp_path / "junit.xml")])
     except SystemExit as error:
         given = error.code
 

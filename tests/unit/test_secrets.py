@@ -53,13 +53,13 @@ def test_no_planted_secret_stands_in_any_form_of_the_report_or_on_a_site(report,
     assert held(tmp_path / "site") == set()
 
 
-@pytest.mark.parametrize("command", ["report", "plan", "parse", "parse --json", "compare-reports"])
+@pytest.mark.parametrize("command", ["report", "plan", "parse", "parse --json", "diff"])
 def test_no_planted_secret_reaches_the_terminal(command, planted, report, tmp_path, capfd):
     log = planted / CASE.id / "r1" / "log.n0.txt"
     words = {
         "report": ["--runs", planted, "--out", tmp_path / "out"],
         "plan": ["--runs", planted, "--frameworks", "pytorch", "--device", "cpu", "--environment", "current"],
-        "compare-reports": [report, report],
+        "diff": [report, report],
     }.get(command, [log])
 
     cli.main([*command.split(), *map(str, words)])

@@ -1,4 +1,4 @@
-"""A finished report, read back from `summary.json` for `publish` and `compare-reports`."""
+"""A finished report, read back from `summary.json` for `publish` and `diff`."""
 
 import functools
 import math

@@ -25,7 +25,7 @@ FOLDER = paths.DATA / "text"
 COLUMNS = FOLDER / "columns.toml"
 RULES = paths.DATA / "rules"  # a file for each code of findings, with its texts in every language
 TERMINAL = FOLDER / "terminal"  # what commands print
-BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `compare-reports`
+BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `diff`
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
 # {name}, or {name|one|many}: a word that depends on the number, as English has them: "{n} {n|case|cases}"
 PLACEHOLDER = re.compile(r"\{(\w*)(?:\|([^{|}]*)\|([^{|}]*))?\}")

@@ -7,11 +7,11 @@ With four a side the campaign is the unit: its median counts.
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from evalsuite.core.model import Case, Interval, Protocol, Row, Summary, Unmeasured, by_key
+from evalsuite.core.model import Case, Interval, Row, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure.statistics import SIGNIFICANCE, differ, ratio_of_medians
@@ -23,7 +23,6 @@ BY_ATTENTION: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_diff
 TOLD_FIRST = ("unit", "origin", fairness.CLOCKS, fairness.GROUNDS, fairness.RUNS, "environment")
 LEAST_EFFECT = 0.05
 CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
-OPTION, NONE = "option:", "-"
 CAMPAIGNS = 4
 FEWEST_TOGETHER = 3  # cases of which one may say that they move together
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
@@ -35,7 +34,6 @@ class Why:
 
     key: str
     values: tuple[tuple[str, str], ...] = ()
-    differences: tuple[tuple[str, str, str], ...] = ()  # to the nearest case: (field or option, its value, the other's)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,29 +124,19 @@ def between(
     after: Sequence[Row],
     *,
     across_environments: bool = False,
-    scatter: Callable[[Summary], float | None] = lambda summary: None,
 ) -> Changes:
-    """*scatter*: of the campaigns of a case. *across_environments*: machines are compared, not the software."""
-    old = {summary.case: summary for summary in before}
-    new = {summary.case: summary for summary in after}
-    outcomes = [_compare_case(case, old, new, across_environments, scatter) for case in dict.fromkeys([*new, *old])]
+    """*across_environments*: machines are compared, not the software."""
+    old, new = ({row.case: row for row in rows} for rows in (before, after))
+    outcomes = [
+        pair(old[case], new[case], across_environments=across_environments)
+        if case in old and case in new
+        else Unpaired(case=case, only_in=(side := "after" if case in new else "before"), why=Why(key=f"only_{side}"))
+        for case in dict.fromkeys([*new, *old])
+    ]
     return Changes(
         changes=tuple(outcome for outcome in outcomes if isinstance(outcome, Change)),
         unpaired=tuple(outcome for outcome in outcomes if isinstance(outcome, Unpaired)),
     )
-
-
-def _compare_case(
-    case: Case,
-    old: Mapping[Case, Row],
-    new: Mapping[Case, Row],
-    across_environments: bool,
-    scatter: Callable[[Summary], float | None],
-) -> Change | Unpaired:
-    if case in old and case in new:
-        known = scatter(before) if isinstance(before := old[case], Summary) else None
-        return pair(old[case], new[case], across_environments=across_environments, campaign_cv=known)
-    return _alone(new[case], "after", old) if case in new else _alone(old[case], "before", new)
 
 
 def pair(
@@ -230,28 +218,3 @@ def _no_valid_run(side: Side, row: Unmeasured) -> Why:
     run = next(iter(row.measurements), None)
     reason = (run.reason or run.status) if run else ""
     return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))
-
-
-def _alone(summary: Row, side: Side, others: Iterable[Case]) -> Unpaired:
-    relatives = [row for row in others if (row.framework, row.model) == (summary.case.framework, summary.case.model)]
-    nearest = min(relatives, key=lambda case: len(_differences(case, summary.case)), default=None)
-    if nearest is None:
-        return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}"))
-    differences = tuple(_differences(summary.case, nearest))
-    return Unpaired(case=summary.case, only_in=side, why=Why(key=f"only_{side}_like", differences=differences))
-
-
-def _differences(a: Case, b: Case) -> list[tuple[str, str, str]]:
-    names = [field.name for field in fields(Case) if field.compare and field.name != "options"]
-    pairs = [(name, getattr(a, name), getattr(b, name)) for name in names]
-    ours, theirs = dict(a.options), dict(b.options)
-    pairs += [(f"{OPTION}{name}", ours.get(name), theirs.get(name)) for name in dict.fromkeys([*ours, *theirs])]
-    return [(name, _text(ours), _text(other)) for name, ours, other in pairs if ours != other]
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Protocol):
-        return f"{value.warmup_steps}+{value.measured_steps}"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return NONE if value is None else str(value)

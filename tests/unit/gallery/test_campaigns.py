@@ -54,7 +54,7 @@ def test_eight_of_eight_slower_is_said_once_with_the_disturbances_first(repeats,
     busy = tuple(BusyMachine(others=0.5, where=f"case/r{k}") for k in range(7))
     before, after = every_case(tmp_path / "a", 0, repeats), every_case(tmp_path / "b", -0.5, repeats, busy)
 
-    cli.main(["compare-reports", before, after])
+    cli.main(["diff", before, after])
 
     said = " ".join(capsys.readouterr().out.split())
     sentence = said.index("The campaigns differ (8 of 8 cases slower, 50–52%); the cause is not separable")
@@ -142,7 +142,7 @@ def test_campaigns_survive_the_way_through_a_finished_report(tmp_path, capsys):
         for name, one in (("a", of_campaigns(SCATTERED, 1)), ("b", after))
     ]
 
-    cli.main(["compare-reports", "--json", *folders])
+    cli.main(["diff", "--json", *folders])
 
     (change,) = json.loads(capsys.readouterr().out)["changes"]
     assert (change["outcome"], change["by_campaigns"]) == ("slower", True)

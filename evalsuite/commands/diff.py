@@ -1,0 +1,176 @@
+"""`evalsuite diff`: what changed between two evaluations, and what cannot be compared."""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+from evalsuite.commands.operations import checks
+from evalsuite.commands.operations.checks import Check
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.terminal import print_json, table
+from evalsuite.commands.report import check_languages
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import wording
+from evalsuite.core.model import Case, Summary
+from evalsuite.report.data import finished
+from evalsuite.report.data.finished import Finished
+from evalsuite.report.text import campaigns, numbers, words
+from evalsuite.results.compare import changes, fairness
+from evalsuite.results.compare.changes import Change, Changes, Why
+from evalsuite.site import publishing
+
+SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell": "? "}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    languages = check_languages(arguments.lang or i18n.language())
+    given = [value is not None for value in (arguments.before, arguments.site, arguments.baseline)]
+    if given not in ([True, False, False], [False, True, True]):
+        raise EvalsuiteError.of("commands.compared_with")
+    kept = arguments.baseline and publishing.read_baseline(arguments.site, arguments.baseline)
+    before, after = kept or finished.read(arguments.before), finished.read(arguments.after)
+    moved = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
+    if arguments.json:
+        print_json(facts(before, after, moved))
+    else:
+        for language in languages:
+            _print(before, after, moved, language)
+    outcomes = {change.case: changes.verdict(change, arguments.at_most) for change in moved.changes}
+    checks.tell([*_checks(moved, outcomes, languages[0])], arguments)
+    is_gate = arguments.fail_on_regression or arguments.at_most is not None
+    return _exit_code(moved, [*outcomes.values()], arguments.allow_missing) if is_gate else Exit.DONE
+
+
+def _exit_code(moved: Changes, outcomes: Sequence[str], allow_missing: bool) -> Exit:
+    if "fail" in outcomes or (moved.lost and not allow_missing):
+        return Exit.CRITERION_FAILED
+    if not moved.changes or (not allow_missing and (moved.gone or "undetermined" in outcomes)):
+        return Exit.UNDETERMINED
+    return Exit.DONE
+
+
+def _checks(moved: Changes, outcomes: Mapping[Case, str], language: str) -> Iterable[Check]:
+    for change in moved.changes:
+        parts = (_say(f"outcome.{change.outcome}", language), _ratio(change), _sentence(change.why, language))
+        yield Check(name=change.case.id, outcome=outcomes[change.case], text=" · ".join(filter(None, parts)))
+    for lone in moved.unpaired:
+        outcome = "fail" if lone in moved.lost else "undetermined"
+        yield Check(name=lone.case.id, outcome=outcome, text=_sentence(lone.why, language))
+
+
+def facts(before: Finished, after: Finished, moved: Changes) -> dict[str, object]:
+    return {
+        "before": _report(before),
+        "after": _report(after),
+        "changes": [
+            {
+                "case": change.case.id,
+                "outcome": change.outcome,
+                "reason": _sentence(change.why, "en") or None,
+                "by_campaigns": change.by_campaigns,
+                "unit": change.after.unit,
+                "before": _side(change.before),
+                "after": _side(change.after),
+                "ratio": asdict(change.ratio),
+            }
+            for change in moved.changes
+        ],
+        "not_compared": [
+            {"case": lone.case.id, "only_in": lone.only_in, "reason": _sentence(lone.why, "en")}
+            for lone in moved.unpaired
+        ],
+        "together": asdict(moved.together) if moved.together else None,
+        "disturbed_runs": {"before": before.disturbed, "after": after.disturbed},
+        "tested": moved.tested,
+        "expected_by_chance": moved.expected_by_chance,
+        "slower": len(moved.those("slower")),
+        "faster": len(moved.those("faster")),
+    }
+
+
+def _report(report: Finished) -> dict[str, object]:
+    return {
+        "folder": str(report.folder),
+        "title": report.title,
+        "period": list(report.period) if report.period else None,
+        "input_sha256": report.input_sha256,
+        "framework_versions": {name: list(versions) for name, versions in report.versions.items()},
+        "environments": list(map(str, report.machines)),
+    }
+
+
+def _side(summary: Summary) -> dict[str, object]:
+    return {
+        "median": summary.items_per_s.value,
+        "low": summary.items_per_s.low,
+        "high": summary.items_per_s.high,
+        "n": summary.n,
+        "framework_versions": list(fairness.versions(summary)),
+        "campaigns": len(changes.campaign_medians(summary)) or None,
+    }
+
+
+def _sentence(why: Why | None, language: str) -> str:
+    if why is None:
+        return ""
+    return _say(f"why.{why.key}", language, **{name: wording(value, language) for name, value in why.values})
+
+
+def _say(key: str, language: str, **values: str) -> str:
+    return words.read_beyond_the_page()(key, **values).plain(language)
+
+
+def _print(before: Finished, after: Finished, moved: Changes, language: str) -> None:
+    for line in _lead(before, after, moved, language):
+        print(line)
+    if not moved.changes and {lone.why.key for lone in moved.unpaired} == {"same_runs"}:
+        return  # that is all there is to say
+    heads = [(_say(f"compare.{name}", language), "left") for name in ("outcome", "case")]
+    heads += [(_say(f"compare.{name}", language), "right") for name in ("before", "after", "ratio", "n")]
+    if moved.changes:
+        table("", heads, [_row(each, moved, language) for name in moved.outcomes for each in moved.those(name)])
+    if moved.unpaired:
+        heads = [(_say(f"compare.{name}", language), "left") for name in ("not_compared", "why")]
+        table("", heads, [(lone.case.id, _sentence(lone.why, language)) for lone in moved.unpaired])
+
+
+def _lead(before: Finished, after: Finished, moved: Changes, language: str) -> Iterable[str]:
+    spoken = words.read_beyond_the_page()
+    if disturbed := campaigns.disturbances(before.disturbed, after.disturbed, spoken):
+        yield disturbed.plain(language)
+    if moved.together:
+        yield campaigns.moved_together(moved.together, spoken).plain(language)
+    if moved.changes or not moved.unpaired:
+        counts = {name: str(len(moved.those(name))) for name in changes.BY_ATTENTION}
+        total = "compare.total_alone" if moved.together else "compare.total"
+        yield _say(total, language, **counts, not_compared=str(len(moved.unpaired)))
+        if moved.tested:
+            expected = f"{moved.expected_by_chance:.2g}"
+            yield _say("compare.chance", language, tested=str(moved.tested), expected=expected)
+        return
+    sides = Counter(lone.only_in for lone in moved.unpaired)
+    if {lone.why.key for lone in moved.unpaired} == {"same_runs"}:
+        yield _say("compare.all_same_runs", language, n=str(len(moved.unpaired)))
+    elif None in sides:
+        yield _say("compare.none_compared", language, n=str(len(moved.unpaired)))
+    else:
+        yield _say("compare.none_shared", language, before=str(sides["before"]), after=str(sides["after"]))
+
+
+def _row(change: Change, moved: Changes, language: str) -> tuple[str, ...]:
+    """Where all cases moved together, the reason of each is not said again."""
+    reason = "" if moved.together else _sentence(change.why, language)
+    outcome = SIGNS[change.outcome] + _say(f"outcome.{change.outcome}", language)
+    values = [
+        f"{numbers.throughput(side.items_per_s.value).text} {side.unit}\n"
+        + (", ".join(fairness.versions(side)) or _say("compare.version_unknown", language))
+        for side in (change.before, change.after)
+    ]
+    repeats = f"{change.before.n}/{change.after.n}"
+    return ("\n".join(filter(None, (outcome, reason))), change.case.id, *values, _ratio(change, "\n"), repeats)
+
+
+def _ratio(change: Change, between: str = " ") -> str:
+    ratio = change.ratio
+    return f"{change.shown:.3f}" + ("" if ratio.low is None else f"{between}[{ratio.low:.3f}, {ratio.high:.3f}]")
