@@ -2,8 +2,8 @@
 
 python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
 
-Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, the journal of
-attempts with its plans, and network measurements. Hashes are those of the stored files. Only runs that ended well are
+Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, and the journal
+of attempts with its plans. Hashes are those of the stored files. Only runs that ended well are
 kept; an older copy is replaced, and so is an older journal.
 """
 
@@ -20,7 +20,7 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite.core import paths
-from evalsuite.runs import columns, network
+from evalsuite.runs import columns
 from evalsuite.runs.journal import ATTEMPTS, CAMPAIGNS
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder, Store
@@ -35,7 +35,6 @@ def main() -> int:
             _keep(folder, kept, names, options.every)
             size = sum(file.stat().st_size for file in kept.iterdir())
             print(f"{kept.parent.name}/{kept.name} {size / 1e3:.0f} kB")
-    _keep_networks(options.runs, options.to)
     _keep_journal(options.runs, options.to)
     return 0
 
@@ -81,13 +80,6 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
         if log.arrivals.is_file():
             (kept / log.arrivals.name).write_text(_arrivals(log.arrivals.read_text(), moved))
     RunFolder(kept).write_outcome(replace(folder.outcome(), trimmed=True))
-
-
-def _keep_networks(runs: Path, to: Path) -> None:
-    for number, facts in enumerate(network.read(runs)):
-        place = network.folder(to, f"{facts.nodes}x{facts.devices_per_node}", str(number))
-        place.mkdir(parents=True, exist_ok=True)
-        network.write(place, replace(facts, campaign=None))
 
 
 def _keep_journal(runs: Path, to: Path) -> None:

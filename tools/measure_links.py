@@ -30,12 +30,11 @@ SCALES = "1x1,2x1,3x1"
 class Way:
     link: str
     options: tuple[str, ...]
-    measures_network: bool = False
 
 
 WAYS = (
-    Way(link="fast", options=("overlap=on", "fp16_allreduce=off"), measures_network=True),
-    Way(link="slow", options=("overlap=off", "fp16_allreduce=off"), measures_network=True),
+    Way(link="fast", options=("overlap=on", "fp16_allreduce=off")),
+    Way(link="slow", options=("overlap=off", "fp16_allreduce=off")),
     Way(link="slow", options=("overlap=on", "fp16_allreduce=off")),
     Way(link="slow", options=("overlap=on", "fp16_allreduce=on")),
 )
@@ -68,7 +67,6 @@ def _train(host: namespaces.Host, config: Path, way: Way, mbit: int, repeat: int
     for option in (f"image_size={options.image_size}", f"link_mbit={mbit}", *way.options):
         words += ["--option", option]
     words += ["--hosts", ",".join(NAMES), "--repeats", str(repeat)]
-    words += ["--measure-network"] if repeat == 1 and way.measures_network else []
     line = host.enter(sys.executable, "-m", "evalsuite", "run", *words, "--runs", str(options.runs.resolve()))
     path = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, "EVALSUITE_SSH": f"ssh -F {config}"}

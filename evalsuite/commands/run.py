@@ -5,7 +5,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +17,11 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_lost, note
 from evalsuite.core import locks
-from evalsuite.core.documents import COLLECTIVES
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign, hooks
 from evalsuite.launch.campaign import Environments
-from evalsuite.launch.checks import disk_space, network
+from evalsuite.launch.checks import disk_space
 from evalsuite.launch.checks.wall_time_left import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
@@ -86,8 +85,6 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         for sentence in prices.sentences(plan, place, options, missing):
             note(sentence)
         started = campaign.begin(planned, place.store)
-        if options.measures_network:
-            _measure_network(plan, place, missing, ready.pythons, started.id, options.share)
         _launch(plan, place, options, ready, missing, started)
     failed = sum(not folder.outcome().ended_well for folder in _ended_folders(plan, place.store))
     if not missing and plan.runs:
@@ -206,25 +203,6 @@ def _say_spared(plan: Plan, store: Store, spared: Sequence[Run]) -> None:
         hours = [price.device_hours for price in spared_prices if price.device_hours is not None]
         saved = f"{sum(hours):.2g}" if len(hours) == len(spared_prices) else "?"
         note(say("run.spared", runs=len(spared), hours=saved, repeats=repeats_asked(plan.spec)))
-
-
-def _measure_network(
-    plan: Plan,
-    place: Place,
-    missing: Sequence[Run],
-    pythons: Mapping[tuple[str, str], Path],
-    campaign_id: str,
-    share: bool,
-) -> None:
-    measured = {}
-    for case in (run.case for run in missing if run.case.total_devices > 1):
-        measured[case.scale, network.collective_of(plan.recipe(case), case)] = case
-    for (scale, collective), case in measured.items():
-        note(say("run.measuring_network", scale=scale, collective=COLLECTIVES[collective]))
-        interpreter = network.python(pythons, plan.adapters, case)
-        figures = network.measure(case, place.engine, interpreter, place.store.root, campaign_id, share, collective)
-        if figures.error:
-            note(say("run.no_network", scale=scale, reason=figures.error))
 
 
 def _ended_folders(plan: Plan, store: Store) -> Iterator[RunFolder]:

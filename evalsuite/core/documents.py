@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar, Literal, Self
 from evalsuite.core import decode
 from evalsuite.core.decode import at_least
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.messages import Phrase
 
 TRY = "try_run_folder"
 
@@ -204,51 +203,6 @@ class Gpu:
     power_limit_w: float | None = None
     compute_capability: str | None = None  # of an NVIDIA device: "7.0"
     of_job: bool | None = None  # stated with the samples only
-
-
-COLLECTIVES = {"gloo": "gloo", "nccl": "NCCL", "mpi": "MPI"}  # as their makers write them
-
-
-@dataclass(frozen=True, kw_only=True)
-class AllReduceTimes:
-    bytes: int
-    seconds: tuple[float, ...]  # of the slowest rank, each time
-
-
-@dataclass(frozen=True, kw_only=True)
-class StorageReading:
-    """A file read back once it was out of the host's memory."""
-
-    host: str
-    bytes: int
-    seconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkMeasurement(Document):
-    """Network and storage at a scale, measured in the same allocation as the training."""
-
-    nodes: int
-    devices_per_node: int
-    device: str
-    at: str
-    backend: str | None = None
-    tool: str | None = None
-    engine: str | None = None
-    campaign: str | None = None
-    hosts: tuple[str, ...] | None = None
-    link_mbit: int | None = None  # by the runs' own option of that name
-    all_reduce: tuple[AllReduceTimes, ...] = ()
-    storage: tuple[StorageReading, ...] = ()
-    error: Phrase | None = None
-
-    @property
-    def scale(self) -> str:
-        return f"{self.nodes}x{self.devices_per_node}"
-
-    @property
-    def devices(self) -> int:
-        return self.nodes * self.devices_per_node
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from evalsuite.core.messages import Phrase
 
 if TYPE_CHECKING:
     from evalsuite.core.author_document import AuthorNote, KeptProblem, LabDocument, TrainingPrice
-    from evalsuite.core.documents import HostEnvironment, NetworkMeasurement, RunCommand
+    from evalsuite.core.documents import HostEnvironment, RunCommand
     from evalsuite.core.expressions import OwnColumn
     from evalsuite.core.workload import EquivalenceReceipt
 
@@ -626,7 +626,6 @@ class Evaluation:
     superseded: tuple[Attempt, ...] = ()  # count for nothing: made again, or taken away
     most_repeats: int | None = None  # of a case that *repeats* left open; None: no limit of its own
     receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
-    networks: "tuple[NetworkMeasurement, ...]" = ()
     columns: "tuple[OwnColumn, ...]" = ()
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
     price: "TrainingPrice | None" = None

@@ -17,7 +17,7 @@ from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
 from evalsuite.results.judge.verdicts import verdicts
-from evalsuite.results.measure import convergence, loss_curves, measuring, network
+from evalsuite.results.measure import convergence, loss_curves, measuring
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.cache import Measured
 from evalsuite.results.measure.summary import summaries, valid
@@ -26,7 +26,6 @@ from evalsuite.results.rules import attempts, data_rules, other_nodes, own_figur
 from evalsuite.results.rules.attempts import Recorded
 from evalsuite.results.rules.own_figures import Earlier
 from evalsuite.runs import equivalence, rehearsed, trials
-from evalsuite.runs import network as measured_networks
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
 from evalsuite.runs.store import Store, folder_name
@@ -89,7 +88,6 @@ def evaluate(
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
         receipts=equivalence.own((*receipts, *(root / equivalence.BESIDE_RUNS for root in store.roots))),
-        networks=network.newest(measured_networks.read(*store.roots), {run.campaign for run in ordered}),
         trials=_trials(store, asked),
         journal_sha256=recorded.sha256,
     )

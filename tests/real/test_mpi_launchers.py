@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from evalsuite.core.errors import Exit
-from evalsuite.core.messages import from_json
 from tests import mpi_launchers, namespaces, sources
 from tests.mpi_launchers import LAUNCHERS, Launcher
-from tests.processes import running, soon
 from tests.toynet import TOYNET, TOYS
 
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
@@ -102,91 +100,3 @@ def test_mpirun_in_a_container_starts_its_ranks_in_the_image_on_every_host(reach
     log = "".join(file.read_text() for file in tmp_path.glob("runs/*/r0/log.*"))
     assert process.returncode == Exit.DONE, said + log
     assert sorted(re.findall(r"rank of (\w) in toy:1", log)) == ["a", "b"]
-
-
-@over(*OPEN_MPI)
-def test_a_script_that_mpirun_starts_on_hosts_has_its_network_measured_over_mpi(reached, tmp_path, launcher):
-    (tmp_path / "mpinet.py").write_text(STARTED_BY_MPIRUN.replace("SCRIPTS", str(TOYS / "scripts")))
-    hosts, config = reached
-    for host in hosts.values():  # mpirun on a host has no variable of ours that says how to reach the others
-        subprocess.run(host.enter("mount", "--bind", str(config), "/etc/ssh/ssh_config"), check=True)
-    words = ("--frameworks", "mpinet", "--adapters", str(tmp_path / "mpinet.py"), "--scales", "2x1", "--steps", "5+20")
-
-    process = started(reached, tmp_path, launcher, *words, "--hosts", "a,b", "--measure-network")
-    said, _ = process.communicate(timeout=240)
-
-    (file,) = tmp_path.glob("runs/network/*/network.json")
-    document = json.loads(file.read_text())
-    assert (document["backend"], document.get("error")) == ("mpi", None), said
-    assert document["tool"].startswith(launcher.name)
-    times = {each["bytes"]: min(each["seconds"]) for each in document["all_reduce"]}
-    assert 0 < times[1 << 10] < times[1 << 27] < 60
-    assert sorted(each["host"] for each in document["storage"]) == ["a", "b"]
-
-
-@over(*LAUNCHERS)
-def test_the_evaluator_that_is_killed_leaves_nothing_running_on_any_host(reached, tmp_path, launcher):
-    words = ("--scales", "2x1", "--steps", LONG, "--hosts", "a,b", "--via", launcher.via)
-    process = started(reached, tmp_path, launcher, *words)
-    assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/log.*.txt"))) == 2, 60)
-
-    process.kill()
-    process.communicate()
-
-    assert soon(lambda: not running(str(tmp_path)), 30), running(str(tmp_path))
-
-
-@over(*NEWER)
-def test_a_host_whose_processes_all_die_is_lost_and_another_takes_its_place(tmp_path, launcher):
-    with namespaces.with_ssh("a", "b", "c") as (hosts, config):
-        words = ("--scales", "2x1", "--steps", "5+500", "--hosts", "a,b,c", "--via", launcher.via)
-        process = started((hosts, config), tmp_path, launcher, *words)
-        assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 2, 60)
-        files = tmp_path.glob("runs/*/r0/samples.*.jsonl")
-        victim = max(file.name.split(".")[1] for file in files)  # b, or c where preflight found b slow
-
-        hosts[victim].end_all()
-
-        said, _ = process.communicate(timeout=240)
-    (run,) = tmp_path.glob("runs/*/r0")
-    assert json.loads((run / "outcome.json").read_text())["status"] == "completed", said
-    assert set(ranks(tmp_path)) == {"a", "b", "c"} - {victim}, said
-    (failed,) = tmp_path.glob("runs/*/infrastructure-r0-1")
-    assert json.loads((failed / "outcome.json").read_text())["fault"] == "infrastructure"
-
-
-@over(*LAUNCHERS)
-@pytest.mark.parametrize("storage", ["kept", "lost"])
-def test_a_host_that_is_cut_off_is_lost_and_ends_by_itself_and_another_takes_its_place(tmp_path, launcher, storage):
-    with namespaces.with_ssh("a", "b", "c", "d") as (hosts, config):
-        words = ("--scales", "3x1", "--steps", LONG, "--hosts", "a,b,c,d", "--via", launcher.via, "--retries", "1")
-        process = started((hosts, config), tmp_path, launcher, *words)
-        assert soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 3, 60)
-        victim = max(file.name.split(".")[1] for file in tmp_path.glob("runs/*/r0/samples.*.jsonl"))
-        others = set(hosts) - {victim}
-
-        if storage == "lost":
-            subprocess.run(hosts[victim].enter("mount", "-t", "tmpfs", "none", str(tmp_path / "runs")), check=True)
-        hosts[victim].cut_off()
-
-        left = "sample -o"
-        happened = soon(lambda: _failed(tmp_path) or process.poll() is not None, HANG_LIMIT_S)
-        gone = happened and soon(lambda: not hosts[victim].running(left), HANG_LIMIT_S)
-        goes_on = happened and soon(lambda: len(list(tmp_path.glob("runs/*/r0/samples.*.jsonl"))) == 3, 60)
-        again = {file.name.split(".")[1] for file in tmp_path.glob("runs/*/r0/samples.*.jsonl")}
-        process.terminate()
-        said, _ = process.communicate(timeout=60)
-        said += "".join(file.read_text() for file in tmp_path.glob("runs/*/*/engine.txt"))
-        assert (bool(happened), gone, goes_on) == (True, True, True), said
-        assert soon(lambda: not any(host.running(left) for host in hosts.values()), 30), said
-    assert again == others, said
-    failed = _failed(tmp_path)
-    assert failed is not None, said
-    assert (failed["fault"], failed["status"]) == ("infrastructure", "failed")
-    assert f"lost on {victim}" in from_json(failed["reason"])
-
-
-def _failed(folder: Path) -> dict | None:
-    """How the attempt ended that the infrastructure failed."""
-    file = next(folder.glob("runs/*/infrastructure-r0-1/outcome.json"), None)
-    return json.loads(file.read_text()) if file else None

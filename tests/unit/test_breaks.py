@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.core.documents import AllReduceTimes, NetworkMeasurement
 from evalsuite.core.model import Breakdown, Phase, Utilisation
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import words
@@ -91,24 +90,6 @@ def test_a_host_alone_that_sends_next_to_nothing_is_said_to_send_about_nothing()
         said = why.describe_change(drop.changes[-1], words.read()).plain("en")
 
         assert said.replace("\u202f", " ").replace("\u00a0", " ") == "network ≈ 0 → 70.0 MB/s"
-
-
-def test_the_network_is_held_against_what_an_all_reduce_reached_on_the_same_links():
-    used = Utilisation(
-        resource="network_send", unit="bytes/s", mean=1.2e8, p5=0, p95=0, samples=9, coverage=1, capacity=2.5e9
-    )
-    base, small, large, largest = ladder(100, 780, 1100, 1300)
-    series = with_scaling((base, small, replace(large, utilisation=(used,)), largest))
-    # 100 MB in 2 s: each of 16 devices sends 2 * 15/16 of it, and so does each of the two nodes, whatever its devices
-    curve = (AllReduceTimes(bytes=1000, seconds=(1.0,)), AllReduceTimes(bytes=10**8, seconds=(2.0, 2.0, 9.0)))
-    measured = NetworkMeasurement(nodes=2, devices_per_node=8, device="cpu", at="2026-01-02", all_reduce=curve)
-    others = (replace(measured, nodes=4), replace(measured, link_mbit=100), replace(measured, all_reduce=()))
-
-    (drop,) = breaks(series, 0.8, (measured, *others)).found
-    (without,) = breaks(series, 0.8, others).found
-
-    assert drop.changes[-1].of_measured == pytest.approx(1.2e8 / (2 * 1e8 / 2 * 2 * 15 / 16))
-    assert (without.changes[-1].of_measured, without.changes[-1].of_capacity) == (None, pytest.approx(0.048))
 
 
 def test_what_was_not_recorded_before_is_absent_and_not_zero():

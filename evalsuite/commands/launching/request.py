@@ -52,7 +52,6 @@ class Options:
 
     environment: str  # CONTAINER, CURRENT or MANAGED
     search_paths: Places  # of dialects that are not built in
-    measures_network: bool = False  # before the first run of each scale
     share: bool = False  # a run may go on at the same time as another evaluation on the machine
     criteria: "Criteria | None" = None  # that adaptive repeats decide by; None: those of every report
     spent_h: float = 0.0  # device-hours that the search for the largest batches has taken
@@ -98,7 +97,6 @@ def read_request(arguments: argparse.Namespace) -> Request:
         options=Options(
             environment=CONTAINER if engine.container else arguments.environment,
             search_paths=paths,
-            measures_network=arguments.measure_network,
             share=arguments.share,
         ),
     )

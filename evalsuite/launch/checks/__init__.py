@@ -1,1 +1,1 @@
-"""What is looked at before and between runs: nodes, network, disk, time left, drift, and the doctor."""
+"""What is looked at before and between runs: nodes, disk, time left, drift, and the doctor."""

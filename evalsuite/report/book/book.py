@@ -84,7 +84,7 @@ class Book:
     @cached_property
     def breaks(self) -> Breaks | None:
         threshold = self.efficiency_threshold
-        return None if threshold is None else breaks_room.breaks(self.valid, threshold, self.evaluation.networks)
+        return None if threshold is None else breaks_room.breaks(self.valid, threshold)
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:

@@ -4,7 +4,7 @@
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evalsuite.core.model import Case, Measurement, Row, Summary, Target, Unmeasured
@@ -13,7 +13,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
 from evalsuite.results.compare.equivalence_results import case_pairs
-from evalsuite.results.measure import convergence, latency, loss_curves, network
+from evalsuite.results.measure import convergence, latency, loss_curves
 from evalsuite.results.measure.first_prints import first_prints
 from evalsuite.results.rules import flops_and_energy
 
@@ -119,13 +119,6 @@ def _losses(book: Book, run: Measurement) -> Mapping[str, Any] | None:
     return {**vars(run.losses), **shown, "outside": outside}
 
 
-def _all_reduce(book: Book, thing: Any) -> Iterator[dict[str, Any]]:
-    times, curve = network.times_s(thing), network.bus_curve(thing)
-    counted = {each.bytes: len(each.seconds) for each in thing.all_reduce}
-    for size in sorted(times):
-        yield {"bytes": size, "n": counted[size], "seconds": times[size], "bus_bytes_per_s": curve.get(size)}
-
-
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
     ids = [summary.case.id for summary in comparison.members]
     return [
@@ -142,7 +135,6 @@ def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
 
 FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "aggregation": lambda book, thing: "largest_scale" if thing.largest_only else "every_scale",
-    "all_reduce": _all_reduce,
     "also": lambda book, thing: ";".join(thing.also),
     "among": lambda book, thing: {
         "what": thing.scope.among,
@@ -184,7 +176,6 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "ranked_together": lambda book, thing: [[each.case.id for each in part] for part in thing.ranked],
     "reason": lambda book, thing: thing.reason or None,
     "state": lambda book, thing: book.state(thing.case),
-    "storage_bytes_per_s": lambda book, thing: network.read_bytes_per_s(thing),
     "text": lambda book, thing: findings.english(thing),
     "time_to_solution": _solution,
     "to_target": _to_target,

@@ -3,7 +3,6 @@
 An SVG holds only numbers, units and proper names: words live in HTML (docs/report.md#words).
 """
 
-from evalsuite.report.figures.bandwidth import BandwidthLine, bandwidth
 from evalsuite.report.figures.bullets import bullet
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (

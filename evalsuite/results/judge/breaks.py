@@ -11,12 +11,11 @@ from itertools import groupby, pairwise
 from statistics import fmean
 from typing import Literal
 
-from evalsuite.core.documents import NetworkMeasurement
 from evalsuite.core.model import Summary, Utilisation, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.decisions import FEWEST_RUNS
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.measure import breakdown, network
+from evalsuite.results.measure import breakdown
 from evalsuite.results.measure.summary import values
 
 FEWEST_SCALES = 3
@@ -34,7 +33,6 @@ class RecordedChange:
     before: float | None
     after: float
     of_capacity: float | None = None  # with "network": share of what is stated, after
-    of_measured: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +92,12 @@ class Breaks:
         return tuple(sorted(broken, key=lambda point: point.step))
 
 
-def breaks(summaries: Iterable[Summary], threshold: float, networks: Sequence[NetworkMeasurement] = ()) -> Breaks:
+def breaks(summaries: Iterable[Summary], threshold: float) -> Breaks:
     weak = (row for row in summaries if row.case.strong_batch is None)  # the threshold is about a kept batch
     sound = (row for row in weak if row.efficiency is not None and not suspicious(row))
     series = by_key((fairness.group(row, fairness.SCALES), row) for row in sound)
     ladders = [tuple(sorted(members, key=_devices)) for members in series.values() if _scales(members) > 1]
-    judged = (Ladder(scales=each, broken=_first(each, threshold, networks)) for each in ladders)
+    judged = (Ladder(scales=each, broken=_first(each, threshold)) for each in ladders)
     return Breaks(threshold=threshold, ladders=tuple(judged))
 
 
@@ -136,7 +134,7 @@ def _devices(summary: Summary) -> int:
     return summary.case.total_devices
 
 
-def _first(ladder: Sequence[Summary], threshold: float, networks: Sequence[NetworkMeasurement]) -> Break | None:
+def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
     for before, after in pairwise(ladder):
         if _devices(after) == _devices(before):
             continue
@@ -144,7 +142,7 @@ def _first(ladder: Sequence[Summary], threshold: float, networks: Sequence[Netwo
         if step < threshold:
             best = _step(before, after, max(values(after)) / min(values(before)))
             certain = min(before.n, after.n) >= FEWEST_RUNS and best < threshold
-            changes = tuple(_changes(before, after, networks))
+            changes = tuple(_changes(before, after))
             return Break(before=before, after=after, step=step, certain=certain, changes=changes)
     return None
 
@@ -154,7 +152,7 @@ def _step(before: Summary, after: Summary, ratio: float) -> float:
     return math.pow(ratio / more, 1 / math.log2(more))
 
 
-def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurement]) -> Iterable[RecordedChange]:
+def _changes(before: Summary, after: Summary) -> Iterable[RecordedChange]:
     if before.case.nodes == 1 < after.case.nodes:
         yield RecordedChange(key="nodes", before=1, after=after.case.nodes)
     for key, phases in PHASES.items():
@@ -167,13 +165,11 @@ def _changes(before: Summary, after: Summary, networks: Sequence[NetworkMeasurem
     was, now = _network(before), _network(after)
     crosses = after.case.nodes > 1
     if crosses and now is not None and now.mean > 0 and (was is None or now.mean >= LEAST_GROWTH * was.mean):
-        reached = network.reached_bytes_per_s(networks, after.case)
         yield RecordedChange(
             key="network",
             before=was.mean if was else None,
             after=now.mean,
             of_capacity=now.mean / now.capacity if now.capacity else None,
-            of_measured=now.mean / reached if reached else None,
         )
 
 

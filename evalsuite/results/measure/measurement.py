@@ -34,7 +34,6 @@ from evalsuite.logs.steps import losses
 from evalsuite.results.measure import balance, facts, machines, plausibility, traces
 from evalsuite.results.measure.plausibility import items_per_epoch
 from evalsuite.results.samples import run_figures, utilisation
-from evalsuite.runs import network
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import Log, RunFolder
@@ -218,7 +217,7 @@ def _planned(case: Case) -> utilisation.Devices:
     return utilisation.Devices(
         nodes=case.nodes,
         accelerators=case.total_devices if case.device != "cpu" else 0,
-        link_mbit=network.link_mbit(case),
+        link_mbit=whole(case.option("link_mbit") or ""),
     )
 
 

@@ -20,8 +20,6 @@ FORMS: dict[str, Form] = {
     **dict.fromkeys(_RATES, numbers.throughput),
     **dict.fromkeys(("speedup", "ideal", "ratio"), numbers.speedup),
     **dict.fromkeys(("efficiency", "cv"), numbers.percent),
-    "message": numbers.memory,
-    "bandwidth": numbers.rate,
 }
 NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 

@@ -15,7 +15,6 @@ from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, series_of_block
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.models import network
 from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.variants import effects, sweeps
 from evalsuite.report.sections.why import why
@@ -44,7 +43,6 @@ def _section(subject: Subject, model: Model) -> Section:
             policies=policies(model.blocks),
             largest=model_figures.largest_batches(subject.book, model),
             table=model_figures.of_model(subject.book, model),
-            network=network.of_model(subject.book, model),
         ),
     )
 
@@ -54,7 +52,6 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     pairs, of_effects = cells.lift_shared(() if subject.in_parts else effects.effects(book, model))
     swept = () if subject.in_parts else sweeps.sweeps(book, model)
     option, by_option = ("", ()) if subject.in_parts else sweeps.of_option(book, model)
-    measured = network.of_model(book, model)
     scaling = scaling_blocks((model,))
     options = [option for option in effects.OPTIONS if any(effect.option == option for effect in pairs)]
     return {
@@ -78,8 +75,6 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "sweep_table": sweeps.table(swept) if swept else None,
         "sweep_figure": sweeps.draw_sweeps(model, swept, look, words) if swept else None,
         "option_figure": sweeps.draw_option(model, option, by_option, look, words) if by_option else None,
-        "network": measured,
-        "network_figure": network.draw_network(model, measured, words),
     }
 
 

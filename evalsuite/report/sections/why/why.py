@@ -148,8 +148,6 @@ def describe_change(change: RecordedChange, words: Words) -> Text:
         nothing = change.key == "network" and change.before < NOTHING_BESIDE * change.after
         before = words("breaks.no_network") if nothing else form(change.before)
         known = words("why.base_share", before=before, after=known)
-    if change.of_measured is not None:
-        return words("breaks.network_measured", change=known, share=numbers.percent(change.of_measured))
     if change.of_capacity is not None:
         return words("breaks.network_share", change=known, share=numbers.percent(change.of_capacity))
     return words(f"breaks.{change.key}", change=known)
