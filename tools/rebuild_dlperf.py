@@ -9,7 +9,7 @@ import functools
 import statistics
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import facts, machines, summary
+from evalsuite.results.rules import suspicions
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
 TITLE = "dlperf_v1"
@@ -158,10 +159,11 @@ def _differs(case: Case, published: float, median: float, run: Mapping[str, str]
     )
 
 
-def _findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
+def _findings(summaries: Sequence[Summary]) -> Iterator[Finding]:
     for each in summaries:
         yield from (finding for run in each.measurements for finding in run.findings)
         yield from each.findings
+    yield from suspicions.findings(summary.valid(summaries))
 
 
 def _machine(source: Mapping) -> Machine:

@@ -43,7 +43,7 @@ LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run → a finding
     "printed": (findings.PrintedOnly(method=""),),
     "disputed": (findings.ClocksFarApart(difference=0.0),),
 }
-SCHEMA_VERSION = 1  # of summary.json; data/schema/summary.schema.json describes it
+SCHEMA_VERSION = 2  # of summary.json; data/schema/summary.schema.json describes it
 NEARLY = 1e-9  # numbers go through text
 Noun = TypeVar("Noun")
 SUMMARY, PAGE = "summary.json", "report.html"
