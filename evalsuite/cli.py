@@ -213,7 +213,7 @@ def whole_parser() -> Parser:
 
 
 def _module(command: str) -> ModuleType:
-    """`on-hosts` is `on_hosts`; a Python keyword gets an underscore."""
-    name = ".".join(filter(None, (DECLARED["folders"].get(command), command.replace("-", "_"))))
+    """A Python keyword gets an underscore."""
+    name = ".".join(filter(None, (DECLARED["folders"].get(command), command)))
     suffix = "_" if keyword.iskeyword(name.rpartition(".")[2]) else ""
     return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

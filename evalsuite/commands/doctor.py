@@ -1,30 +1,96 @@
-"""`evalsuite doctor`: what this machine can run. Needs nothing but the standard library to say what is missing."""
+"""`evalsuite doctor`: what this machine can run, or whether the nodes of an engine are fit.
+
+Of this machine it needs nothing but the standard library to say what is missing.
+"""
 
 import argparse
+import os
+import threading
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
+from evalsuite.commands import options
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import print_json
-from evalsuite.core.errors import Exit
-from evalsuite.launch.checks import doctor
-from evalsuite.launch.checks.doctor import Check
+from evalsuite.core import decode
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import Message
+from evalsuite.launch.checks import doctor, nodes
+from evalsuite.launch.checks.nodes import Check, Node
 
-MARKS = {"ok": "ok", "later": "later", "missing": "--", "broken": "!!"}
+MARKS = {"ok": "ok", "later": "later", "missing": "--", "doubtful": "!!", "broken": "!!"}
+GIB = 1 << 30
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.on_node is not None:
+        token, *programs = arguments.argv
+        nodes.report(arguments.on_node, token, programs, lambda line: print(line, flush=True))
+        return Exit.DONE
+    if arguments.argv:
+        return _start_on_hosts(arguments)
+    if arguments.hosts or arguments.engine not in (None, "local"):
+        return _look_at_nodes(arguments)
     checks = doctor.checks(arguments.runs, arguments.adapters)
     ready = doctor.ready(checks)
     if arguments.json:
         print_json({"ready": ready, "checks": list(map(asdict, checks))})
     else:
-        _print_table(checks, ready)
+        _print_table(checks, say("doctor.ready" if ready else "doctor.not_ready"))
     return Exit.DONE
 
 
-def _print_table(checks: Sequence[Check], ready: bool) -> None:
+def _start_on_hosts(arguments: argparse.Namespace) -> int:
+    from evalsuite.launch.remote import ssh
+
+    if not arguments.hosts:
+        raise EvalsuiteError.of("commands.no_hosts")
+    one_at_a_time = threading.Lock()
+
+    def print_line(line: str) -> None:
+        with one_at_a_time:
+            print(line, flush=True)
+
+    return ssh.run_on_hosts(options.read_hosts(arguments), arguments.argv, print_line)
+
+
+def _look_at_nodes(arguments: argparse.Namespace) -> int:
+    from evalsuite.commands.launching import engine_choice
+
+    engine = engine_choice.engine(arguments)
+    if why := engine.unready(os.environ):
+        raise EvalsuiteError(why)
+    if not engine.nodes:
+        raise EvalsuiteError.of("commands.no_nodes", name=engine.name)
+    found = nodes.look_at_nodes(engine, arguments.runs, devices=arguments.devices_per_node)
+    fit = nodes.chosen(found)
+    if arguments.json:
+        shown = [decode.encode(replace(node, output="")) | {"fit": node.fit} for node in found]
+        print_json({"ready": len(fit) == len(found), "nodes": shown})
+    else:
+        checks = [check for node in found for check in (*_describe(node), *node.checks)]
+        _print_table(checks, say("doctor.fit", fit=len(fit), nodes=len(found)))
+    return Exit.DONE if len(fit) == len(found) else Exit.USAGE
+
+
+def _describe(node: Node) -> list[Check]:
+    facts = node.facts
+    if facts is None:
+        return []
+    cells = {
+        "cores": (facts.cores, "{:g}"),
+        "devices": (facts.devices, "{}"),
+        "free": (facts.free_bytes and facts.free_bytes / GIB, "{:.1f} GiB"),
+        "probe": (facts.probe_s, "{:.2f} s"),
+        "clock": (node.clock_offset_s, "{:+.1f} s"),
+    }
+    shown = {name: "—" if value is None else form.format(value) for name, (value, form) in cells.items()}
+    detail = Message("nodes.here", **shown)
+    return [Check(group="nodes", name=node.name, state="ok" if node.fit else "broken", detail=detail)]
+
+
+def _print_table(checks: Sequence[Check], conclusion: str) -> None:
     """Plain text, since the package that draws tables may be what is missing."""
     names = {check.name: i18n.worded(check.name) for check in checks}
     width = max(map(i18n.columns, names.values()))
@@ -38,4 +104,4 @@ def _print_table(checks: Sequence[Check], ready: bool) -> None:
         if check.remedy:
             print(f"  {'':5}  {'':{width}}  → {i18n.worded(check.remedy)}")
     print("\n" + say("doctor.marks"))
-    print(say("doctor.ready" if ready else "doctor.not_ready"))
+    print(conclusion)

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.commands import preflight
-from evalsuite.commands.launching import batch_searches, prices
+from evalsuite.commands.launching import batch_searches, fit_nodes, prices
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missing_runs, repeats_asked
 from evalsuite.commands.launching.request import Options, Place, Request, make_launcher, read_request
 from evalsuite.commands.printing import i18n
@@ -96,7 +95,7 @@ def run_missing(request: Request) -> tuple[Plan, int]:
 def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run]) -> tuple[Place, Environments]:
     if why := place.engine.unready(os.environ):
         raise EvalsuiteError(why)
-    place = preflight.choose_nodes(plan, place, options, missing)
+    place = fit_nodes.choose_nodes(plan, place, options, missing)
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
     _say_left_out(ready.skips)
     return place, ready
@@ -114,7 +113,7 @@ def _launch(
     spec, store = plan.spec, place.store
     estimate = prices.estimate(plan, store, missing)
     remaining = RemainingTime(allocations.wall_time_left_s(os.environ), estimate)
-    on_fit_nodes = preflight.replace_nodes(store.root, missing, preflight.interpreters(plan, options, missing))
+    on_fit_nodes = fit_nodes.replace_nodes(store.root, missing, fit_nodes.interpreters(plan, options, missing))
     launcher = replace(make_launcher(spec, place.engine, options, ready), after_fault=on_fit_nodes)
     extent = campaign.Extent(
         retries=spec.retries,

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from evalsuite.core import files
-from evalsuite.runs.preflight import DeviceProcess
+from evalsuite.machine.sensors.sensor import DeviceProcess
 
 FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO in include/linux/proc_ns.h
 LEAST_CORES = 0.3  # less is what any machine does anyway

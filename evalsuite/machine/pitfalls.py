@@ -5,17 +5,18 @@ import os
 import re
 import resource
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 from evalsuite.core import files
-from evalsuite.core.messages import Message
+from evalsuite.core.messages import Message, Phrase
 from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import nvidia_settings, system
 from evalsuite.machine.sensors.network import active_ports
 from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
 from evalsuite.machine.sensors.processor import numbers, usable_cores
-from evalsuite.runs.preflight import Area, Pitfall
 
 IPV4_AND_6 = {2, 10}  # AF_INET and AF_INET6 on Linux
 CPU_POLICY = Path("sys/devices/system/cpu/cpu0/cpufreq")
@@ -23,6 +24,17 @@ VARYING = ("intel_pstate", "amd-pstate-epp")  # of these "powersave" is no fixed
 LEAST_LOCKED_BYTES = 1 << 30
 IPC_LOCK = 14  # capabilities(7): locked memory has no limit
 PEER_MODULES = ("nvidia_peermem", "nv_peer_mem")
+
+
+Area = Literal["network", "infiniband", "clocks", "numa"]
+AREAS = get_args(Area)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pitfall:
+    area: Area
+    seen: Phrase
+    remedy: Phrase
 
 
 def find(environment: Mapping[str, str] = os.environ, root: Path = Path("/")) -> tuple[Pitfall, ...]:

@@ -51,7 +51,7 @@ def port_of(folder: str) -> int:
 def _ssh(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
     """Our own fan-out gives each host its rank and ends all when one fails."""
     addresses = ",".join(host.address for host in hosts)
-    return (sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", addresses, "--", *command)
+    return (sys.executable, "-m", "evalsuite", "doctor", "--hosts", addresses, "--", *command)
 
 
 def _open_mpi(option: str, component: str) -> Callable[[Sequence[Host], Argv, Ways], Argv]:

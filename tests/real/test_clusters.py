@@ -142,7 +142,7 @@ def test_a_host_that_is_cut_off_costs_one_run_and_another_takes_its_place(tmp_pa
         runs = tmp_path / "runs"
         assert soon(lambda: len(list(runs.glob("*/r0/samples.*.jsonl"))) == 2)
         files = runs.glob("*/r0/samples.*.jsonl")
-        victim = max(file.name.split(".")[1] for file in files)  # b, or c where preflight found b slow
+        victim = max(file.name.split(".")[1] for file in files)  # b, or c where b was found slow
 
         hosts[victim].cut_off()
 

@@ -56,8 +56,9 @@ def sampled(tmp_path):
 
 
 def looked_at(tmp_path, source) -> dict:
-    """The facts of this node as preflight has them, with that library."""
-    line = [sys.executable, "-m", "evalsuite", "preflight", "--runs", str(tmp_path / "runs"), "--json"]
+    """The facts of this node as doctor has them, with that library."""
+    words = ("doctor", "--hosts", "localhost", "--runs", str(tmp_path / "runs"), "--json")
+    line = [sys.executable, "-m", "evalsuite", *words]
     said = subprocess.run(line, env=stand_in(tmp_path, source), capture_output=True, text=True, timeout=400)
     assert said.returncode == 0, said.stdout + said.stderr
     return json.loads(said.stdout)["nodes"][0]

@@ -44,7 +44,7 @@ def test_every_host_trains_and_is_sampled_whatever_starts_it(reached, tmp_path, 
     assert code == Exit.DONE, said
     assert {file.name for file in run.glob("log.*")} == {"log.a.txt", "log.b.txt", "log.c.txt"}
     ranks = {host: json.loads((run / f"environment.{host}.json").read_text())["node_rank"] for host in "abc"}
-    # in the order given, but for a host that preflight found slow, which comes last
+    # in the order given, but for a host that was found slow, which comes last
     assert sorted(ranks.values()) == [0, 1, 2]
     switches = json.loads((run / "environment.c.json").read_text())["environment_variables"]
     assert (switches["GLOO_SOCKET_IFNAME"], switches["NCCL_SOCKET_IFNAME"]) == ("eth0", "=eth0")

@@ -4,7 +4,7 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.launch.checks import doctor
-from evalsuite.launch.checks.doctor import Check
+from evalsuite.launch.checks.nodes import Check
 from evalsuite.launch.programs import Program
 from evalsuite.launch.provision import virtualenvs
 from tests import sources

@@ -76,7 +76,7 @@ HANDED = (
 
 
 def test_over_ssh_and_hydra_the_hosts_follow_the_list_with_every_variable_in_words():
-    assert line_via("ssh").startswith(f"PYTHON -m evalsuite on-hosts --hosts gpu01,me@gpu02 -- {HANDED}")
+    assert line_via("ssh").startswith(f"PYTHON -m evalsuite doctor --hosts gpu01,me@gpu02 -- {HANDED}")
 
     start = "mpiexec.hydra -launcher ssh -iface eth1 -hosts gpu01,me@gpu02 -n 2 -ppn 1 -bind-to none "
     assert line_via("hydra", interface="eth1").startswith(start + HANDED)
@@ -153,7 +153,7 @@ def test_a_plan_over_hosts_is_not_judged_by_this_machine(capsys):
 
 def fan_out(tmp_path, *argv: str, names: str = "localhost") -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-m", "evalsuite", "on-hosts", "--hosts", names, "--", *argv],
+        [sys.executable, "-m", "evalsuite", "doctor", "--hosts", names, "--", *argv],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(paths.PACKAGE.parent), "EVALSUITE_SSH": "false"},
         stdout=subprocess.PIPE,

@@ -16,10 +16,10 @@ from evalsuite.core.messages import wording
 from evalsuite.launch.checks import doctor
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.machine import pitfalls
+from evalsuite.machine.pitfalls import AREAS
 from evalsuite.machine.sensors import system
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
-from evalsuite.runs.preflight import AREAS
 from tests import sources
 from tests.toys import CASE, toynet
 

@@ -7,15 +7,16 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from evalsuite.agent import run_groups
 from evalsuite.contracts import adapter, registry
 from evalsuite.core import files, paths
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Device
+from evalsuite.launch.checks import nodes
+from evalsuite.launch.checks.nodes import Check
 from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.provision import data_manifest, installer, virtualenvs
 from evalsuite.launch.provision.recipe_locks import find_lock
@@ -26,9 +27,7 @@ from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.plan import data_sets
-from evalsuite.runs.preflight import AREAS
 
-State = Literal["ok", "later", "missing", "broken"]
 QUESTION_TIMEOUT_S = 5.0
 GIB = 1 << 30
 NVIDIA = "0x10de"  # PCI vendor number
@@ -36,20 +35,12 @@ DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
 ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (0.3 to 1.5 GB each)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    group: str
-    name: str
-    state: State  # "later": made on first use; "broken": there, and does not work
-    detail: str
-    remedy: str = ""
-
-
 def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
     return [
         *machine(),
         *devices(),
         *training(),
+        *others(),
         *(compiled(folders) if open_accelerators().kind == "gpu" else ()),
         *engines(),
         *tools(),
@@ -122,13 +113,20 @@ def nvidia_cards(root: Path = Path("/")) -> int:
 
 def training() -> Iterator[Check]:
     present = pitfalls.find()
-    for area in AREAS:
+    for area in pitfalls.AREAS:
         check = functools.partial(Check, group="training", name=Message(f"launch.area_{area}"))
         here = [pitfall for pitfall in present if pitfall.area == area]
         yield from (check(state="broken", detail=pitfall.seen, remedy=pitfall.remedy) for pitfall in here)
         if not here:
             of_gpus = area in ("network", "numa") and not len(open_accelerators())
             yield check(state="ok", detail=Message("launch.with_gpus") if of_gpus else Message("launch.no_pitfall"))
+
+
+def others() -> Iterator[Check]:
+    """Programs beside the measurement."""
+    here = replace(nodes.facts(), pitfalls=None)
+    for check in nodes.judge(nodes.Node(name="", facts=here), Path()):
+        yield replace(check, group="training", name=Message("launch.name_others"))
 
 
 def compiled(folders: Sequence[Path] = ()) -> Iterator[Check]:

@@ -9,8 +9,7 @@ from evalsuite.contracts import author_modules
 from evalsuite.core import decode
 from evalsuite.core.documents import Gpu
 from evalsuite.core.messages import Message
-from evalsuite.machine.sensors.sensor import Sensor
-from evalsuite.runs.preflight import DeviceProcess
+from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor
 from evalsuite.runs.samples import GpuReading
 
 VARIABLE = "EVALSUITE_SENSORS"  # folders or files, as PATH has them

@@ -8,9 +8,8 @@ from evalsuite.machine.sensors import nvml, pcie
 from evalsuite.machine.sensors.nvidia_buffers import Buffer
 from evalsuite.machine.sensors.nvidia_health import Health, Xids
 from evalsuite.machine.sensors.nvidia_profile import Profile
-from evalsuite.machine.sensors.sensor import Sensor
+from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor
 from evalsuite.machine.sensors.visible import visible
-from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
 
 ALL_LINKS = 0xFFFFFFFF  # the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)

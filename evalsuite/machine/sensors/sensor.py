@@ -1,11 +1,21 @@
 """What a sensor of accelerators is: one class a vendor."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from evalsuite.core.documents import Gpu
-from evalsuite.runs.preflight import DeviceProcess
 from evalsuite.runs.samples import GpuReading
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceProcess:
+    """A program on an accelerator. None: the driver or the machine does not say it."""
+
+    device: int
+    pid: int
+    name: str | None = None
+    memory_bytes: int | None = None
 
 
 class Sensor:
