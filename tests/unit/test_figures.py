@@ -70,8 +70,6 @@ CURVE = figures.Curve(name="256", key="pytorch", points=tuple((e, 76 * (1 - math
 
 
 PANEL = figures.CurvePanel(label="", curves=(CURVE,), unit="%", target=75.0)
-VALUES = {"values": (1.0, 1.01, 0.99), "excluded": (0.7,), "unit": "images/s"}
-REPEATS = figures.Repeats(label="", framework="pytorch", **VALUES)
 PAIR = figures.Dumbbell(label="", framework="pytorch", off=100.0, on=180.0)
 
 
@@ -87,8 +85,6 @@ def every_figure(look=LOOK, label="PyTorch"):
         "efficiency": figures.efficiency(percent, look, id="f6"),
         "time_to_solution": figures.time_to_solution(series, look, id="f7"),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
-        "repeats": figures.repeats((replace(REPEATS, label=label),), look, id="f9"),
-        "bullet": figures.bullet(0.83, 0.8, (0.8, 0.9), id="f11", width=300, ref="c"),
         "dumbbell": figures.dumbbell((replace(PAIR, label=label),), look, id="f12", unit="images/s"),
         "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
         "phase_shares": figures.phases((STEP,), look, id="f14", share=True),
@@ -356,7 +352,7 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
 
     assert figure.svg is None
     assert figure.table.rows == (("PyTorch", 8, None, None, None, None, "measured", False),)
-    for draw in (figures.efficiency, figures.repeats, figures.phases, figures.small_multiples, figures.convergence):
+    for draw in (figures.efficiency, figures.phases, figures.small_multiples, figures.convergence):
         assert draw((), LOOK, id="none").svg is None
     for draw in (figures.dumbbell, figures.size_sweep):
         assert draw((), LOOK, id="none", unit="").svg is None

@@ -3,7 +3,6 @@
 An SVG holds only numbers, units and proper names: words live in HTML (docs/report.md#words).
 """
 
-from evalsuite.report.figures.bullets import bullet
 from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
 from evalsuite.report.figures.data import (
     Bilingual,
@@ -19,7 +18,6 @@ from evalsuite.report.figures.data import (
 from evalsuite.report.figures.dots import efficiency
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.options import Dumbbell, dumbbell
-from evalsuite.report.figures.repeats import Repeats, repeats
 from evalsuite.report.figures.scaling import curves, per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation

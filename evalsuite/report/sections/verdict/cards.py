@@ -4,17 +4,13 @@ from dataclasses import dataclass
 
 from evalsuite.core.messages import dotted
 from evalsuite.core.model import Verdict, VerdictCell
-from evalsuite.report import figures
 from evalsuite.report.book.book import Book
-from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
 CARD = "v"
 SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
-BULLET_WIDTH = 320
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,21 +139,3 @@ def _named(name: str, value: str, words: Words) -> object:
     if name in ("chance", "false_exclusion"):
         return numbers.chance(float(value)).text
     return names.framework(value) if name in ("first", "second") else names.visible(value)
-
-
-def bullet(card: Card, look: Look, words: Words) -> CaptionedFigure | None:
-    verdict = card.verdict
-    if verdict.measured is None or verdict.threshold is None or verdict.holds:
-        return None
-    figure = figures.bullet(
-        verdict.measured.value,
-        verdict.threshold,
-        (verdict.measured.low, verdict.measured.high),
-        id=f"f-{card.id}",
-        width=BULLET_WIDTH,
-        ref=names.case_anchor(verdict.case) if verdict.case else "",
-    )
-    criterion = words(f"criteria_short.{verdict.criterion}")
-    return CaptionedFigure(
-        figure=figure, title=words("figures.bullet", criterion=criterion), reading=(words("figures.bullet_see"),)
-    )

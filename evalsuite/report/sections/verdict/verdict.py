@@ -53,7 +53,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "curves": curves.draw(book, questions, subject.look, words, block_of),
         "shown": shown,  # drawn in place; without them the reader asks
         "matrix": None if shown else told["matrix"],
-        "cards": [(card, cards.bullet(card, subject.look, words), acceptance.about(card)) for card in told["cards"]],
+        "cards": [(card, acceptance.about(card)) for card in told["cards"]],
         "without": [
             words.same(card.verdict.criterion).about(card.id) for card in criteria if acceptance.is_left_out(card)
         ],
