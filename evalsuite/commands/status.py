@@ -4,15 +4,16 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite.commands.operations import checks, live_page
+from evalsuite.commands.operations import checks
 from evalsuite.commands.options import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import duration, line, print_json, table
+from evalsuite.commands.printing.terminal import clear, duration, line, print_json, table
 from evalsuite.core import files
-from evalsuite.core.errors import Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch import progress
 from evalsuite.launch.progress import EvaluationState
 from evalsuite.launch.remote import allocations
@@ -20,32 +21,55 @@ from evalsuite.logs.formatting import rate
 from evalsuite.runs.store import Store
 from evalsuite.schedulers.contract import QueuedJob
 
+EVERY_S = 10.0
+DAY_S = 86_400.0
 MOST_FAILURES = 10  # listed one by one; --json has all
 
 
 def run(arguments: argparse.Namespace) -> int:
     roots = arguments.runs or [DEFAULT_RUNS]
-    if arguments.html or arguments.serve is not None:
-        live_page.keep(arguments, lambda: _states(roots, allocations.queued_jobs()), _rows)
+    if arguments.prune is not None:
+        _prune(roots, arguments)
         return Exit.DONE
+    while _show(roots, arguments) and arguments.watch:
+        time.sleep(EVERY_S)
+        clear()
+    return Exit.DONE
+
+
+def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
+    """Whether anything is left to run."""
     jobs = allocations.queued_jobs()
-    states = _states(roots, jobs)
+    states = {root: _state(Store(root), jobs) for root in roots}
     if arguments.metrics:
         files.write_named(arguments.metrics, checks.fill("metrics.txt.j2", states=states))
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in states.items()]
         print_json(facts if len(roots) > 1 else _facts(states[roots[0]], jobs))
-        return Exit.DONE
-    silent = allocations.silent_schedulers() if jobs is None else []
-    for root, state in states.items():
-        if len(roots) > 1:
-            line(f"{root}:")
-        _print(root, state, jobs or (), silent)
-    return Exit.DONE
+    else:
+        silent = allocations.silent_schedulers() if jobs is None else []
+        for root, state in states.items():
+            if len(roots) > 1:
+                line(f"{root}:")
+            _print(root, state, jobs or (), silent)
+    return any(not state.runs or state.done < len(state.runs) for state in states.values())
 
 
-def _states(roots: Sequence[Path], jobs: tuple[QueuedJob, ...] | None) -> dict[Path, EvaluationState]:
-    return {root: _state(Store(root), jobs) for root in roots}
+def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:
+    """Lists the attempts that count for nothing and in which nothing has changed for long; removes them if asked."""
+    now, count = datetime.now(UTC), 0
+    since_s = now.timestamp() - arguments.prune * DAY_S
+    for store in map(Store, roots):
+        aside, finished = store.aside(), [folder.path for folder in store.finished()]
+        if not aside and not finished:
+            raise EvalsuiteError.of("launch.none_begun", path=store.root)
+        for path in aside + (finished if arguments.finished else []):
+            if max(each.lstat().st_mtime for each in (path, *path.rglob("*"))) < since_s:
+                count += 1
+                line(str(path))
+                if arguments.go:
+                    store.remove(path, now.isoformat())
+    line(say("status.removed" if arguments.go else "status.would_go", n=count))
 
 
 def _state(store: Store, jobs: tuple[QueuedJob, ...] | None) -> EvaluationState:

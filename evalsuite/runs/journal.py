@@ -22,7 +22,7 @@ from evalsuite.runs.planned import Planned
 
 CAMPAIGNS = "campaigns"
 ATTEMPTS = "attempts.jsonl"
-Event = Literal["started", "ended", "measured", "removed"]  # by `runs prune`: of a folder with all its files
+Event = Literal["started", "ended", "measured", "removed"]  # by `status --prune`: of a folder with all its files
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import urllib.request
 from argparse import Namespace
 from xml.etree import ElementTree
 
@@ -10,7 +9,6 @@ import pytest
 import reports
 
 from evalsuite import cli
-from evalsuite.commands.operations import live_page
 from evalsuite.commands.printing import i18n
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Run
@@ -84,37 +82,9 @@ def test_a_loss_is_allowed_up_to_a_share_by_its_interval(limit, code, failures, 
     assert failures is None or counts(tmp_path / "junit.xml")["failures"] == failures
 
 
-def test_a_page_shows_what_goes_on_and_ends_with_the_evaluation(runs, tmp_path, monkeypatch, capsys):
-    page, asked = tmp_path / "live.html", ["status", "--runs", str(runs.root), "--every", "1"]
-    begun = runs.folder(Run(case=CASE, repeat=1))
-    seen = []
-
-    def wait(seconds):
-        port = int(capsys.readouterr().out.partition("127.0.0.1:")[2].partition("/")[0])
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as answer:
-            seen.append(answer.read().decode())
-        stranger = urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Host": "lab.example"})
-        with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(stranger)
-        seen.append(cli.main([*asked, "--serve", str(port)]))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(live_page.time, "sleep", wait)
-    assert cli.main([*asked, "--serve", "0"]) == cli.INTERRUPTED
-    assert f"<strong>{begun.run().id}</strong>" in seen[0] and "Only toynet has a result to rank" in seen[0]
-    assert seen[1] == Exit.USAGE and "expected a free port" in capsys.readouterr().err
-
-    runfolders.fill(begun, None, 1, runfolders.COMMAND)
-    assert cli.main([*asked, "--html", str(page), "--metrics", str(tmp_path / "m")]) == Exit.DONE
-    (link := tmp_path / "stdout").symlink_to(page)
-    assert cli.main([*asked, "--metrics", str(link)]) == Exit.USAGE and link.is_symlink()
-    assert "2 of 2 runs done" in page.read_text() and 'max="2"' in page.read_text()
-    assert str(page) in capsys.readouterr().out
-
-
 def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, capsys):
     (aside,) = runs.root.glob("*/r1.interrupted-1")
-    asked = ["runs", "prune", "--runs", str(runs.root), "--older-than"]
+    asked = ["status", "--runs", str(runs.root), "--prune"]
 
     assert cli.main([*asked, "1", "--go"]) == Exit.DONE and aside.is_dir()
     assert cli.main([*asked, "0"]) == Exit.DONE and aside.is_dir()
@@ -122,7 +92,7 @@ def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, cap
     (line,) = (runs.root / "attempts.jsonl").read_text().splitlines()
     assert json.loads(line)["event"] == "removed" and json.loads(line)["run"].endswith("/r1.interrupted-1")
     assert runs.journal.attempts() == () and runs.journal.chained
-    assert cli.main([*asked[:3], str(runs.root.parent / "none")]) == Exit.USAGE
+    assert cli.main(["status", "--runs", str(runs.root.parent / "none"), "--prune", "30"]) == Exit.USAGE
 
 
 def test_a_site_keeps_the_newest_reports_and_those_with_a_name(tmp_path):

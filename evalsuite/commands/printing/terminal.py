@@ -234,6 +234,12 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     console.print(shown)
 
 
+def clear() -> None:
+    """Empties a terminal; in a pipe, what comes next stands below."""
+    if sys.stdout.isatty():
+        _console().clear()
+
+
 def _console(**how: Any) -> "Console":
     """Rich trusts that `COLUMNS=²` is a number."""
     from rich.console import Console
