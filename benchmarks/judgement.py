@@ -14,7 +14,6 @@ import io
 import statistics as standard
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, combinations_with_replacement, product
-from typing import NamedTuple
 
 import numpy
 
@@ -24,7 +23,7 @@ from evalsuite.results.compare import changes, significance
 from evalsuite.results.judge import stopping
 from evalsuite.results.measure import statistics
 from evalsuite.results.measure.summary import summary
-from evalsuite.site.history import HistoryPoint, lines_by_node
+from evalsuite.site.history import HistoryPoint, line
 
 Runs = Sequence[Sequence[float]]  # the logarithm of the throughput, of each framework by round
 Draw = Callable[["numpy.random.Generator", tuple[int, ...]], "numpy.ndarray"]
@@ -226,46 +225,34 @@ def told_apart(trials: int = TRIALS) -> list[tuple[int, float, float, float, flo
 def nights(trials: int = 60) -> list[tuple[str, float, int, float]]:
     """How often the last of some nights is called a regression: what is true, scatter of nights, nights, share."""
     found = []
-    for what, scatter, number in product(NIGHTS, (0.005, 0.01, 0.02, 0.03), (2, 3, 4, 5, 6, 8, 10, 20, 40)):
-        if number not in NIGHTS[what].nights:
+    for what, scatter, number in product(NIGHTS, (0.005, 0.01, 0.02, 0.03), (2, 3, 4, 5, 10, 20, 40)):
+        levels_of, numbers = NIGHTS[what]
+        if number not in numbers:
             continue
         random = numpy.random.default_rng([SEED, list(NIGHTS).index(what), round(1000 * scatter), number])
         called = 0
         made = 4 * trials if what == "nothing" else trials
         for _ in range(made):
-            levels = NIGHTS[what].levels(number) + scatter * random.standard_normal(number)
+            levels = levels_of(number) + scatter * random.standard_normal(number)
             runs = 100 * numpy.exp(levels)[:, None] * (1 + NOISE * random.standard_normal((number, 5)))
-            points = [_point(day, list(of_day), f"node{day % NIGHTS[what].nodes}") for day, of_day in enumerate(runs)]
-            called += any(each.regressed for each in lines_by_node(points))
+            called += line([_point(day, list(of_day)) for day, of_day in enumerate(runs)]).slowed is not None
         found.append((what, scatter, number, called / made))
     return found
 
 
-class Nights(NamedTuple):
-    levels: Callable[[int], "numpy.ndarray"]  # the logarithm of each night's true level
-    nights: Sequence[int] = (10,)
-    nodes: int = 1  # that take turns
+def _last(share: float, number: int) -> "numpy.ndarray":
+    return numpy.where(numpy.arange(number) == number - 1, numpy.log(1 - share), 0.0)
 
 
-def _loss(share: float, nodes_apart: float = 0.0) -> Callable[[int], "numpy.ndarray"]:
-    def levels(number: int) -> "numpy.ndarray":
-        found = -nodes_apart * (numpy.arange(number) % 2)
-        found[-1] += numpy.log(1 - share)
-        return found
-
-    return levels
-
-
-NIGHTS = {
-    "nothing": Nights(_loss(0.0), (2, 3, 5, 10, 20, 40)),
-    **{f"{percent} % lost in the last night": Nights(_loss(percent / 100)) for percent in (5, 8, 12, 20)},
-    "4.5 % lost every night": Nights(lambda n: numpy.arange(n) * numpy.log(1 - 0.045), (3, 4, 5, 6, 8, 10)),
-    "two nodes 6 % apart take turns": Nights(_loss(0.0, 0.06), (6, 10, 20), 2),
-    "two nodes 6 % apart take turns, 10 % lost in the last night": Nights(_loss(0.1, 0.06), (6, 10, 20), 2),
+Levels = Callable[[int], "numpy.ndarray"]  # the logarithm of each night's true level
+NIGHTS: dict[str, tuple[Levels, Sequence[int]]] = {
+    "nothing": (functools.partial(_last, 0.0), (2, 5, 10, 20, 40)),
+    **{f"{loss} % lost in the last night": (functools.partial(_last, loss / 100), (10,)) for loss in (5, 8, 12, 20)},
+    "4.5 % lost every night": (lambda n: numpy.arange(n) * numpy.log(1 - 0.045), (3, 4, 5, 10)),
 }
 
 
-def _point(day: int, runs: Sequence[float], host: str) -> HistoryPoint:
+def _point(day: int, runs: Sequence[float]) -> HistoryPoint:
     case = Case(framework="any", recipe="any", model="any", batch_per_device=1)
     of = [
         Measurement(
@@ -273,7 +260,6 @@ def _point(day: int, runs: Sequence[float], host: str) -> HistoryPoint:
             status="ok",
             throughput=Throughput(items_per_s=speed, unit="images/s", method="", window=None),
             environment=Machine(name="any"),
-            hosts=(host,),
             log_sha256=f"{day} {k}",
         )
         for k, speed in enumerate(runs)

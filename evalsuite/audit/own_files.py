@@ -62,14 +62,14 @@ def mistakes(
     """What does not hold of *files*, all in *folder*, a finished report. *look* finds what else is wrong in a text."""
     summary = read_json(folder / SUMMARY, MOST_SUMMARY_BYTES)
     listed = manifest.read(folder)
-    if listed is None and "manifest" in summary:
+    if listed is None:
         yield Gone.of("site.no_manifest", folder=folder, name=manifest.NAME)
     if listed and listed.input_sha256 != summary["input_sha256"]:
         yield Contradicts.of("site.not_ours", path=folder / manifest.NAME, error=Message("site.other_page"))
     for path, wrong in manifest.mistakes(listed, folder, files) if listed else ():
         kind = Contradicts if path.exists() else Gone
         yield kind.of("site.not_ours", path=path, error=wrong)
-    seal = sha256(folder / SUMMARY) if "journal_sha256" in summary else ""
+    seal = sha256(folder / SUMMARY)
     known = {file for name in NAMES for file in folder.glob(name)}
     for file in files:
         try:

@@ -1,39 +1,36 @@
-"""Index and history of a site."""
+"""The index of a site, and a page of each model's history."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
 
 from evalsuite import __version__
 from evalsuite.core import paths
-from evalsuite.core.model import Verdict, by_key
+from evalsuite.core.model import Machine
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, policy, templates
-from evalsuite.report.sections.verdict import acceptance, answers, matrix
+from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict import verdict as verdict_room
-from evalsuite.report.sections.verdict.matrix import Standings
 from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
-from evalsuite.results.compare.changes import Change
 from evalsuite.site import timechart
-from evalsuite.site.history import History, HistoryLine, HistoryPoint, Move, nearest
-from evalsuite.site.report_store import About, BrokenReport, Stored, StoredReport
-from evalsuite.site.words import case_name, change_text, machine, slug, versions
+from evalsuite.site.history import History, HistoryLine, Move
+from evalsuite.site.report_store import StoredReport
 
-SCHEMA_VERSION = 1  # of site.json
+SCHEMA_VERSION = 2  # of site.json
+SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
-def pages(stored: Sequence[Stored], history: History, about: About) -> dict[str, bytes]:
-    site = Site(stored, history, about)
+def pages(stored: Sequence[StoredReport], history: History, title: str | None) -> dict[str, bytes]:
+    site = Site(stored, history, title)
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
         "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
         "index.html": site.page("index.html.j2", root="", title=site.words("site.reports")),
-        "history.html": site.page("history.html.j2", root="", title=site.words("history.title")),
         **{f"history/{slug(model)}.html": site.model(model) for model in site.models},
         ".nojekyll": "",  # GitHub Pages then serves the files as they are
     }
@@ -41,144 +38,124 @@ def pages(stored: Sequence[Stored], history: History, about: About) -> dict[str,
 
 
 class Site:
-    def __init__(self, stored: Sequence[Stored], history: History, about: About) -> None:
-        self.stored, self.history, self.about = tuple(stored), history, about
+    def __init__(self, stored: Sequence[StoredReport], history: History, title: str | None) -> None:
+        self.stored, self.history = tuple(stored), history
         self.words, self.report_words = words.read_beyond_the_page(), words.read()
+        self.title = self.words("site.kicker") if title is None else self.words.same(title)
+        models = {line.case.model for line in (*history.lines, *history.undated)}
+        self.models = tuple(sorted(models, key=names.model_order))
         self.environment = _environment(self)
-
-    @property
-    def title(self) -> Rendered:
-        if self.about.title is None:
-            return self.words("site.kicker")
-        return self.words.same(self.about.title)
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        lines = (*self.history.lines, *self.history.undated)
-        return tuple(sorted({line.case.model for line in lines}, key=names.model_order))
 
     def page(self, template: str, *, root: str, **facts: Any) -> str:
         return str(self.environment.get_template(template).render(root=root, **facts))
 
     def model(self, model: str) -> str:
-        own = self.history.in_model(model)
+        """Its cases that were measured more than once, the worst first, then the others."""
+        own = [line for line in self.history.lines if line.case.model == model]
         several = timechart.worst_first([line for line in own if len(line.points) > 1])
         axes = timechart.frame(several) if several else None
-        lines = [(line, timechart.svg(line, axes)) for line in several if axes]
-        once = [line for line in own if len(line.points) == 1]
-        undated = self.history.undated_in_model(model)
-        title = self.words("history.model_title", model=names.model(model))
-        return self.page("model.html.j2", root="../", title=title, lines=lines, once=once, undated=undated)
-
-    @cached_property
-    def newest(self) -> tuple[StoredReport, Standings] | None:
-        """Of the newest report where frameworks stand side by side: all of them at the scale that it shows first."""
-        for entry in self.stored:
-            if isinstance(entry, StoredReport) and (standings := matrix.standings(entry.report, self.report_words)):
-                return entry, next(each for each in standings if each.chosen)
-        return None
+        return self.page(
+            "model.html.j2",
+            root="../",
+            title=self.words("history.model_title", model=names.model(model)),
+            lines=[(line, timechart.svg(line, axes)) for line in several if axes],
+            once=[line for line in own if len(line.points) == 1],
+            undated=[line for line in self.history.undated if line.case.model == model],
+        )
 
     def named(self, id: str) -> StoredReport:
-        return next(entry for entry in self.stored if isinstance(entry, StoredReport) and entry.id == id)
+        return next(entry for entry in self.stored if entry.id == id)
 
-    def model_findings(self, entry: StoredReport) -> tuple[ModelFinding, ...]:
-        return verdict_room.model_findings(entry.report, self.report_words)
-
-    @cached_property
-    def several_scripts(self) -> frozenset[tuple[str, str]]:
-        cases = (line.case for line in (*self.history.lines, *self.history.undated))
-        scripts = by_key(((case.framework, case.model), case.recipe) for case in cases)
-        return frozenset(key for key, hashes in scripts.items() if len({*hashes}) > 1)
-
-    def case_name(self, line: HistoryLine) -> Rendered:
-        several = (line.case.framework, line.case.model) in self.several_scripts
-        return case_name(line, self.words, named_scripts=several)
+    def found(self, entry: StoredReport) -> tuple[Sequence[ModelFinding], int]:
+        """What leads in the first models of a report, and how many models more it has."""
+        every = verdict_room.model_findings(entry.report, self.report_words) if entry.report else ()
+        first = verdict_room.choose_open(every)
+        return first, len(every) - len(first)
 
     def into(self, entry: StoredReport, sentence: Rendered) -> Markup:
         return Markup(str(Markup(sentence)).replace('href="#', f'href="{entry.folder}/report.html#'))
 
     def since(self, entry: StoredReport) -> Rendered | None:
-        move = nearest(self.history.moves, entry.id)
+        """How its cases moved against the report that most of them are compared with."""
+        moves = (move for move in self.history.moves if move.after == entry.id)
+        move = max(moves, key=lambda move: len(move.changes.changes), default=None)
         if move is None:
             return None
-        period = self.named(move.before).report.period
+        period = before.period if (before := self.named(move.before).report) else None
         date = names.minute(period[1]) if period else self.words("site.undated")
-        together = move.together
-        if together:
+        if together := move.changes.together:
+            n, change = numbers.count(together.cases), campaigns.span(together)
             slower = together.outcome == "slower"
             key = "site.since_together_slower" if slower else "site.since_together_faster"
-            return self.words(key, date=date, n=numbers.count(together.cases), change=campaigns.span(together))
-        return self.words("site.since", date=date, changes_text=self.words.listed(self._counted(move)))
+            return self.words(key, date=date, n=n, change=change)
+        counts = [(outcome, len(move.changes.those(outcome))) for outcome in move.changes.outcomes]
+        counted = [
+            self.words("site.since_counted", n=numbers.count(n), outcome_text=self.words(f"outcome.{outcome}"))
+            for outcome, n in counts
+        ]
+        return self.words("site.since", date=date, changes_text=self.words.listed(counted))
 
-    def _counted(self, move: Move) -> Iterator[Rendered]:
-        for outcome in move.changes.outcomes:
-            n = numbers.count(len(move.changes.those(outcome)))
-            yield self.words("site.since_counted", n=n, outcome_text=self.words(f"outcome.{outcome}"))
-
-    def disturbances(self, move: Move) -> Rendered | None:
-        before, after = (self.named(id).report.disturbed for id in (move.before, move.after))
-        return campaigns.disturbances(before, after, self.words)
-
-    def moved_together(self, move: Move) -> Rendered | None:
-        return campaigns.moved_together(move.together, self.words) if move.together else None
-
-    def report_title(self, entry: StoredReport) -> Rendered:
-        return heading.title(entry.report, self.report_words)
-
-    def verdict_name(self, verdict: Verdict) -> Rendered:
-        key = f"criteria_short.{verdict.criterion}"
-        if key in self.report_words:
-            return self.report_words(key)
-        return self.report_words("criteria_short.other", name=names.visible(verdict.criterion))
+    def disturbed(self, move: Move) -> tuple[int, int]:
+        before, after = (self.named(id).report for id in (move.before, move.after))
+        return before.disturbed if before else 0, after.disturbed if after else 0
 
     def facts(self) -> Mapping[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
             "evalsuite": __version__,
             "reports": [self._report_facts(entry) for entry in self.stored],
-            "regressions": [
-                _regression_facts(line, *slowed) for line in self.history.regressions if (slowed := line.slowed)
+            "regressions": [_regression_facts(line) for line in self.history.regressions],
+            "together": [
+                {
+                    "before": move.before,
+                    "after": move.after,
+                    **(asdict(move.changes.together) if move.changes.together else {}),
+                    "disturbed_runs": dict(zip(("before", "after"), self.disturbed(move), strict=True)),
+                }
+                for move in self.history.slowed_together
             ],
-            "together": [self._together_facts(move) for move in self.history.slowed_together],
             "tested": self.history.tested,
             "expected_by_chance": self.history.expected_by_chance,
         }
 
-    def _together_facts(self, move: Move) -> Mapping[str, Any]:
-        disturbed = {name: self.named(getattr(move, name)).report.disturbed for name in ("before", "after")}
-        moved = asdict(move.together) if move.together else {}
-        return {"before": move.before, "after": move.after, **moved, "disturbed_runs": disturbed}
-
-    def _report_facts(self, entry: Stored) -> Mapping[str, Any]:
-        if isinstance(entry, BrokenReport):
+    def _report_facts(self, entry: StoredReport) -> Mapping[str, Any]:
+        report = entry.report
+        if report is None:
             return {"id": entry.id, "folder": entry.folder, "broken": entry.broken}
         return {
             "id": entry.id,
             "folder": entry.folder,
-            "title": self.report_title(entry).plain("en"),
-            "period": list(entry.report.period) if entry.report.period else None,
-            "input_sha256": entry.report.input_sha256,
+            "title": heading.title(report, self.report_words).plain("en"),
+            "period": list(report.period) if report.period else None,
+            "input_sha256": report.input_sha256,
             "seal": entry.seal,
-            "journal_sha256": entry.report.journal_sha256,
-            "unchecked": entry.unchecked,
-            "superseded": entry.superseded,
+            "journal_sha256": report.journal_sha256,
             "found": [
                 {"model": each.setting.model, "said": each.said, "cases": [of.summary.case.id for of in each.ranked]}
-                for each in answers.headlines(entry.report)
+                for each in answers.headlines(report)
             ],
-            "verdicts": {verdict.criterion: verdict.outcome for verdict in entry.report.verdicts},
-            "framework_versions": {name: list(versions) for name, versions in entry.report.versions.items()},
+            "verdicts": {verdict.criterion: verdict.outcome for verdict in report.verdicts},
+            "framework_versions": {name: list(versions) for name, versions in report.versions.items()},
         }
 
 
-def _regression_facts(line: HistoryLine, judged: HistoryPoint, change: Change) -> Mapping[str, Any]:
+def _regression_facts(line: HistoryLine) -> Mapping[str, Any]:
+    ratio = line.slowed.ratio if line.slowed else None
     return {
         "case": line.case.id,
         "environment": line.environment or None,
-        "report": judged.report,
-        "ratio": {"value": change.ratio.value, "low": change.ratio.low, "high": change.ratio.high},
+        "report": line.judged.report if line.judged else None,
+        "ratio": ratio and {"value": ratio.value, "low": ratio.low, "high": ratio.high},
         "against": "best" if line.since_best else "previous",
     }
+
+
+def slug(model: str) -> str:
+    return model if SAFE_NAME.match(model) else names.anchor("m", model)
+
+
+def _listed(texts: Sequence[str | Machine]) -> str:
+    return ", ".join(names.visible(str(text)) for text in texts)
 
 
 def _environment(site: Site) -> templates.Environment:
@@ -190,23 +167,18 @@ def _environment(site: Site) -> templates.Environment:
         "w": site.report_words,
         "names": names,
         "numbers": numbers,
+        "campaigns": campaigns,
+        "heading": heading,
         "HTML_LANG": HTML_LANG,
         "version": __version__,
         "style": Markup(style),
         "boot": Markup(boot),
         "script": Markup(script),
         "policy": policy.policy([style], [boot, script]),
-        "applies": acceptance.applies,
-        "choose_open": verdict_room.choose_open,
-        "minute": names.minute,
         "dict_of": dict,
         "Markup": Markup,
         "slug": slug,
-        "versions": versions,
-        "machine": lambda named: machine(named, site.words),
-        "case_name": site.case_name,
-        "change_text": lambda change: change_text(change, site.words),
         "anchor": lambda line: names.anchor("l", f"{line.case.id} {line.environment} {line.unit} {line.origin}"),
     }
-    environment.filters["visible"] = names.visible
+    environment.filters |= {"visible": names.visible, "listed": _listed}
     return environment

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from evalsuite.report.data import finished
 from evalsuite.report.data.finished import Finished
 from evalsuite.site.history import History, history
 from evalsuite.site.pages import pages
-from evalsuite.site.report_store import REPORTS, About, Stored, StoredReport, content_id, read_reports
+from evalsuite.site.report_store import REPORTS, StoredReport, content_id, read_reports
 
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
 MARKER = "site.json"  # marks a folder as a site
@@ -38,14 +38,14 @@ class Published:
     added: tuple[str, ...]  # ids
     known: tuple[str, ...]  # ids that were there already
     removed: tuple[str, ...]  # ids, by *keep*
-    stored: tuple[Stored, ...]
+    stored: tuple[StoredReport, ...]
     history: History = field(repr=False)
 
 
 def publish(
     reports: Sequence[Path],
     site: Path,
-    about: About | None = None,
+    title: str | None = None,
     baseline: str | None = None,
     keep: int | None = None,
 ) -> Published:
@@ -70,19 +70,17 @@ def publish(
         for name in removed:  # half removed it is none
             shutil.rmtree((site / REPORTS / name).rename(site / REPORTS / f"{INCOMING}{name}"))
         stored = [entry for entry in stored if entry.id not in removed]
-        past = history(
-            (entry.id, entry.report) for entry in stored if isinstance(entry, StoredReport) and not entry.superseded
-        )
-        _write_pages(site, stored, past, about or About())
+        past = history((entry.id, entry.report) for entry in stored if entry.report)
+        _write_pages(site, pages(stored, past, title))
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
     return Published(added=tuple(added), known=tuple(known), removed=(*removed,), stored=(*stored,), history=past)
 
 
-def _beyond(stored: Sequence[Stored], keep: int, named: Collection[str]) -> list[str]:
-    reports = [entry for entry in stored if isinstance(entry, StoredReport)]
-    newest = list(dict.fromkeys(entry.report.input_sha256 for entry in reports))[:keep]
-    return [entry.id for entry in reports if entry.report.input_sha256 not in newest and entry.id not in named]
+def _beyond(stored: Sequence[StoredReport], keep: int, named: Collection[str]) -> list[str]:
+    data = {entry.id: entry.report.input_sha256 for entry in stored if entry.report}
+    newest = list(dict.fromkeys(data.values()))[:keep]
+    return [id for id, hashed in data.items() if hashed not in newest and id not in named]
 
 
 def read_baseline(site: Path, name: str) -> Finished:
@@ -99,8 +97,10 @@ def _baselines(site: Path) -> dict[str, str]:
 
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:
+    """*folder* and its id. Raises EvalsuiteError of what no form writes, or of file and place of a secret in it."""
     finished.read(folder)
-    check_secrets(folder, own_files.files_of(folder))
+    for wrong in own_files.mistakes(folder, own_files.files_of(folder), _secret):
+        raise EvalsuiteError(wrong.message)
     if site.resolve().is_relative_to(folder.resolve()):
         raise EvalsuiteError.of("site.site_inside", site=site, folder=folder)
     return folder, content_id(folder)
@@ -148,24 +148,14 @@ def _copy(source: Path, target: Path) -> None:
     target.chmod(MODE_FILE)
 
 
-def _write_pages(site: Path, stored: Sequence[Stored], history: History, about: About) -> None:
-    written = pages(stored, history, about)
-    for left in {*(site / "history").glob("*.html")} - {site / name for name in written}:
-        left.unlink()
+def _write_pages(site: Path, written: Mapping[str, bytes]) -> None:
+    for left in {site / "history.html", *(site / "history").glob("*.html")} - {site / name for name in written}:
+        left.unlink(missing_ok=True)
     for name, content in written.items():
         file = site / name
         file.parent.mkdir(parents=True, exist_ok=True)
         if not files.is_file(file) or file.stat().st_size != len(content) or file.read_bytes() != content:
             write_atomically(file, content)
-
-
-def check_secrets(folder: Path, files: Sequence[Path]) -> None:
-    """Raises EvalsuiteError with file and place of the first secret, the secret left out, or of what no form writes.
-
-    *files*: all in *folder*, a finished report.
-    """
-    for wrong in own_files.mistakes(folder, files, _secret):
-        raise EvalsuiteError(wrong.message)
 
 
 def _secret(file: Path, name: str, text: str) -> EvalsuiteError | None:

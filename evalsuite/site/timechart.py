@@ -50,7 +50,7 @@ def frame(lines: Sequence[HistoryLine]) -> Frame:
 
 
 def worst_first(lines: Sequence[HistoryLine]) -> list[HistoryLine]:
-    return sorted(lines, key=lambda line: (not line.regressed, _below_best(line)))
+    return sorted(lines, key=lambda line: (line.slowed is None, _below_best(line)))
 
 
 def _below_best(line: HistoryLine) -> float:

@@ -12,12 +12,9 @@ import synthetic
 from evalsuite import cli, report
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.model import Machine, MachineNode
 from evalsuite.report import forms
 from evalsuite.report.forms import bundle
-from evalsuite.report.text import words
 from evalsuite.site import publishing, report_store
-from evalsuite.site import words as site_words
 from tests import sources
 from tests.runfolders import contents
 
@@ -175,44 +172,16 @@ def test_a_form_that_is_not_as_it_was_written_is_not_published(name, whole, site
     assert not site.exists()
 
 
-def test_of_many_cases_the_index_shows_everybody_each_leading_to_its_answer(site, tmp_path):
-    def of(name, speed, **about):
-        case = synthetic.case(name, protocol=synthetic.FULL, **about)
-        return reports.summary([speed * each for each in reports.FASTER], of=case)
-
-    rows = [of("oneflow", 1.0, batch_per_device=size) for size in range(100, 142)]
-    unlike = (("gradient_clipping", "off"), *synthetic.case("mxnet").options)
-    rows += [of("oneflow", 60.0), of("pytorch", 45.0), of("mxnet", 8.0, options=unlike)]
-    evaluation = reports.evaluation(*rows)
-    report.build(evaluation, tmp_path / "many")  # 883 stands beside 6,618
-    forms.write(("md",), evaluation, tmp_path / "many", ("zh", "en"))
-    publishing.publish([tmp_path / "many"], site)
-    shown = visible_text(index(site).partition('class="standings"')[2].partition("</table>")[0]).split()
-
-    assert {"OneFlow", "100.0%", "PyTorch", "75.0%", "MXNet", "13.3%"} <= set(shown)
-    assert len(re.findall(r'href="reports/\w+/report.html#a-', index(site))) >= 3
-
-
-def test_a_whole_report_is_published_one_with_a_lost_file_is_not_and_one_of_an_older_version_is_marked(
-    whole, monday, site
-):
+def test_a_whole_report_is_published_and_one_with_a_lost_file_or_without_a_manifest_is_not(whole, site):
     publishing.publish([whole], site)
-    assert [report["unchecked"] for report in json.loads((site / "site.json").read_text())["reports"]] == [False]
     shutil.copytree(whole, site.parent / "copy")
     (site.parent / "copy" / "tables" / "phases.csv").unlink()
+
     with pytest.raises(EvalsuiteError, match=r"phases\.csv.*not there"):
         publishing.publish([site.parent / "copy"], site)
-    (monday / "manifest.json").unlink()
-    with pytest.raises(EvalsuiteError, match="no manifest"):
-        publishing.publish([monday], site)
-    facts = json.loads((monday / "summary.json").read_text())
-    del facts["manifest"], facts["journal_sha256"]  # as it was before there were manifests
-    (monday / "summary.json").write_text(json.dumps(facts))
-
-    publishing.publish([monday], site)
-
-    assert sorted(one["unchecked"] for one in json.loads((site / "site.json").read_text())["reports"]) == [False, True]
-    assert index(site).count("unchecked: ") == 1 and "未校验" in index(site)
+    (site.parent / "copy" / "manifest.json").unlink()
+    with pytest.raises(EvalsuiteError, match=r"no manifest"):
+        publishing.publish([site.parent / "copy"], site)
 
 
 def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_path):
@@ -237,7 +206,7 @@ def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, t
 
     published = publishing.publish([monday, again], tmp_path / "site")
 
-    assert sorted(report.superseded for report in published.stored) == [False, True]
+    assert len(published.stored) == 2
     assert [len(line.points) for line in published.history.lines] == [1]
 
 
@@ -274,7 +243,7 @@ def test_no_page_fetches_anything_every_link_leads_to_a_file_of_the_site_and_no_
 def test_hostile_text_stays_text_on_every_page(tmp_path):
     folder = reports.written(tmp_path / "hostile", synthetic.hostile())
 
-    publishing.publish([folder], tmp_path / "site", report_store.About(title="<script>alert(1)</script>"))
+    publishing.publish([folder], tmp_path / "site", "<script>alert(1)</script>")
 
     for page in [*(tmp_path / "site").glob("*.html"), *(tmp_path / "site").glob("history/*.html")]:
         text = page.read_text()
@@ -293,8 +262,6 @@ def test_a_report_without_dates_stands_last_and_in_the_history(monday, tmp_path)
     assert index.index("2026-11-01") < index.index("Undated")
     table = model.one("div", aria_labelledby="undated")
     assert "not recorded" in table.text("en") and report_store.content_id(folder)[:12] in table.text("en")
-    listed = pages.read((site / "history.html").read_text(encoding="utf-8")).one("ul", class_="models")
-    assert "1 result without a date" in listed.text("en")
 
 
 def test_the_command_says_what_it_added_and_what_it_knew(monday, site, capsys):
@@ -358,30 +325,6 @@ def test_a_loss_of_all_cases_is_told_once_with_the_disturbances_first_and_of_eac
     assert numbers and all((site / number["href"].partition("#")[0]).is_file() for number in numbers)
 
 
-def test_the_history_counts_processes_on_a_cpu_and_says_options_and_scripts_in_words(tmp_path):
-    cases = [synthetic.case(recipe=name, protocol=synthetic.FULL) for name in ("reference-resnet50", "other-script")]
-    folders = [
-        reports.written(tmp_path / str(day), reports.evaluation(*(reports.summary(of=case, day=day) for case in cases)))
-        for day in (1, 2)
-    ]
-    publishing.publish(folders, tmp_path / "site")
-
-    page = (tmp_path / "site" / "history" / "resnet50_v1.5.html").read_text()
-    assert "每进程批大小 8，1 机 1 进程（图像边长：64）" in page and "卡" not in visible_text(page)
-    assert "1 node, 1 process (image size: 64)" in page
-    assert "PyTorch · reference-resnet50" in page and "PyTorch · other-script" in page
-
-
-def test_a_machine_is_told_in_the_language_of_the_page():
-    spoken = words.read_beyond_the_page()
-    nodes = (MachineNode(cpu="AMD <EPYC>", cores=2, driver="550.54"), MachineNode(cpu="A", cores=1))
-    said = site_words.machine([Machine(nodes=nodes)], spoken)
-
-    assert said.plain("zh") == "AMD <EPYC>（2 核）, 驱动 550.54 + A（1 核）"
-    assert said.plain("en") == "AMD <EPYC> (2 cores), driver 550.54 + A (1 core)"
-    assert "<EPYC>" not in said.in_language("zh")
-
-
 def test_the_index_tells_the_first_models_of_a_report_and_counts_the_others(tmp_path):
     of = [
         reports.summary(of=synthetic.case(name, model=f"model_{k}", recipe=f"r{k}", protocol=synthetic.FULL))
@@ -390,5 +333,5 @@ def test_the_index_tells_the_first_models_of_a_report_and_counts_the_others(tmp_
     ]
     publishing.publish([reports.written(tmp_path / "a", reports.evaluation(*of))], tmp_path / "site")
 
-    shown = visible_text(index(tmp_path / "site").partition('class="stored"')[2])
+    shown = visible_text(index(tmp_path / "site").partition('class="stored"')[2].partition("</table>")[0])
     assert "4 more models in the report." in shown and shown.count("model_") == 3

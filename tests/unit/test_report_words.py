@@ -187,7 +187,7 @@ SOURCES = (
     *sorted((paths.PACKAGE / "site").glob("*.py")),
     *sorted((paths.PACKAGE / "commands").rglob("*.py")),
 )
-COMPOSED_OF_SITE = ("differs", "why", "outcome", "compare", "history", "spreadsheet")  # keys that code puts together
+COMPOSED_OF_SITE = ("why", "outcome", "compare", "history", "spreadsheet")  # keys that code puts together
 KEY = re.compile(r"""(?:\bt|words|more|told|_words\(\))\(\s*f?["']([a-z_]+\.[a-z_]+)["']""")
 
 

@@ -167,7 +167,7 @@ def test_the_case_that_slowed_most_stands_first(tmp_path):
     found = timechart.worst_first(lines(tmp_path))
 
     assert found[0].environment == "b"
-    assert found[0].regressed and not any(line.regressed for line in found[1:])
+    assert found[0].slowed and not any(line.slowed for line in found[1:])
 
 
 def test_time_is_on_the_horizontal_axis_and_the_same_in_every_panel(tmp_path):

@@ -1,4 +1,4 @@
-"""A result as other programs read it: JUnit XML, annotations and summary of a CI job, OpenMetrics, a badge."""
+"""A result as other programs read it: JUnit XML, annotations and summary of a CI job, OpenMetrics."""
 
 import argparse
 import functools
@@ -57,7 +57,7 @@ def fill(template: str, /, **facts: object) -> bytes:
 def tell(checks: Sequence[Check], arguments: argparse.Namespace, **further: object) -> None:
     """Writes what *arguments* name; where GitHub runs this job, annotations and a table in the job's summary."""
     facts = {"checks": checks, "n": Counter(check.outcome for check in checks), **further}
-    for option, template in {"junit": "junit.xml.j2", "metrics": "metrics.txt.j2", "badge": "badge.svg.j2"}.items():
+    for option, template in {"junit": "junit.xml.j2", "metrics": "metrics.txt.j2"}.items():
         if file := getattr(arguments, option, None):
             files.write_named(file, fill(template, **facts))
     if os.environ.get("GITHUB_ACTIONS") == "true" and (said := fill("annotations.txt.j2", **facts).strip()):

@@ -22,7 +22,6 @@ Side = Literal["before", "after"]
 BY_ATTENTION: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
 TOLD_FIRST = ("unit", "origin", fairness.CLOCKS, fairness.GROUNDS, fairness.RUNS, "environment")
 LEAST_EFFECT = 0.05
-CAMPAIGN_SDS = 3 * math.sqrt(2)  # a difference of two campaigns has √2 of the scatter of one
 CAMPAIGNS = 4
 FEWEST_TOGETHER = 3  # cases of which one may say that they move together
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
@@ -140,9 +139,9 @@ def between(
 
 
 def pair(
-    before: Row, after: Row, *, across_environments: bool = False, campaign_cv: float | None = None
+    before: Row, after: Row, *, across_environments: bool = False, least: float = LEAST_EFFECT
 ) -> Change | Unpaired:
-    """One case in two evaluations. *campaign_cv*: how much its campaigns scatter, where four or more tell."""
+    """One case in two evaluations. *least*: a smaller difference of two campaigns is no change."""
     if isinstance(before, Unmeasured):
         return Unpaired(case=after.case, only_in=None, why=_no_valid_run("before", before))
     if isinstance(after, Unmeasured):
@@ -167,7 +166,6 @@ def pair(
             else "no_difference",
             by_campaigns=True,
         )
-    least = max(LEAST_EFFECT, CAMPAIGN_SDS * (campaign_cv or 0.0))
     outcome, why = _outcome(before, after, unlike, abs(ratio.value - 1), least)
     return Change(before=before, after=after, ratio=ratio, outcome=outcome, why=why)
 

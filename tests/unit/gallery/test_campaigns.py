@@ -13,7 +13,6 @@ from evalsuite.core.findings import BusyMachine
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare import changes
-from evalsuite.site.history import HistoryPoint, line
 from tests import sources
 
 FRAMEWORKS = ("tensorflow", "mxnet", "paddlepaddle", "pytorch")
@@ -71,20 +70,6 @@ def test_cases_that_move_apart_are_told_one_by_one():
 
     assert found.together is None
     assert [change.outcome for change in found.changes] == ["slower", "slower", "slower", "faster"]
-
-
-def history_of(levels):
-    days = [reports.summary(shifted(level), day=day) for day, level in enumerate(levels, 1)]
-    return line(
-        [HistoryPoint(report=f"r{k}", started_at=f"2026-11-{k + 1:02d}", summary=day) for k, day in enumerate(days)]
-    )
-
-
-def test_a_loss_above_the_scatter_of_the_campaigns_is_a_regression_and_the_best_of_twenty_equal_ones_is_none():
-    equal, scattered = random.Random(1), random.Random(2)
-
-    assert not any(history_of([equal.gauss(0, 0.01) for _ in range(20)]).regressed for _ in range(3))
-    assert history_of([*(scattered.gauss(0, 0.005) for _ in range(10)), -0.08]).regressed
 
 
 def of_campaigns(levels, day, repeats=2):
