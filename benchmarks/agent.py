@@ -73,7 +73,20 @@ def alone(line: list[str]) -> int:
 
 
 def under_agent(line: list[str], out: Path, hz: float) -> tuple[int, float]:
-    agent = [sys.executable, "-m", "evalsuite", "sample", "-o", str(out), "--hz", str(hz), "--host", "n", "--quiet"]
+    agent = [
+        "env",
+        "EVALSUITE_HOST=n",
+        sys.executable,
+        "-m",
+        "evalsuite",
+        "sample",
+        "-o",
+        str(out),
+        "--hz",
+        str(hz),
+        "--for-run",
+        "all",
+    ]
     subprocess.run([*agent, "--", *line], check=True)
     facts = json.loads((out / "agent.n.json").read_bytes())
     return total((out / "log.n.txt").read_bytes()), facts["cpu_s"] / facts["duration_s"]

@@ -195,9 +195,9 @@ def _environment(host: str, rank: int) -> HostEnvironment:
 # the samples of a host as the agent leaves them: every quantity that it reads, with the noise that sensors have
 
 
-def write_samples(file: Path, seconds: float, chance: random.Random, *, all_cores: bool = False) -> None:
+def write_samples(file: Path, seconds: float, chance: random.Random) -> None:
     """The packed *file* of *seconds* of a run."""
-    readings = _readings(seconds, chance, all_cores=all_cores)
+    readings = _readings(seconds, chance)
     columns.write(file, _header(chance), (reading(sample.to_json(), "synthetic") for sample in readings))
 
 
@@ -228,7 +228,7 @@ def _header(chance: random.Random) -> Header:
     )
 
 
-def _readings(seconds: float, chance: random.Random, *, all_cores: bool = False) -> Iterator[Sample]:
+def _readings(seconds: float, chance: random.Random) -> Iterator[Sample]:
     """One sample after the other."""
     at_s = energy_j = 0.0
     counted = [chance.randrange(10**13) for _ in range(8)]
@@ -243,7 +243,6 @@ def _readings(seconds: float, chance: random.Random, *, all_cores: bool = False)
         yield Sample(
             at_s=round(at_s, 6),
             cpu_percent=round(sum(percents) / CORES, 2),
-            cpu_percent_per_core=tuple(percents) if all_cores else None,
             cores=CoreReading(
                 least_percent=min(percents),
                 mean_percent=sum(percents) / CORES,

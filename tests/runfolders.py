@@ -142,7 +142,6 @@ def _sample(samples: Samples, place: int) -> Sample:
         at_s=alone("at_s"),
         cpu_percent=alone("cpu_percent"),
         memory_used_bytes=alone("memory_used_bytes"),
-        cpu_percent_per_core=tuple(each[""] for each in read.get("cpu_percent_per_core", {}).values()) or None,
         disks=each("disks", DiskCounters),
         interfaces=each("interfaces", InterfaceCounters),
         filesystems=each("filesystems", FilesystemCounters),

@@ -117,7 +117,7 @@ def _arrivals(text: str, moved: list[tuple[int, int]]) -> str:
 
 def _write_fewer(file: Path, samples: Samples, every: int) -> None:
     rows = samples.tables.items()
-    values = [(name, device, row) for name, of in rows if name != "cpu_percent_per_core" for device, row in of.items()]
+    values = [(name, device, row) for name, of in rows for device, row in of.items()]
     readings = (
         {(name, device): row[place] for name, device, row in values if row[place] is not None}
         for place in range(0, len(samples.tables["at_s"][""]), every)

@@ -32,9 +32,7 @@ class Order:
     hz: float = 2.0
     processes: int | None = None  # None: one process, which may start workers
     devices_per_node: int = 1
-    threads: int | None = None  # for each process; None: the usable cores divided
     cores_per_device: int | None = None  # None: no process is bound
-    all_cores: bool = False  # sample each core
     timeout_s: float | None = None
     echo: bool = False
     most_log_bytes: int = MOST_LOG_MB * 10**6  # of this node
@@ -49,7 +47,7 @@ class CannotStart(EvalsuiteError):
 
 def threads(order: Order) -> int:
     share = order.processes or order.devices_per_node
-    return order.threads or order.cores_per_device or max(1, int(processor.usable_cpus()) // share)
+    return order.cores_per_device or max(1, int(processor.usable_cpus()) // share)
 
 
 def bound_to(order: Order) -> cores.Shares:

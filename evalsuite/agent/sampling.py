@@ -107,7 +107,6 @@ class NodeSensors:
         self._gpus = open_accelerators()
         self._tree = processes.Tree()
         self._hz = order.hz
-        self._all_cores = order.all_cores
         self._devices = order.devices_per_node
 
     def header(self) -> Header:
@@ -133,7 +132,6 @@ class NodeSensors:
         return Sample(
             at_s=round(at_s, 6),
             cpu_percent=_rounded(percent),
-            cpu_percent_per_core=tuple(map(_rounded, per_core)) if per_core and self._all_cores else None,
             cores=core_reading(per_core) if per_core else None,
             memory_used_bytes=self._memory.used_bytes(),
             disks=self._disks.reading(),

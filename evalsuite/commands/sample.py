@@ -9,14 +9,13 @@ from datetime import datetime
 from pathlib import Path
 
 from evalsuite.agent import agent, node_lock, rendezvous, run_groups, watchdog
-from evalsuite.agent.order import MOST_LOG_MB, Order
+from evalsuite.agent.order import Order
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 
 MOST = {  # of the options that are numbers
-    "hz": 100, "processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "threads": 65_536,
-    "cores_per_device": 65_536, "max_log_mb": 10**9,
+    "hz": 100, "processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_per_device": 65_536,
 }  # fmt: skip
 
 
@@ -31,12 +30,13 @@ def run(arguments: argparse.Namespace) -> int:
     folder = agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
     if arguments.case:
         _write_case(folder.path, arguments.case)
-    lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=arguments.end_with_parent, say=say)
+    launched = bool(arguments.for_run)
+    lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=launched, say=say)
     group = run_groups.make_group(lock.name if lock else f"{os.getpid()}-{secrets.token_hex(8)}")
     end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
-    watchdog.start_watchdog(arguments.end_with_parent, end_rest)
+    watchdog.start_watchdog(launched, end_rest)
     outcome = agent.run(order, lock, group)
-    if not arguments.quiet:
+    if not launched:
         _print_summary(order, outcome)
     return outcome.exit_code
 
@@ -80,20 +80,18 @@ def _order(arguments: argparse.Namespace) -> Order:
         value = getattr(arguments, name)
         if value is not None and not 0 < value <= most:
             raise EvalsuiteError.of("commands.above_0_to", name=name.replace("_", "-"), value=value, most=most)
-    if arguments.host and "/" in arguments.host:
-        raise EvalsuiteError.of("commands.host_slash", name=arguments.host)
+    host = rendezvous.host(os.environ)
+    if "/" in host:
+        raise EvalsuiteError.of("commands.host_slash", name=host)
     return Order(
         argv=tuple(arguments.argv),
         folder=Path(arguments.out or f"sample-{datetime.now():%Y%m%d-%H%M%S}"),
-        host=arguments.host or rendezvous.host(os.environ),
+        host=host,
         hz=arguments.hz,
         processes=arguments.processes,
         devices_per_node=arguments.devices_per_node or arguments.processes or 1,
-        threads=arguments.threads,
         cores_per_device=arguments.cores_per_device,
-        all_cores=arguments.all_cores,
         timeout_s=arguments.timeout,
-        echo=not arguments.quiet,
-        most_log_bytes=(arguments.max_log_mb or MOST_LOG_MB) * 10**6,
-        first_node_only=arguments.first_node_only,
+        echo=not arguments.for_run,
+        first_node_only=arguments.for_run == "first",
     )

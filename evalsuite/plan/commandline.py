@@ -168,12 +168,11 @@ def agent_argv(
 ) -> Argv:
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
-    once = ("--first-node-only",) if spawn == "once" and case.nodes > 1 else ()
+    starts = "first" if spawn == "once" and case.nodes > 1 else "all"
     return (
-        *(python, "-m", "evalsuite", "sample", "-o", folder, "--quiet", "--end-with-parent"),
+        *(python, "-m", "evalsuite", "sample", "-o", folder, "--for-run", starts),
         *processes,
         *cores,
-        *once,
         *(("--share",) if share else ()),
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
         *("--", *command),

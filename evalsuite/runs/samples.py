@@ -130,7 +130,6 @@ class Sample:
 
     at_s: float  # since the run began
     cpu_percent: float | None = None
-    cpu_percent_per_core: tuple[float | None, ...] | None = None  # on request
     cores: CoreReading | None = None
     memory_used_bytes: float | None = None
     disks: Mapping[str, DiskCounters] | None = None

@@ -19,6 +19,12 @@ from tests.processes import family, lives, soon
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
 pytestmark = LINUX
 LONG = 400  # seconds that nothing here waits for
+QUIET = ("--for-run", "all")
+
+
+@pytest.fixture(autouse=True)
+def as_n(monkeypatch):
+    monkeypatch.setenv("EVALSUITE_HOST", "n")
 
 
 def agent(folder, *argv, options=(), **named):
@@ -30,14 +36,14 @@ def started(folder, *argv, options=(), **named):
 
 
 def _line(folder, argv, options):
-    return [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--host", "n", *options, "--", *argv]
+    return [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), *options, "--", *argv]
 
 
-def shell(folder, script, options=("--quiet",), **named):
+def shell(folder, script, options=QUIET, **named):
     return agent(folder, "sh", "-c", script, options=options, **named)
 
 
-def python(folder, program, options=("--quiet",), **named):
+def python(folder, program, options=QUIET, **named):
     return agent(folder, sys.executable, "-c", program, options=options, **named)
 
 
@@ -71,7 +77,7 @@ def test_the_log_is_byte_for_byte_what_was_printed(tmp_path, output):
     source = tmp_path / "source"
     source.write_bytes(output)
 
-    agent(tmp_path / "run", "cat", str(source), options=["--quiet"])
+    agent(tmp_path / "run", "cat", str(source), options=QUIET)
 
     assert log(tmp_path / "run") == output
 
@@ -129,7 +135,7 @@ def test_a_command_that_is_not_there_gives_127_and_one_that_is_no_program_126(tm
 
 
 def test_the_time_limit_gives_124_and_ends_the_tree(tmp_path):
-    done = shell(tmp_path / "run", "echo $$; sleep 1000 & sleep 1000; wait", ["--quiet", "--timeout", "1"])
+    done = shell(tmp_path / "run", "echo $$; sleep 1000 & sleep 1000; wait", [*QUIET, "--timeout", "1"])
 
     assert done.returncode == 124
     assert ending(tmp_path / "run").timed_out is True
@@ -158,7 +164,7 @@ DAEMON = sources.text("agent_daemon.py.in")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_signal_ends_the_whole_tree_and_the_files_are_whole(tmp_path, number):
     folder = tmp_path / "run"
-    process = started(folder, "sh", "-c", "setsid sleep 1000 & echo $!; sleep 1000", options=["--quiet"])
+    process = started(folder, "sh", "-c", "setsid sleep 1000 & echo $!; sleep 1000", options=QUIET)
     assert soon(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
 
     process.send_signal(number)
@@ -182,7 +188,7 @@ ON_SIGNAL = "import signal, sys; signal.signal(signal.{0}, lambda *_: {1}); prin
 )
 def test_a_signal_is_passed_to_the_command(tmp_path, number, does, code, said):
     folder = tmp_path / "run"
-    process = started(folder, sys.executable, "-c", ON_SIGNAL.format(number.name, does), options=["--quiet"])
+    process = started(folder, sys.executable, "-c", ON_SIGNAL.format(number.name, does), options=QUIET)
     assert soon(lambda: (folder / "log.n.txt").exists() and b"ready" in log(folder))
 
     process.send_signal(number)
@@ -197,7 +203,7 @@ ASKED_TWICE = "trap 'echo asked' INT; trap '' TERM; echo on; while :; do sleep 1
 def test_a_second_interrupt_kills_at_once(tmp_path):
     folder = tmp_path / "run"
     program = "from evalsuite import cli; from evalsuite.agent import agent; agent.GRACE_S = 1000; exit(cli.main())"
-    line = _line(folder, ("sh", "-c", ASKED_TWICE), ["--quiet"])
+    line = _line(folder, ("sh", "-c", ASKED_TWICE), QUIET)
     process = subprocess.Popen([sys.executable, "-c", program, *line[3:]])
 
     for said in (b"on\n", b"on\nasked\n"):
@@ -210,7 +216,7 @@ def test_a_second_interrupt_kills_at_once(tmp_path):
 @pytest.mark.parametrize("victim", ["guard", "agent"])
 def test_killing_the_agent_does_not_leave_the_command_behind(tmp_path, victim):
     folder = tmp_path / "run"
-    process = started(folder, "sh", "-c", "echo $$; sleep 1000 & setsid sleep 1000", options=["--quiet"])
+    process = started(folder, "sh", "-c", "echo $$; sleep 1000 & setsid sleep 1000", options=QUIET)
     assert soon(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
     command = int(log(folder))
     assert soon(lambda: len(family(command)) == 3)
@@ -224,7 +230,7 @@ def test_killing_the_agent_does_not_leave_the_command_behind(tmp_path, victim):
 
 def test_the_run_ends_with_the_launcher_if_asked_to(tmp_path):
     folder = tmp_path / "run"
-    line = _line(folder, ("sh", "-c", "echo $$; sleep 1000"), ["--quiet", "--end-with-parent"])
+    line = _line(folder, ("sh", "-c", "echo $$; sleep 1000"), QUIET)
     launcher = subprocess.Popen([sys.executable, "-c", f"import subprocess; subprocess.run({line!r})"])
     assert soon(lambda: (folder / "log.n.txt").exists() and log(folder).endswith(b"\n"))
     assert lives(int(log(folder)))
@@ -251,7 +257,7 @@ def test_each_of_several_processes_has_its_rank_and_its_log(tmp_path):
         tmp_path / "run",
         "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR; "
         "test $MASTER_PORT = {master_port}",
-        ["--quiet", "--processes", "3"],
+        [*QUIET, "--processes", "3"],
         env=os.environ | {"EVALSUITE_NODE_RANK": "1", "EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "10.0.0.7"},
     )
 
@@ -263,11 +269,11 @@ def test_each_of_several_processes_has_its_rank_and_its_log(tmp_path):
 
 def test_where_the_command_reaches_the_other_nodes_itself_they_only_sample(tmp_path):
     places = {"EVALSUITE_NODES": "2", "EVALSUITE_MASTER_ADDR": "127.0.0.1", "EVALSUITE_MASTER_PORT": "29500"}
-    options = ["--quiet", "--first-node-only"]
+    options = ["--for-run", "first"]
     agents = [
         subprocess.Popen(
-            _line(tmp_path / "run", ("sh", "-c", "echo trained; sleep 1"), [*options, "--host", f"n{rank}"]),
-            env=os.environ | places | {"EVALSUITE_NODE_RANK": str(rank)},
+            _line(tmp_path / "run", ("sh", "-c", "echo trained; sleep 1"), options),
+            env=os.environ | places | {"EVALSUITE_NODE_RANK": str(rank), "EVALSUITE_HOST": f"n{rank}"},
         )
         for rank in (1, 0)
     ]
@@ -278,8 +284,8 @@ def test_where_the_command_reaches_the_other_nodes_itself_they_only_sample(tmp_p
 
 
 def test_the_run_waits_for_the_last_of_several_processes_and_one_that_fails_takes_the_others_with_it(tmp_path):
-    shell(tmp_path / "waits", "sleep 0.$RANK; echo done", ["--quiet", "--processes", "3"])
-    done = shell(tmp_path / "run", "test $RANK = 1 && exit 5; sleep 1000", ["--quiet", "--processes", "2"])
+    shell(tmp_path / "waits", "sleep 0.$RANK; echo done", [*QUIET, "--processes", "3"])
+    done = shell(tmp_path / "run", "test $RANK = 1 && exit 5; sleep 1000", [*QUIET, "--processes", "2"])
 
     assert [log(tmp_path / "waits", f"log.n.r{rank}.txt") for rank in range(3)] == [b"done\n"] * 3
     assert done.returncode == 5
@@ -287,7 +293,7 @@ def test_the_run_waits_for_the_last_of_several_processes_and_one_that_fails_take
 
 @pytest.mark.alone
 def test_samples_come_as_often_as_asked_for_at_intervals_that_vary(tmp_path):
-    shell(tmp_path / "run", "sleep 2.1", ["--quiet", "--hz", "20"])
+    shell(tmp_path / "run", "sleep 2.1", [*QUIET, "--hz", "20"])
 
     header, *samples = sampled(tmp_path / "run")
     between_s = [after.at_s - before.at_s for before, after in pairwise(samples[:-1])]
@@ -309,7 +315,7 @@ def test_the_tree_counts_cpu_time_of_processes_that_have_ended(tmp_path):
 
 
 def test_the_tree_counts_processes_and_their_memory(tmp_path):
-    shell(tmp_path / "run", "sleep 1.4 & sleep 1.4 & sleep 1.4; wait", ["--quiet", "--hz", "5"])
+    shell(tmp_path / "run", "sleep 1.4 & sleep 1.4 & sleep 1.4; wait", [*QUIET, "--hz", "5"])
 
     _, *samples = sampled(tmp_path / "run")
     tree = max((sample.tree for sample in samples), key=lambda tree: tree.processes)
@@ -348,7 +354,7 @@ def test_a_full_disk_ends_the_run_with_a_clear_error_and_no_process_left(tmp_pat
         "os.open = lambda path, flags, *mode, **more: opened('/dev/full', os.O_WRONLY)"
         " if 'log.n' in str(path) else opened(path, flags, *mode, **more)\n"
         "from evalsuite.cli import main\n"
-        f"sys.exit(main(['sample', '-o', {str(tmp_path / 'run')!r}, '--host', 'n', '--quiet', '--', 'sh', '-c',"
+        f"sys.exit(main(['sample', '-o', {str(tmp_path / 'run')!r}, '--for-run', 'all', '--', 'sh', '-c',"
         f" 'echo $$ > {tmp_path}/pid; echo output; sleep 1000']))"
     )
 
@@ -383,8 +389,15 @@ def test_a_pod_a_task_of_skypilot_and_a_plain_shell_each_start_it_and_end_in_one
     agents = []
     for name, host, nodes, variables in sources.table("started.toml")["by"]:
         (file := tmp_path / f"{name}.toml").write_text(case.format(nodes))
-        options = ("--share", "--quiet", "--case", str(file), "--host", host)
-        agents.append(started(tmp_path / name, *line, options=options, env={"PATH": os.environ["PATH"], **variables}))
+        options = ("--share", *QUIET, "--case", str(file))
+        agents.append(
+            started(
+                tmp_path / name,
+                *line,
+                options=options,
+                env={"PATH": os.environ["PATH"], "EVALSUITE_HOST": host, **variables},
+            )
+        )
 
     assert [agent.wait(LONG) for agent in agents] == [0] * 4
     runs, out = str(tmp_path / "runs"), str(tmp_path / "out")

@@ -27,7 +27,18 @@ def sampled(tmp_path):
     """Returns header, samples and environment of a short run with these variables."""
 
     def run(**environment):
-        line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "run"), "--host", "n", "--hz", "4"]
+        line = [
+            "env",
+            "EVALSUITE_HOST=n",
+            sys.executable,
+            "-m",
+            "evalsuite",
+            "sample",
+            "-o",
+            str(tmp_path / "run"),
+            "--hz",
+            "4",
+        ]
         subprocess.run([*line, "--", "sleep", "0.6"], env=os.environ | environment, check=True, timeout=180)
         samples = RunFolder(tmp_path / "run").samples("n")
         return samples.header, runfolders.readings(samples), RunFolder(tmp_path / "run").environments()["n"]

@@ -120,7 +120,7 @@ def evaluator(place, process, moments):
 
 def agent(place, process, moments):
     """The guard or the agent proper: either may be met."""
-    found = ours(place, "evalsuite", "sample", "--quiet")
+    found = ours(place, "evalsuite", "sample", "--for-run")
     return moments.choice(found).pid if found else None
 
 

@@ -23,7 +23,7 @@ evalsuite = [sys.executable, "-m", "evalsuite"]
 
 def train(folder, attempt, pauses, killed_at=None):
     """When it was killed; *killed_at*: moments of its own record after which it is, and how many seconds later."""
-    argv = [*evalsuite, "sample", "-o", folder / f"attempt-{attempt}", "--share", "--quiet", "--"]
+    argv = [*evalsuite, "sample", "-o", folder / f"attempt-{attempt}", "--share", "--for-run", "all", "--"]
     words = [sys.executable, TRAINING, folder, str(STEPS), *(f"{seconds:.2f}" for seconds in pauses)]
     process = subprocess.Popen([*argv, *words], env=ONE_THREAD)
     if killed_at is not None:

@@ -10,6 +10,11 @@ from evalsuite.core.messages import from_json
 from tests import sources
 
 FLOOD = "import sys\nline = b'x' * 99_999 + b'\\n'\nwhile True: sys.stdout.buffer.write(line)"
+AT_MOST_5_MB = """import sys
+from evalsuite import cli
+from evalsuite.agent.order import Order
+Order.__init__.__kwdefaults__["most_log_bytes"] = 5_000_000
+sys.exit(cli.main(sys.argv[1:]))"""
 STEPS = "[print(f'Epoch: [0][{step:4d}/120]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00', flush=True) for step in range(120)]"
 ADAPTER = sources.text("hostile_scripts_adapter.py.in")
 IN_THE_RUN_FOLDER = sources.table("hostile_scripts.toml")["in_the_run_folder"]
@@ -36,9 +41,9 @@ def run_of(script, folder, *more):
 
 
 def test_a_flood_ends_the_run_with_that_reason_and_the_log_stays_small(tmp_path):
-    words = ("sample", "-o", tmp_path / "out", "--quiet", "--max-log-mb", "5", "--", sys.executable, "-c", FLOOD)
+    words = ("sample", "-o", tmp_path / "out", "--for-run", "all", "--", sys.executable, "-c", FLOOD)
 
-    ended = evalsuite(*words)
+    ended = subprocess.run([sys.executable, "-c", AT_MOST_5_MB, *words], capture_output=True, text=True, timeout=400)
 
     (log,) = (tmp_path / "out").glob("log.*.txt")
     (agent,) = (tmp_path / "out").glob("agent.*.json")

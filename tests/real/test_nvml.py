@@ -47,7 +47,7 @@ def sampled(tmp_path):
     def run(source, seconds="1.2", **environment):
         environment = stand_in(tmp_path, source) | environment
         folder = Path(tempfile.mkdtemp(dir=tmp_path)) / "run"
-        line = [sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--host", "n", "--hz", "4"]
+        line = ["env", "EVALSUITE_HOST=n", sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--hz", "4"]
         subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
         samples = RunFolder(folder).samples("n")
         return samples.header, runfolders.readings(samples), RunFolder(folder).environments()["n"]

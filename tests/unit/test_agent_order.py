@@ -21,7 +21,12 @@ PLACE = placeholders.Node(rank=1, nodes=2, master_addr="10.0.0.1", master_port=2
 
 
 def order(*argv, **changes):
-    return agent_order.Order(**{"argv": argv, "folder": Path("out"), "host": "n", "threads": 3} | changes)
+    return agent_order.Order(**{"argv": argv, "folder": Path("out"), "host": "n"} | changes)
+
+
+@pytest.fixture(autouse=True)
+def of_twelve_cpus(monkeypatch):
+    monkeypatch.setattr(processor, "usable_cpus", lambda: 12.0)
 
 
 def parsed(*words):
@@ -69,7 +74,7 @@ def test_all_that_the_agent_sets_is_of_a_rank_or_of_every_rank_thread_counts_unl
     _, ours = agent_order.command(order("x"), PLACE, None, {})
     _, theirs = agent_order.command(order("x"), PLACE, None, {"OMP_NUM_THREADS": "7", "PYTHONUNBUFFERED": ""})
 
-    assert [ours[name] for name in placeholders.THREADS] == ["3", "3", "3"]
+    assert [ours[name] for name in placeholders.THREADS] == ["12", "12", "12"]
     assert [theirs[name] for name in placeholders.THREADS] == ["7", "7", "7"]
     assert (ours["PYTHONUNBUFFERED"], theirs["PYTHONUNBUFFERED"]) == ("1", "")
 
@@ -78,11 +83,11 @@ def test_all_that_the_agent_sets_is_of_a_rank_or_of_every_rank_thread_counts_unl
 def test_the_usable_cores_are_shared_out_among_the_devices(monkeypatch, cpus, devices, threads):
     monkeypatch.setattr(processor, "usable_cpus", lambda: cpus)
 
-    assert agent_order.threads(order("x", threads=None, devices_per_node=devices)) == threads
+    assert agent_order.threads(order("x", devices_per_node=devices)) == threads
 
 
 def test_everything_behind_the_dashes_belongs_to_the_command_and_they_may_be_left_out():
-    document = parsed("-o", "out", "--quiet", "--", "python", "-o", "x", "--", "--hz", "9")
+    document = parsed("-o", "out", "--for-run", "all", "--", "python", "-o", "x", "--", "--hz", "9")
     assert document.argv == ("python", "-o", "x", "--", "--hz", "9")
     assert (document.folder, document.hz, document.echo) == (Path("out"), 2.0, False)
 

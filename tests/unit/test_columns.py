@@ -124,7 +124,7 @@ def test_of_two_devices_with_one_number_the_first_counts_and_each_quantity_has_a
     assert samples.reading(line, "file:1")["gpus.power_w", "1"] == 5.0
 
     gpu = GpuReading(**{each.name: 1.0 for each in fields(GpuReading)})
-    everything = whole(0.0, cpu_percent_per_core=(1.0,), gpus=(gpu,))
+    everything = whole(0.0, gpus=(gpu,))
     assert runfolders.sampled(HEADER, [everything]).tables.keys() == samples.SCALES.keys()
 
     found = core_reading([0.0, 50.0, 90.0, 91.0, 100.0])

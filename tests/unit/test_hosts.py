@@ -42,7 +42,7 @@ def test_the_other_nodes_wait_for_the_first_and_start_nothing_of_the_script(tmp_
 def test_only_scripts_with_a_launcher_of_their_own_start_on_one_node_alone(nodes, spawn, alone):
     argv = agent_argv("python", "out", CASE.at_scale(nodes, 8), spawn, 60.0, ("train",))
 
-    assert ("--first-node-only" in argv) is alone
+    assert ("first" in argv) is alone
 
 
 @pytest.fixture

@@ -236,7 +236,7 @@ def test_a_daemon_that_has_left_everything_else_is_ended_with_the_group(group):
 @needs_groups
 def test_what_a_killed_agent_left_is_ended_before_the_next_run(tmp_path, monkeypatch):
     monkeypatch.setenv(node_lock.PLACE, str(tmp_path / "lock"))
-    words = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "one"), "--quiet", "--"]
+    words = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "one"), "--for-run", "all", "--"]
     agent = subprocess.Popen([*words, sys.executable, "-c", ESCAPES, "60"], start_new_session=True)
     found, home = [], run_groups._home(run_groups.Path("/"))
     while "sleep" not in map(program, found):  # its daemon
