@@ -56,7 +56,7 @@ def arrows(package: Path) -> set[tuple[str, str]]:
     for file in sorted(package.glob("*/**/*.py")):
         here = file.relative_to(package).parts[0]
         pairs |= {(here, there) for there in _imported(file) if there in PLACES and there != here}
-    return {(here, there) for here, there in pairs if here != "commands"}
+    return {(here, there) for here, there in pairs if here in PLACES and here != "commands"}
 
 
 def _imported(file: Path) -> set[str]:

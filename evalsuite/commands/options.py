@@ -178,6 +178,11 @@ def read_hosts(arguments: argparse.Namespace) -> "tuple[Host, ...]":
     from evalsuite.plan import hosts
 
     given = arguments.hosts
-    if given is not None and (os.sep in given.replace("://", "") or Path(given).is_file()):
-        return hosts.from_file(Path(given))
-    return hosts.from_words(given) if given is not None else ()
+    if given is None:
+        return ()
+    return hosts.from_file(Path(given)) if _is_path(given) else hosts.from_words(given)
+
+
+def _is_path(given: str) -> bool:
+    """Whether it names a file: a list of many hosts is longer than a name may be, and `ssh://` is a slip."""
+    return os.sep in given.replace("://", "") or (len(given) < 256 and Path(given).is_file())
