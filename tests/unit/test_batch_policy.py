@@ -14,7 +14,6 @@ from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.result_tables import policies
 from evalsuite.report.data import finished, summary_json
-from evalsuite.report.forms import result_sheets
 from evalsuite.report.text import words
 from evalsuite.runs.store import Store
 
@@ -48,7 +47,7 @@ def test_declared_sizes_stand_in_one_table_with_the_size_of_each_framework():
     assert "192, 224, 256" in said.plain("en")
 
 
-def test_page_and_workbook_have_the_table_by_its_name(tmp_path):
+def test_page_and_summary_have_the_table_by_its_name(tmp_path):
     from evalsuite import report
 
     of = evaluation("max", {"oneflow": 256, "mxnet": 256})
@@ -56,8 +55,6 @@ def test_page_and_workbook_have_the_table_by_its_name(tmp_path):
 
     page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "bsz max" in page.one("section", id="model-resnet50_v1.5").text("zh-CN")
-    (sheet,) = result_sheets.sheets(Book(evaluation=of))
-    assert [table.maximal for table, _ in sheet.tables] == [True]
     (facts, *_) = summary_json.document(Book(evaluation=of), "0" * 64)["summaries"]
     assert finished.case_of(facts["case"]).batch_policy == "max"
 
