@@ -32,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     dialects = catalogue.known(search_paths(arguments))
     if arguments.dialect:
         catalogue.chosen(arguments.dialect, dialects)
+    if arguments.goodput:
+        return _divide_time(arguments, dialects)
     if arguments.explain:
         return max(_explain(Path(log), arguments, dialects) for log in arguments.logs)
     paths = list(_files(arguments.logs))
@@ -48,6 +50,22 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         log_table.show(shown, paths=arguments.paths)
     return _exit(rows, arguments.logs)
+
+
+def _divide_time(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> int:
+    from evalsuite.results.measure import goodput
+
+    attempts = goodput.read([Path(folder) for folder in arguments.logs], dialects, arguments.dialect)
+    spans = goodput.divide(attempts)
+    seconds, whole = goodput.totals(spans), attempts[-1].end_s - attempts[0].begin_s
+    if arguments.json:
+        listed = [vars(span) | {"log": str(span.log)} for span in spans]
+        terminal.print_json(
+            {"seconds": whole, "goodput": seconds["steps"] / whole, "buckets": seconds, "spans": listed}
+        )
+    else:
+        log_table.show_goodput(spans, seconds, whole, attempts=len(attempts))
+    return Exit.DONE
 
 
 def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> int:
@@ -99,7 +117,8 @@ def read_path(
     from evalsuite.logs.reading import read_file
 
     if not path.is_dir():
-        return read_file(path, devices=devices, batch_per_device=batch_per_device, **how), [path]
+        clock = [recordings.arrivals_of(path)]
+        return read_file(path, arrivals=clock, devices=devices, batch_per_device=batch_per_device, **how), [path]
     from evalsuite.importing import user_facts  # slow, for all that a folder may hold
     from evalsuite.runs import campaign_facts, sampled
     from evalsuite.runs.store import RunFolder
@@ -110,9 +129,10 @@ def read_path(
         lack = None if folder.launched else sampled.find_lack(folder)
     except EvalsuiteError as error:
         lack = error.message
-    logs = [log.path for log in folder.logs()]
+    logs, arrivals = [log.path for log in folder.logs()], [log.arrivals for log in folder.logs()]
     batch = batch_per_device or user_facts.whole_number(facts, "batch")
-    reading = read_file(*logs, devices=devices or user_facts.devices(facts), batch_per_device=batch, **how)
+    devices = devices or user_facts.devices(facts)
+    reading = read_file(*logs, arrivals=arrivals, devices=devices, batch_per_device=batch, **how)
     return replace(reading, status="doubtful", reason=join(lack, reading.reason)) if lack else reading, logs
 
 

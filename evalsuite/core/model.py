@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, overload
 
 from evalsuite.core.messages import Phrase
@@ -213,6 +214,16 @@ class Step(NamedTuple):
     line: int | None = None  # from 1
     after_pause: bool = False  # since the previous report the script did more than train
     parts: tuple[tuple[int, float], ...] = ()  # (steps, seconds) of the lines joined, where the clock is coarse
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """What the processes of a host wrote."""
+
+    path: Path
+    arrivals: Path  # when its lines arrived; may be absent
+    host: str
+    rank: int | None  # None: the whole node prints into one log
 
 
 @dataclass(frozen=True, kw_only=True)

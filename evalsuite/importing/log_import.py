@@ -24,7 +24,7 @@ from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
 from evalsuite.runs import campaign_facts, rehearsed, sampled
 from evalsuite.runs.endings import Outcome
-from evalsuite.runs.recordings import is_recording, units
+from evalsuite.runs.recordings import arrivals_of, is_recording, units
 from evalsuite.runs.store import RunFolder, Store
 
 HOST = "imported"
@@ -181,8 +181,11 @@ class Importer:
         raise AssertionError("the numbers of repeats do not end")
 
     def _case(self, first: _Member, facts: Facts) -> tuple[Case, reading.Reading]:
+        recorded = [(log.path, log.arrivals) for log in first.folder.logs()] if first.folder else None
+        logs = [(first.path, arrivals_of(first.path))] if recorded is None else recorded
         known = reading.read_file(
-            *([log.path for log in first.folder.logs()] if first.folder else [first.path]),
+            *(path for path, _ in logs),
+            arrivals=[arrivals for _, arrivals in logs],
             dialect=facts.get("dialect"),
             devices=user_facts.devices(facts),
             batch_per_device=user_facts.whole_number(facts, "batch"),

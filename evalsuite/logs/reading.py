@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING
 from evalsuite.contracts.dialect import NO_DIGITS, NO_ITEMS, Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join, message_of
-from evalsuite.core.model import RATES, Breakdown, Case, Certainty, Finding, Protocol, Score, Status, Step, Throughput
+from evalsuite.core.model import (
+    RATES,
+    Breakdown,
+    Case,
+    Certainty,
+    Finding,
+    Log,
+    Protocol,
+    Score,
+    Status,
+    Step,
+    Throughput,
+)
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, Quiet, find_failure
@@ -43,11 +55,9 @@ from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count, positive
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
-from evalsuite.runs.recordings import AGENT_LOG
 
 if TYPE_CHECKING:
     from evalsuite.logs.unknown.groups import Group
-    from evalsuite.runs.store import Log
 
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = rules.FinalDisagrees.limit
@@ -96,7 +106,7 @@ class Reading:
 
 
 def read_run(
-    logs: "Sequence[Log]",
+    logs: Sequence[Log],
     case: Case,
     dialect: str | None = None,
     *,
@@ -126,6 +136,7 @@ def read_run(
 
 def read_file(
     *paths: Path,
+    arrivals: Sequence[Path | None] = (),
     dialect: str | None = None,
     devices: int | None = None,
     batch_per_device: float | None = None,
@@ -137,16 +148,12 @@ def read_file(
 ) -> Reading:
     """The log at *paths*, or those of one run; what it does not say of devices and batch is taken from the arguments.
 
-    The arrival times that an agent noted beside a log are its clock.
+    *arrivals*: what an agent noted of when the lines of each arrived, which is its clock.
     """
     known = Facts(devices=devices, batch_per_device=batch_per_device)
     asked = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope, shape=shape)
     given = replace(asked, steps_per_report=steps_per_report)
-    named = [AGENT_LOG.fullmatch(path.name) for path in paths]
-    noted = [
-        read_arrivals(path.with_name(f"arrivals.{name['whose']}.csv")) if name else None
-        for path, name in zip(paths, named, strict=True)
-    ]
+    noted = [read_arrivals(path) if path else None for path in arrivals or [None] * len(paths)]
     return _read(paths, noted, given, dialect, dialects)
 
 

@@ -4,8 +4,14 @@ import os
 import re
 from pathlib import Path
 
-AGENT_LOG = re.compile(r"(?s)log\.(?P<whose>.+)\.txt")
+_AGENT_LOG = re.compile(r"(?s)log\.(?P<whose>.+)\.txt")
 BY_AGENT = re.compile(r"(?s)(?:agent|environment)\..+\.json|arrivals\..+\.csv|samples\..+\.(?:jsonl|columns)")
+
+
+def arrivals_of(log: Path) -> Path | None:
+    """What an agent noted beside a log that it wrote."""
+    name = _AGENT_LOG.fullmatch(log.name)
+    return log.with_name(f"arrivals.{name['whose']}.csv") if name else None
 
 
 def is_recording(folder: Path) -> bool:

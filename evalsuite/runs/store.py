@@ -24,7 +24,7 @@ from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, of_machine
 from evalsuite.core.files import is_file, read_json, sha256, write_json
 from evalsuite.core.messages import Message, from_json
-from evalsuite.core.model import Case, Run
+from evalsuite.core.model import Case, Log, Run
 from evalsuite.core.paths import SCRATCH
 from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -49,14 +49,6 @@ _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt")
 _ASIDE = re.compile(r"r\d+\.interrupted-\d+|[a-z]+-r\d+-\d+")
 _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Log:
-    path: Path
-    arrivals: Path  # may be absent
-    host: str
-    rank: int | None  # None: the whole node prints into one log
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A small training killed at twenty instants and resumed: what `evalsuite goodput` says against its own record."""
+"""A small training killed at twenty instants and resumed: `parse --goodput` against its own record."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_the_time_of_a_training_that_was_killed_and_resumed_is_divided_as_it_was
     time.sleep(pauses[0][2])
     train(tmp_path, 2, pauses[1][:2])
 
-    argv = [*evalsuite, "goodput", tmp_path / "attempt-1", tmp_path / "attempt-2", "--json"]
+    argv = [*evalsuite, "parse", "--goodput", tmp_path / "attempt-1", tmp_path / "attempt-2", "--json"]
     document = json.loads(subprocess.run(argv, check=True, capture_output=True, text=True).stdout)
     true, seconds = truth(tmp_path, killed), document["buckets"]
 

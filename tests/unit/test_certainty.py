@@ -6,9 +6,8 @@ import pytest
 
 from evalsuite.cli import main
 from evalsuite.core.errors import Exit
-from evalsuite.core.model import Case
+from evalsuite.core.model import Case, Log
 from evalsuite.logs.reading import read_file, read_run
-from evalsuite.runs.store import Log
 from tests.corpus import DIALECTS, names, with_logs
 from tests.corpus import LOGS as CORPUS
 from tests.readings import SHORT, codes, value

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from evalsuite.logs import goodput
-from evalsuite.logs.goodput import Event, TrainingAttempt
+from evalsuite.results.measure import goodput
+from evalsuite.results.measure.goodput import Event, TrainingAttempt
 from tests import sources
 
 LOG = Path("attempt/log.h.txt")

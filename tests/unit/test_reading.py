@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalsuite.contracts import dialect
-from evalsuite.core.model import Case, Protocol
+from evalsuite.core.model import Case, Log, Protocol
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.reading import Reading, Sniffer, read_file, read_run
 from evalsuite.logs.scan.scan import MOST_SAMPLED, Scan
@@ -21,7 +21,6 @@ from evalsuite.logs.steps import merging
 from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 from evalsuite.logs.text.records import number
-from evalsuite.runs.store import Log
 from tests import sources
 from tests.readings import SHORT, example_line, speed_line
 

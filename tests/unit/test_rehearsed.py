@@ -9,10 +9,10 @@ from evalsuite.cli import main
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import sha256
+from evalsuite.core.model import Log
 from evalsuite.logs import catalogue, reading
 from evalsuite.rehearsal import evidence
 from evalsuite.runs import rehearsed
-from evalsuite.runs.store import Log
 
 ADAPTERS = discover()
 FOUND = [evidence.read_file(file) for file in sorted(evidence.FOLDER.glob("*.json"))]

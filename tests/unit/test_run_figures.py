@@ -14,7 +14,7 @@ import synthetic
 from evalsuite import report
 from evalsuite.agent import node_lock, run_groups
 from evalsuite.core.documents import Gpu
-from evalsuite.core.model import Fact, Window
+from evalsuite.core.model import Fact, Log, Window
 from evalsuite.logs import catalogue
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
@@ -26,7 +26,6 @@ from evalsuite.results.samples import run_figures
 from evalsuite.results.samples.run_figures import RunRecords
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.samples import GpuReading, Header, Sample, TreeReading
-from evalsuite.runs.store import Log
 from tests import runfolders, sources
 from tests.bad_files import AGENT
 from tests.processes import family, lives, program

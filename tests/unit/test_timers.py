@@ -2,12 +2,11 @@
 
 import pytest
 
-from evalsuite.core.model import Breakdown, Case, Phase, Protocol, Window
+from evalsuite.core.model import Breakdown, Case, Log, Phase, Protocol, Window
 from evalsuite.logs import reading
 from evalsuite.logs.scan.collectors import OWN_TIMERS, TimerCollector
 from evalsuite.logs.text.logfile import Chunk, Piece
 from evalsuite.results.measure import breakdown
-from evalsuite.runs.store import Log
 from tests import seeds, sources
 
 ELASTICDL = sources.text("timers_elasticdl.txt")

@@ -4,14 +4,17 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say
 from evalsuite.core.model import by_key
 from evalsuite.logs.formatting import rate
+
+if TYPE_CHECKING:
+    from evalsuite.results.measure.goodput import TimeSpan
 
 Row = dict[str, Any]  # one element of `parse --json`
 SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")
@@ -35,6 +38,22 @@ _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_print
     "mfu": ("MFU", lambda value: f"{100 * value:.1f}%"),
     "memory_gib": ("memory", lambda value: f"{value:,.1f} GiB"),
 }
+
+
+def show_goodput(spans: Sequence["TimeSpan"], seconds: Mapping[str, float], whole: float, *, attempts: int) -> None:
+    """Where the time went, with the lines around the longest spans of each bucket."""
+
+    def cited(bucket: str) -> str:
+        longest = sorted((span for span in spans if span.bucket == bucket), key=lambda span: -span.seconds)
+        named = [f"{span.log.parent.name}:{span.first}–{span.last}" for span in longest[:NAMED]]
+        return ", ".join([*named, *([f"+{len(longest) - NAMED}"] if len(longest) > NAMED else [])])
+
+    head = [say(f"goodput.{name}") for name in ("bucket", "seconds", "share", "lines")]
+    rows = [
+        [say(f"goodput.{name}"), f"{took:.1f}", f"{took / whole:.1%}", cited(name)] for name, took in seconds.items()
+    ]
+    terminal.aligned([head, *rows], ["left", "right", "right", "left"])
+    terminal.note(say("goodput.sum", seconds=f"{whole:.1f}", n=attempts, share=f"{seconds['steps'] / whole:.1%}"))
 
 
 def sort_rows(rows: Sequence[Row], column: str | None) -> list[Row]:

@@ -17,6 +17,7 @@ from evalsuite.core.model import (
     Case,
     Fact,
     Finding,
+    Log,
     Measurement,
     Origin,
     Protocol,
@@ -36,7 +37,7 @@ from evalsuite.results.measure.plausibility import items_per_epoch
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
-from evalsuite.runs.store import Log, RunFolder
+from evalsuite.runs.store import RunFolder
 
 MIN_MEASURED_STEPS = findings.TooShortWindow.least_steps
 FULL = Protocol()

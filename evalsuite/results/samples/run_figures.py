@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import files
 from evalsuite.core.documents import STATED_FIGURES
-from evalsuite.core.model import Window
+from evalsuite.core.model import Log, Window
 from evalsuite.logs import extra_metrics
 from evalsuite.logs.text.records import matches, positive
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import Samples, gpu_name
-from evalsuite.runs.store import Log
 
 if TYPE_CHECKING:
     from evalsuite.results.samples.sample_arrays import Floats

@@ -12,12 +12,13 @@ from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import paths
 from evalsuite.core.decode import instant
 from evalsuite.core.errors import EvalsuiteError, Gone, NothingMeasured
+from evalsuite.core.model import Log
 from evalsuite.logs.reading import recognise
 from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.logfile import Unreadable, chunks
 from evalsuite.logs.text.records import Extractor, Record, place
 from evalsuite.runs.endings import AgentOutcome
-from evalsuite.runs.store import Log, RunFolder
+from evalsuite.runs.store import RunFolder
 
 OF_STEP = ("data_wait", "steps")
 LOST, IDLE, UNEXPLAINED = "lost_progress", "idle_end", "unexplained"
