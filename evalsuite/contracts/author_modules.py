@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from evalsuite.core import decode, files
@@ -21,6 +20,7 @@ class Contract:
     example: str  # "ADAPTER = Adapter(…)"
     page: str  # "docs/adding-a-framework.md"
     types: tuple[type, ...]  # of the declaration
+    fits: Callable[[Any], bool] = callable
 
 
 def find_modules(place: Path, contract: Contract) -> list[Path]:
@@ -33,8 +33,8 @@ def find_modules(place: Path, contract: Contract) -> list[Path]:
     )
 
 
-def load_module(file: Path, contract: Contract) -> ModuleType:
-    """Raises EvalsuiteError with the line if *file* cannot be read or raises."""
+def load(file: Path, contract: Contract) -> Any:
+    """What *file* declares. Raises EvalsuiteError, with the line if the module cannot be read or raises."""
     spec = importlib.util.spec_from_file_location(f"evalsuite_{contract.name.lower()}_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise EvalsuiteError.of("core.no_py", file=file, page=contract.page)
@@ -45,18 +45,20 @@ def load_module(file: Path, contract: Contract) -> ModuleType:
     except (EvalsuiteError, KeyboardInterrupt):
         raise
     except BaseException as error:  # SystemExit too
+        place = f"{file}{_line(error, str(file))}"
+        if isinstance(error, SyntaxError) and error.lineno:
+            place = Message("core.file_line", path=file, line=error.lineno)
         raise EvalsuiteError.of(
-            "core.see_page", path=_place(file, error), error=_explain(error, contract), page=contract.page
+            "core.see_page", path=place, error=_explain(error, contract), page=contract.page
         ) from error
-    return module
-
-
-def find_declaration(module: ModuleType, file: Path, contract: Contract) -> Any:
-    declaration = getattr(module, contract.name, None)
-    if declaration is None:
+    declared = getattr(module, contract.name, None)
+    if declared is None:
         near = did_you_mean(contract.name, [name for name in vars(module) if not name.startswith("_")])
         raise EvalsuiteError.of("core.module_lacks", path=file, name=contract.example, page=contract.page, near=near)
-    return declaration
+    if not contract.fits(declared):
+        wanted = {"name": contract.name, "example": contract.example, "page": contract.page}
+        raise EvalsuiteError.of("core.declared_other", path=file, value=shown(declared), **wanted)
+    return declared
 
 
 def guard(
@@ -126,12 +128,6 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:
         return ""
-
-
-def _place(file: Path, error: BaseException) -> str:
-    if isinstance(error, SyntaxError) and error.lineno:
-        return Message("core.file_line", path=file, line=error.lineno)
-    return f"{file}{_line(error, str(file))}"
 
 
 def _line(error: BaseException, file: str | None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from evalsuite.contracts import author_modules
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
 from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers
-from evalsuite.core import decode, paths
+from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 
@@ -18,6 +18,7 @@ CONTRACT = author_modules.Contract(
     example="ADAPTER = Adapter(…)",
     page="docs/adding-a-framework.md",
     types=(Adapter, Recipe, Command, Dialect, Line, Timers),
+    fits=lambda declared: isinstance(declared, Adapter),
 )
 
 
@@ -38,11 +39,14 @@ def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
 
 @functools.cache
 def _house() -> Mapping[str, Adapter]:
-    return _join((load(file), file) for file in author_modules.find_modules(paths.ADAPTERS, CONTRACT))
+    return _join(
+        (author_modules.load(file, CONTRACT), file) for file in author_modules.find_modules(paths.ADAPTERS, CONTRACT)
+    )
 
 
 def load_author_adapters(place: Path) -> dict[str, Adapter]:
-    return _join((_check_author(load(file), file), file) for file in author_modules.find_modules(place, CONTRACT))
+    files = author_modules.find_modules(place, CONTRACT)
+    return _join((_check_author(author_modules.load(file, CONTRACT), file), file) for file in files)
 
 
 def _join(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
@@ -54,36 +58,19 @@ def _join(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
     return joined
 
 
-def load(file: Path) -> Adapter:
-    """Raises EvalsuiteError if *file* declares no adapter."""
-    module = author_modules.load_module(file, CONTRACT)
-    adapter = author_modules.find_declaration(module, file, CONTRACT)
-    if not isinstance(adapter, Adapter):
-        raise EvalsuiteError.of(
-            "core.adapter_other", path=file, value=decode.shown(adapter), example=CONTRACT.example, page=CONTRACT.page
-        )
-    return adapter
-
-
 def _check_author(adapter: Adapter, file: Path) -> Adapter:
     author_modules.check(adapter, str(file))
-    for recipe in adapter.recipes:
-        _check_facts(recipe, file)
+    known = [rule["key"] for rule in paths.read_data("criteria/facts.toml")["fact"]]
     dialects: dict[int, Dialect] = {}
     for recipe in adapter.recipes:
+        for name in recipe.facts:
+            if name not in known:
+                names = listed("facts", name, known)
+                raise EvalsuiteError.of("core.facts_unknown", path=file, recipe=recipe.name, name=name, known=names)
         if isinstance(recipe.dialect, Dialect) and id(recipe.dialect) not in dialects:
             recipe.dialect.check(str(file))
             dialects[id(recipe.dialect)] = replace(recipe.dialect, origin=Origin(file=file, option="--adapters"))
     return replace(adapter, recipes=tuple(_guard(recipe, file, dialects) for recipe in adapter.recipes))
-
-
-def _check_facts(recipe: Recipe, file: Path) -> None:
-    known = [rule["key"] for rule in paths.read_data("criteria/facts.toml")["fact"]]
-    for name in recipe.facts:
-        if name not in known:
-            raise EvalsuiteError.of(
-                "core.facts_unknown", path=file, recipe=recipe.name, name=name, known=listed("facts", name, known)
-            )
 
 
 def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:

@@ -2,15 +2,14 @@
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsuite.contracts import author_modules
 from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers
-from evalsuite.core import paths
+from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
-from evalsuite.core.messages import Message
 
 if TYPE_CHECKING:
     from evalsuite.contracts.adapter import Recipe
@@ -25,6 +24,7 @@ CONTRACT = author_modules.Contract(
     example="DIALECTS = (Dialect(…), …)",
     page="docs/adding-a-dialect.md",
     types=(Dialect, Line, Timers),
+    fits=lambda declared: isinstance(declared, tuple | list) and all(isinstance(each, Dialect) for each in declared),
 )
 
 
@@ -48,10 +48,15 @@ def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> di
     Raises EvalsuiteError if two files declare different ones under one name.
     """
     by_name = dict(_house())
-    for dialect in (*_given(dialects), *_brought(adapters)):
+    for dialect in _brought(dialects, adapters):
         before = by_name.setdefault(dialect.name, dialect)
-        if not _same(before, dialect):
-            raise EvalsuiteError(_two(before, dialect))
+        if before is dialect:
+            continue
+        given = {"path": dialect.origin.file if dialect.origin else HOUSE, "name": dialect.name}
+        if before.origin is None:
+            raise EvalsuiteError.of("logs.dialect_of_ours", **given, title=before.title)
+        if dialect.origin is None or before.origin.file.resolve() != dialect.origin.file.resolve():
+            raise EvalsuiteError.of("logs.dialect_by_two", **given, other=before.origin.file)
     for dialect in by_name.values():
         for name in dialect.yields_to:
             if name not in by_name or name == dialect.name:
@@ -80,56 +85,25 @@ def _line(facts: Mapping[str, Any]) -> Line:
     return Line(**{**facts, "pattern": facts["pattern"].encode(), "sample": facts["sample"].encode()})
 
 
-def _given(places: Iterable[Path]) -> Iterator[Dialect]:
-    for place in places:
-        for file in author_modules.find_modules(Path(place), CONTRACT):
-            for dialect in load(file):
-                dialect.check(str(file))
-                yield replace(dialect, origin=Origin(file=file, option="--dialects"))
+def _brought(dialects: Iterable[Path], adapters: Iterable[Path]) -> Iterator[Dialect]:
+    for file in (file for place in dialects for file in author_modules.find_modules(Path(place), CONTRACT)):
+        for dialect in load(file):
+            dialect.check(str(file))
+            yield replace(dialect, origin=Origin(file=file, option="--dialects"))
+    for place in adapters:
+        from evalsuite.contracts import registry
 
-
-def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
-    places = tuple(places)
-    if not places:
-        return
-    from evalsuite.contracts import registry
-
-    for place in places:
         for adapter in registry.load_author_adapters(Path(place)).values():
             yield from (recipe.dialect for recipe in adapter.recipes if isinstance(recipe.dialect, Dialect))
 
 
-def _same(one: Dialect, other: Dialect) -> bool:
-    if one is other:
-        return True
-    if one.origin is None or other.origin is None or one.origin.file.resolve() != other.origin.file.resolve():
-        return False
-    return _plain(one) == _plain(other)
-
-
-def _plain(dialect: Dialect) -> tuple[object, ...]:
-    values = (getattr(dialect, field.name) for field in fields(dialect))
-    patterns = tuple(line.pattern for line in dialect.lines)
-    return (patterns, *(value for value in values if isinstance(value, str | int | float | None)))
-
-
-def _two(before: Dialect, dialect: Dialect) -> str:
-    places = f"{dialect.origin.file if dialect.origin else HOUSE}"
-    if before.origin is None:
-        return Message("logs.dialect_of_ours", path=places, name=dialect.name, title=before.title)
-    return Message("logs.dialect_by_two", path=places, name=dialect.name, other=before.origin.file)
-
-
 def load(file: Path) -> tuple[Dialect, ...]:
     """Raises EvalsuiteError if *file* declares none or cannot be read."""
-    module = author_modules.load_module(file, CONTRACT)
-    declared = author_modules.find_declaration(module, file, CONTRACT)
-    if not isinstance(declared, tuple | list) or not all(isinstance(dialect, Dialect) for dialect in declared):
-        raise EvalsuiteError.of("logs.dialects_no_tuple", path=file, example=CONTRACT.example, page=CONTRACT.page)
+    declared = tuple(author_modules.load(file, CONTRACT))
     names = [dialect.name for dialect in declared]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise EvalsuiteError.of("logs.dialect_twice", path=file, name=twice)
-    return tuple(declared)
+    return declared
 
 
 def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
@@ -151,7 +125,6 @@ def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dial
 def source(dialect: Dialect | None) -> "DialectSource | None":
     if dialect is None:
         return None
-    from evalsuite.core import files
     from evalsuite.core.documents import DialectSource
 
     if dialect.origin is None:

@@ -20,11 +20,11 @@ from evalsuite.core.model import Case, Device
 from evalsuite.launch.provision import virtualenvs, wheels
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
-from evalsuite.machine.sensors import accelerators, brought
+from evalsuite.machine.sensors import accelerators
 from evalsuite.plan import repositories
 from evalsuite.rehearsal import evidence as rehearsed
 
-CONTRACTS = {"recipes": registry.CONTRACT, "dialects": catalogue.CONTRACT, "sensors": brought.CONTRACT}
+CONTRACTS = {"recipes": registry.CONTRACT, "dialects": catalogue.CONTRACT, "sensors": accelerators.CONTRACT}
 OF_DIALECT = ("name", "title", "framework", "unit", "scope", "averaging")
 OF_SENSOR = ("sensor", "kind", "devices", "driver")
 
@@ -64,7 +64,7 @@ def _dialects(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 def _sensors(_: argparse.Namespace) -> list[dict[str, Any]]:
     return [
         {
-            "sensor": str(sensor.file) if isinstance(sensor, brought.Brought) else type(sensor).__name__.lower(),
+            "sensor": str(sensor.file) if isinstance(sensor, accelerators.Brought) else type(sensor).__name__.lower(),
             "kind": sensor.kind,
             "devices": len(sensor),
             "driver": sensor.versions().get("driver"),
@@ -179,7 +179,7 @@ def _check(arguments: argparse.Namespace) -> int:
     results: list[Checked] = []
     for file in author_modules.find_modules(arguments.check, contract):
         if arguments.kind == "sensors":
-            results.append(checking.check_sensor(brought.Brought(file)))
+            results.append(checking.check_sensor(accelerators.Brought(file)))
         elif arguments.kind == "dialects":
             dialects = catalogue.discover((*more.dialects, place), more.adapters)
             names = [dialect.name for dialect in catalogue.load(file)]

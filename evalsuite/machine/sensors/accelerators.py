@@ -1,16 +1,55 @@
-"""The accelerators of this machine, of any vendor."""
+"""The accelerators of this machine, of any vendor, and those of an author's sensor: one class in a Python file."""
 
+import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, Literal
 
 from evalsuite.contracts import author_modules
-from evalsuite.machine.sensors import brought
+from evalsuite.core import decode
+from evalsuite.core.documents import Gpu
+from evalsuite.core.messages import Message
 from evalsuite.machine.sensors.ascend import Ascend
 from evalsuite.machine.sensors.nvidia import Nvidia
-from evalsuite.machine.sensors.sensor import Sensor
+from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor
+from evalsuite.runs.samples import GpuReading
 
 VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
+VARIABLE = "EVALSUITE_SENSORS"  # folders or files, as PATH has them
+CONTRACT = author_modules.Contract(
+    option="--sensors",
+    name="SENSOR",
+    example="SENSOR = MySensor",
+    page="docs/adding-a-sensor.md",
+    types=(Gpu, GpuReading, DeviceProcess),
+)
+KINDS: Mapping[str, Any] = {  # of what its methods give
+    "facts": tuple[Gpu, ...],
+    "reading": tuple[GpuReading, ...],
+    "visible": tuple[Gpu, ...],
+    "processes": tuple[DeviceProcess, ...] | None,
+    "versions": Mapping[str, str | None],
+    "close": object,
+}
+
+
+class Brought(Sensor):
+    """What raises in *file* raises EvalsuiteError here."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        declared = author_modules.load(file, CONTRACT)
+        self._sensor = author_modules.guard(declared, f"{file}: {CONTRACT.name}", CONTRACT.example, Sensor)()
+        self.kind = decode.decode(Literal["gpu", "npu"], self._sensor.kind, f"{file}: kind")  # type: ignore[arg-type]
+        self.slow_period_s = self._sensor.slow_period_s
+        for name in KINDS:
+            setattr(self, name, functools.partial(self._ask, name))
+
+    def _ask(self, name: str, *given: object) -> Any:
+        where = f"{self.file}: {name}"
+        method = author_modules.guard(getattr(self._sensor, name), where, Message("machine.as_sensors"), object)
+        return decode.decode(KINDS[name], method(*given), where)
 
 
 def open_accelerators() -> Sensor:
@@ -18,6 +57,6 @@ def open_accelerators() -> Sensor:
 
 
 def open_sensors() -> Iterator[Sensor]:
-    for place in filter(None, os.environ.get(brought.VARIABLE, "").split(os.pathsep)):
-        yield from map(brought.Brought, author_modules.find_modules(Path(place), brought.CONTRACT))
+    for place in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+        yield from map(Brought, author_modules.find_modules(Path(place), CONTRACT))
     yield from (vendor() for vendor in VENDORS)
