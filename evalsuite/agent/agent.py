@@ -8,21 +8,21 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from evalsuite.agent import heartbeat, processes, rendezvous, signals
-from evalsuite.agent.heartbeat import Heartbeat, Offset
+from evalsuite.agent import rendezvous
 from evalsuite.agent.node_lock import NodeLock
-from evalsuite.agent.order import AGENT_FAILED, FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
+from evalsuite.agent.order import FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
 from evalsuite.agent.recording import Quota, Reader
-from evalsuite.agent.run_groups import RunGroup
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.core import files, placeholders, redaction
 from evalsuite.core.errors import EvalsuiteError, of_machine
 from evalsuite.core.messages import Message
-from evalsuite.machine import environment, interfaces
-from evalsuite.runs.endings import AgentOutcome
+from evalsuite.machine import environment, interfaces, process_tree, signals
+from evalsuite.machine.heartbeat import Heartbeat
+from evalsuite.machine.run_groups import RunGroup
+from evalsuite.runs.endings import AGENT_FAILED, AgentOutcome
 from evalsuite.runs.store import RunFolder
 
 TIMED_OUT = 124  # as timeout(1)
@@ -49,7 +49,7 @@ def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None
     if lock is not None:
         lock.add_process()
     with signals.hold_signals() as watched:
-        processes.adopt_orphans()
+        process_tree.adopt_orphans()
         try:
             folder.write_environment(environment.read_environment(order.host, place.rank))
             facts = folder.environment_path(order.host)
@@ -87,10 +87,7 @@ class _Agent:
         self.timed_out = False
         self.complete = False
         self.readers: list[Reader] = []
-        self.evaluator = evaluator = heartbeat.read_evaluator(folder.pulse)
-        own = folder.beat_path(order.host)
-        self.heartbeat = Heartbeat(order.host, own, evaluator, self._fail) if evaluator else None
-        self.clocks: list[Offset | None] = [self._measure_offset()]
+        self.heartbeat = Heartbeat(folder.beat_path(order.host), folder.pulse, self._fail)
         self.quota = Quota(order.most_log_bytes)
         self.cores = bound_to(order)
         self.sampler = Sampler(order, folder, self._fail, sorted({core for share in self.cores for core in share}))
@@ -100,9 +97,8 @@ class _Agent:
         self.start_s = time.monotonic()
 
     def run(self) -> AgentOutcome:
-        if self.heartbeat:
-            self.heartbeat.start()
-        self.sampler.start(self.start_s, self.clocks[0].ahead_s if self.clocks[0] else None)
+        self.heartbeat.start()
+        self.sampler.start(self.start_s)
         self._start_children()
         self._watch()
         ended = self._end_tree()
@@ -112,7 +108,6 @@ class _Agent:
         self._drain()
         self.sampler.stop()
         self.cpu_s = time.process_time() - self.cpu_before_s  # what follows takes nothing from the training
-        self.clocks.append(self._measure_offset())
         self._pack_samples()
         outcome = self._outcome(ended, duration_s)
         if self.failure is None:
@@ -124,15 +119,11 @@ class _Agent:
 
     def close(self) -> None:
         if self._running():
-            processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S, wait=self._wait)
+            process_tree.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S, wait=self._wait)
         if self.group:
             self.group.end()
         self.sampler.stop()
-        if self.heartbeat:
-            self.heartbeat.stop()
-
-    def _measure_offset(self) -> Offset | None:
-        return heartbeat.measure_offset(self.evaluator) if self.evaluator else None
+        self.heartbeat.stop()
 
     def _start_children(self) -> None:
         count = self.order.processes or 1
@@ -202,7 +193,7 @@ class _Agent:
         self._reap()
         number = caught.si_signo if caught else None
         if number in signals.PASSED_ON:
-            processes.send([pid for pid, status in self.children.items() if status is None], number)
+            process_tree.send([pid for pid, status in self.children.items() if status is None], number)
         elif number in signals.ENDING:
             self.impatient = self.interrupted_by is not None
             self.interrupted_by = self.interrupted_by or number
@@ -216,19 +207,19 @@ class _Agent:
                     self.children[pid] = status
                     self.first_failure = self.first_failure or status
 
-    def _end_tree(self) -> processes.EndedTree:
+    def _end_tree(self) -> process_tree.EndedTree:
         """Helpers of a program that ended by itself have a moment to follow."""
         self.complete = not self._running()
         deadline = time.monotonic() + (SETTLE_S if self.complete else 0.0)
-        while processes.descendants() and time.monotonic() < deadline and not self.interrupted_by:
-            self._wait(processes.POLL_S)
-        ended = processes.end_descendants(
+        while process_tree.descendants() and time.monotonic() < deadline and not self.interrupted_by:
+            self._wait(process_tree.POLL_S)
+        ended = process_tree.end_descendants(
             first=self.interrupted_by or signal.SIGTERM, grace_s=GRACE_S, kill_s=KILL_S, wait=self._wait
         )
         if self.group is None:
             return ended
         killed, left = self.group.kill()
-        return processes.EndedTree(asked=ended.asked + killed, survivors=max(ended.survivors, left))
+        return process_tree.EndedTree(asked=ended.asked + killed, survivors=max(ended.survivors, left))
 
     def _drain(self) -> None:
         """A process outside the tree may hold the other end of a pipe open."""
@@ -251,7 +242,7 @@ class _Agent:
         self.failure = self.failure or error
         os.kill(os.getpid(), signal.SIGCHLD)
 
-    def _outcome(self, ended: processes.EndedTree, duration_s: float) -> AgentOutcome:
+    def _outcome(self, ended: process_tree.EndedTree, duration_s: float) -> AgentOutcome:
         status = self.first_failure or 0
         killer = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         return AgentOutcome(
@@ -271,8 +262,6 @@ class _Agent:
             group_cpu_s=self.group.cpu_s() if self.group else None,
             no_group=self.no_group,
             beside=self.lock.count_beside() if self.lock else None,
-            clock_ahead_s=_both([offset.ahead_s for offset in self.clocks if offset]),
-            clock_error_s=_both([offset.error_s for offset in self.clocks if offset]),
             sha256=self.held | {name: digest for reader in self.readers for name, digest in reader.hashes.items()},
             nodes=self.place.nodes,
             command=redaction.redact_words(self.order.argv),
@@ -288,10 +277,6 @@ class _Agent:
         if self.interrupted_by and not self.complete and status == 0:
             return KILLED + self.interrupted_by  # it ended well, but not because it was done
         return os.WEXITSTATUS(status)
-
-
-def _both(known: Sequence[float]) -> tuple[float, float] | None:
-    return (round(known[0], 6), round(known[1], 6)) if len(known) == 2 else None
 
 
 def prepare_folder(order: Order) -> RunFolder:

@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.agent import processes, rendezvous, run_groups
+from evalsuite.agent import rendezvous
 from evalsuite.agent.order import Order
 from evalsuite.core import files
 from evalsuite.core.messages import Message
 from evalsuite.core.placeholders import Node
-from evalsuite.machine import environment
+from evalsuite.machine import environment, process_tree, run_groups
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 
@@ -204,7 +204,7 @@ def _dead(lines: list[dict[str, object]]) -> bool:
     if not lines or any(lines[0].get(name) != value for name, value in _same_machine().items()):
         return False
     known = [(line.get("pid"), line.get("began")) for line in lines]
-    return all(isinstance(pid, int) and processes.started_ticks(pid) != began for pid, began in known)
+    return all(isinstance(pid, int) and process_tree.started_ticks(pid) != began for pid, began in known)
 
 
 def _survivors(file: Path) -> list[int]:
@@ -225,7 +225,7 @@ def _end_run(file: Path) -> None:
 
 
 def _own_facts() -> dict[str, object]:
-    return {"pid": os.getpid(), "began": processes.started_ticks(os.getpid())}
+    return {"pid": os.getpid(), "began": process_tree.started_ticks(os.getpid())}
 
 
 def _same_machine() -> dict[str, object]:

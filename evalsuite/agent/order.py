@@ -13,11 +13,8 @@ from evalsuite.core.placeholders import OF_EVERY_RANK, THREADS, fill, forward
 from evalsuite.machine import cores
 from evalsuite.machine.sensors import processor
 from evalsuite.machine.variables import KNOWN
+from evalsuite.runs.endings import CANNOT_EXECUTE, NOT_FOUND
 
-AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
-EVALUATOR_LOST = 123  # used by none of those, nor by a shell
-CANNOT_EXECUTE = 126
-NOT_FOUND = 127
 FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes to end too
 MOST_LOG_MB = 4000  # a week of a talkative script
 OPEN_MPI = "OMPI_"  # its own parameters, which it hands on by itself

@@ -9,12 +9,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from evalsuite.agent import processes
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
 from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.machine import cgroups
+from evalsuite.machine import cgroups, process_tree
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.disks import Disks
 from evalsuite.machine.sensors.filesystems import Filesystems
@@ -47,9 +46,8 @@ class Sampler:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
 
-    def start(self, start_s: float, clock_ahead_s: float | None = None) -> None:
+    def start(self, start_s: float) -> None:
         self._start_s = start_s
-        self._clock_ahead_s = clock_ahead_s
         self._thread.start()
 
     def stop(self) -> None:
@@ -71,7 +69,7 @@ class Sampler:
         try:
             started_at_unix_s = time.time() - (time.monotonic() - self._start_s)
             header = replace(self._node.header(), started_at_unix_s=started_at_unix_s)
-            self._write(replace(header, clock_ahead_s=self._clock_ahead_s))
+            self._write(header)
             due_s = 0.0
             while True:
                 self._write(self._node.reading(self._start_s))
@@ -105,7 +103,7 @@ class NodeSensors:
         self._network = Network()
         self._filesystems = Filesystems()
         self._gpus = open_accelerators()
-        self._tree = processes.Tree()
+        self._tree = process_tree.Tree()
         self._hz = order.hz
         self._devices = order.devices_per_node
 

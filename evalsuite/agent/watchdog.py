@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import Callable
 
-from evalsuite.agent import processes, signals
+from evalsuite.machine import process_tree, signals
 
 POLL_S = 1.0
 KILL_S = 5.0
@@ -23,7 +23,7 @@ def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object]
     *end_with_parent*: the run ends when our parent is gone. *end_rest* is called last. Call it before any thread
     starts.
     """
-    processes.adopt_orphans()
+    process_tree.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
     watchdog = os.getpid()
     with signals.hold_signals() as asked_for:
@@ -33,7 +33,7 @@ def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object]
             end_rest()
             os._exit(code)
         os.setsid()  # a launcher may kill our process group
-        processes.be_told_of_parents_death(signal.SIGTERM)
+        process_tree.be_told_of_parents_death(signal.SIGTERM)
         if os.getppid() != watchdog:
             os._exit(128 + signal.SIGKILL)
 
@@ -43,12 +43,12 @@ def _watch(child: int, asked_for: set[int], launcher: int | None) -> int:
     while status is None:
         caught = signal.sigtimedwait(asked_for, POLL_S)
         if caught and caught.si_signo != signal.SIGCHLD:
-            processes.send([child], caught.si_signo)
+            process_tree.send([child], caught.si_signo)
         if launcher is not None and os.getppid() != launcher:
-            processes.send([child], signal.SIGTERM)
+            process_tree.send([child], signal.SIGTERM)
             launcher = None
         status = _status(child)
-    processes.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S)
+    process_tree.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S)
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 

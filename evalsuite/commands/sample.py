@@ -8,9 +8,10 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from evalsuite.agent import agent, node_lock, rendezvous, run_groups, watchdog
+from evalsuite.agent import agent, node_lock, rendezvous, watchdog
 from evalsuite.agent.order import Order
 from evalsuite.core.errors import EvalsuiteError
+from evalsuite.machine import run_groups
 from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from evalsuite.agent import processes
+from evalsuite.machine import process_tree
 
 TERMINATE_S = 15.0  # between asking the agent to end and killing it
 
@@ -50,6 +50,6 @@ def end_process(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> Non
 
 def _end_with(evaluator: int) -> None:
     """In the engine's process: asks for SIGTERM when *evaluator* dies, since mpirun and mpiexec would go on."""
-    processes.be_told_of_parents_death(signal.SIGTERM)
+    process_tree.be_told_of_parents_death(signal.SIGTERM)
     if os.getppid() != evaluator:  # it died before the signal was asked for
         os._exit(128 + signal.SIGTERM)

@@ -7,13 +7,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from evalsuite.agent.order import CANNOT_EXECUTE, EVALUATOR_LOST, NOT_FOUND
 from evalsuite.core import files, redaction
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 from evalsuite.plan.containers import Container
-from evalsuite.runs.endings import AgentOutcome
+from evalsuite.runs.endings import CANNOT_EXECUTE, EVALUATOR_LOST, NOT_FOUND, AgentOutcome
 from evalsuite.runs.store import RunFolder
 
 RUNTIME_LINES = 20  # pulling an image prints a line or two

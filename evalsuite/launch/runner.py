@@ -1,17 +1,14 @@
 """Launches runs: one engine process after the other, each with its outcome written before the next begins."""
 
-import contextlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from evalsuite import __version__
-from evalsuite.agent import signals
-from evalsuite.agent.order import AGENT_FAILED
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import files, redaction
@@ -25,11 +22,12 @@ from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.logs import catalogue
+from evalsuite.machine import signals
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import equivalence
-from evalsuite.runs.endings import Enough, Outcome
+from evalsuite.runs.endings import AGENT_FAILED, Enough, Outcome
 from evalsuite.runs.store import RunFolder
 
 Tick = Callable[[float], None]
@@ -89,11 +87,11 @@ def launch(
     _fill_scratch(line, folder.scratch)
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     inputs = folder.hash_records()
-    with _monitor(folder, launcher.engine, run.case.nodes) as monitor:
-        exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
-        if monitor and not why:
-            lost = lost or launcher_errors.read_lost_nodes(folder.engine_log)
-            lost = lost or (monitor.find_cut_off() if exit_code else [])
+    # for other hosts alone: an agent of this machine sees our end by itself
+    monitor = None if launcher.engine.name == "local" else HeartbeatMonitor(folder, nodes=run.case.nodes)
+    exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
+    if monitor and not why:
+        lost = lost or launcher_errors.read_lost_nodes(folder.engine_log)
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     changed = fault_attribution.find_changes(folder, inputs, run.case.nodes)
@@ -118,16 +116,6 @@ def _fill_scratch(line: CommandLine, scratch: Path) -> None:
         (scratch / name).write_text(text)
     for name, target in line.links.items():
         (scratch / name).symlink_to(target)
-
-
-@contextlib.contextmanager
-def _monitor(folder: RunFolder, engine: Engine, nodes: int) -> Iterator[HeartbeatMonitor | None]:
-    """For other hosts alone: an agent of this machine sees our end by itself."""
-    if engine.name == "local":
-        yield None
-        return
-    with HeartbeatMonitor(folder, nodes=nodes) as monitor:
-        yield monitor
 
 
 def _finish(

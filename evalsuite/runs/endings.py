@@ -16,6 +16,10 @@ Enough = Literal[  # why evalsuite ended a run
 ]
 
 
+AGENT_FAILED = 125  # the exit codes of timeout(1) and env(1)
+EVALUATOR_LOST = 123  # used by none of those, nor by a shell
+CANNOT_EXECUTE = 126
+NOT_FOUND = 127
 TIME = Constraint("iso_time", instant)
 IN_FOLDER = Constraint("in_folder", lambda name: "/" not in name and name not in (".", ".."))
 Count = Annotated[int, at_least(0)]
@@ -65,8 +69,6 @@ class AgentOutcome(Document):
     group_cpu_s: Seconds | None = None  # of all that it started
     no_group: Phrase | None = None  # why the run had no control group
     beside: Count | None = None  # other evaluations on the node; None: unknown
-    clock_ahead_s: tuple[float, float] | None = None  # of the evaluator's, at the start and the end; None: unknown
-    clock_error_s: tuple[Seconds, Seconds] | None = None
     sha256: Mapping[str, str] | None = None  # of each file that it wrote but this
     nodes: Count | None = None  # of the job, as the platform says
     command: tuple[str, ...] | None = None  # as given, without secrets

@@ -23,7 +23,7 @@ class Header(Document):
     hz: Annotated[float, above(0)]  # readings per second, on the mean
     jitter: float | None = None  # share by which each interval was varied; None: none
     started_at_unix_s: float | None = None  # beginning of the run's clock
-    clock_ahead_s: float | None = None  # of this host against the evaluator's; None: unknown
+    clock_ahead_s: float | None = None  # of this host against the evaluator's; earlier versions asked
     cpu_count: float | None = None  # cores that are 100 %
     cpu_scope: str | None = None
     cores: tuple[int, ...] | None = None

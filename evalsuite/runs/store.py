@@ -87,7 +87,7 @@ class RunFolder:
 
     @property
     def pulse(self) -> Path:
-        """The evaluator touches it while it lives; it says how to ask for its clock."""
+        """The evaluator touches it while it lives; it says after how many seconds without that it is lost."""
         return self.scratch / PULSE
 
     def beat_path(self, host: str) -> Path:

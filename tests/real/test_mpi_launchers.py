@@ -19,7 +19,6 @@ from tests.toynet import TOYNET, TOYS
 
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"
-HANG_LIMIT_S = 180.0  # of silence in the network (agent.calls), and for the launcher and the agents to end
 NEWER = [launcher for launcher in LAUNCHERS if launcher.wheel]
 OPEN_MPI = [launcher for launcher in LAUNCHERS if launcher.via == "openmpi"]
 

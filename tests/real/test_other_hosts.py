@@ -1,4 +1,4 @@
-"""What holds a run on other hosts together: signs of life, and the clock of the evaluator."""
+"""What holds a run on other hosts together: signs of life."""
 
 import contextlib
 import json
@@ -6,15 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evalsuite.agent import heartbeat
 from evalsuite.core.messages import from_json
-from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
-from evalsuite.runs.store import RunFolder
 from tests import sources
 from tests.processes import soon
 from tests.toynet import TOYNET
@@ -91,26 +87,3 @@ def test_a_host_that_falls_silent_ends_the_run_as_the_infrastructure_s_failure(f
 
     assert outcome["fault"] == "infrastructure"
     assert "the node agent was lost on far" in from_json(outcome["reason"])
-
-
-def test_a_clock_is_asked_and_its_error_is_half_the_way(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.scratch.mkdir()
-    with HeartbeatMonitor(folder):
-        addresses = ("no-such-host.invalid", "127.0.0.1")
-        evaluator = replace(heartbeat.read_evaluator(folder.pulse), addresses=addresses)
-        found = next(filter(None, (heartbeat.measure_offset(evaluator) for _ in range(100))))
-
-    assert abs(found.ahead_s) <= found.error_s + 0.001 < 0.3
-    assert soon(lambda: heartbeat.measure_offset(evaluator) is None)
-
-
-def test_the_offset_is_recorded_at_the_start_and_the_end(far, tmp_path):
-    evaluator = far("--option", "script=train.py", "--steps", "5+60")
-    said, _ = evaluator.communicate(timeout=400)
-
-    told = json.loads(only("agent.far.json", tmp_path).read_text())
-    assert evaluator.returncode == 0, said
-    assert len(told["clock_ahead_s"]) == len(told["clock_error_s"]) == 2
-    assert all(abs(ahead) < 0.5 for ahead in told["clock_ahead_s"])
-    assert RunFolder(only("agent.far.json", tmp_path).parent).samples("far").header.clock_ahead_s is not None

@@ -8,11 +8,10 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.agent import order as agent_order
-from evalsuite.agent import processes
 from evalsuite.commands import sample
 from evalsuite.core import placeholders
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.machine import interfaces
+from evalsuite.machine import interfaces, process_tree
 from evalsuite.machine.sensors import processor
 from evalsuite.plan import containers
 from tests import sources
@@ -116,13 +115,13 @@ def test_a_process_whose_name_looks_like_its_fields_is_read_right(monkeypatch, t
     fields = "S 41 1 1 0 -1 0 0 0 0 0 100 50 30 20 20 0 1 0 99 1000 2 184"
     (tmp_path / "7").mkdir()
     (tmp_path / "7" / "stat").write_text(f"7 (a) R (b) {fields}\n")
-    monkeypatch.setattr(processes, "PROC", str(tmp_path))
-    monkeypatch.setattr(processes, "TICKS_PER_S", 100)
+    monkeypatch.setattr(process_tree, "PROC", str(tmp_path))
+    monkeypatch.setattr(process_tree, "TICKS_PER_S", 100)
 
-    stat = processes.stat(7)
+    stat = process_tree.stat(7)
 
-    assert stat == processes.Stat(
-        state="S", parent=41, started_ticks=99, cpu_s=2.0, memory_bytes=2 * processes.PAGE_BYTES
+    assert stat == process_tree.Stat(
+        state="S", parent=41, started_ticks=99, cpu_s=2.0, memory_bytes=2 * process_tree.PAGE_BYTES
     )
 
 
@@ -131,7 +130,7 @@ def test_the_tree_is_found_through_processes_in_between(monkeypatch, tmp_path):
     for pid, parent in {root: 1, 900: root, 20: 900, 30: 20, 40: 1, 50: 40}.items():
         (tmp_path / str(pid)).mkdir(exist_ok=True)
         (tmp_path / str(pid) / "stat").write_text(f"{pid} (x) S {parent} " + "0 " * 60)
-    monkeypatch.setattr(processes, "PROC", str(tmp_path))
+    monkeypatch.setattr(process_tree, "PROC", str(tmp_path))
 
-    assert processes.descendants() == [900, 20, 30]
-    assert processes.Tree().reading().processes == 3
+    assert process_tree.descendants() == [900, 20, 30]
+    assert process_tree.Tree().reading().processes == 3

@@ -8,8 +8,9 @@ import time
 
 import pytest
 
-from evalsuite.agent import node_lock, processes
+from evalsuite.agent import node_lock
 from evalsuite.core.placeholders import Node
+from evalsuite.machine import process_tree
 from tests import sources
 
 
@@ -115,12 +116,12 @@ os.kill(os.getpid(), 9)
     for inherits in ([], ["yes"]):
         said = subprocess.run([sys.executable, "-c", program, *inherits], stdout=subprocess.PIPE, check=False).stdout
         survivor = int(said)
-        assert processes.started_ticks(survivor)
+        assert process_tree.started_ticks(survivor)
 
         found = node_lock.enter(tmp_path / "b", share=False, waiting=lambda words: None)
 
         deadline = time.monotonic() + 50
-        while processes.started_ticks(survivor):
+        while process_tree.started_ticks(survivor):
             assert time.monotonic() < deadline
             time.sleep(0.02)
         assert found.count_beside() == 0

@@ -6,8 +6,6 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import cli
-from evalsuite.agent.heartbeat import EvaluatorLost
-from evalsuite.agent.order import EVALUATOR_LOST, NOT_FOUND
 from evalsuite.core.documents import HostEnvironment
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import SideBySide
@@ -15,11 +13,12 @@ from evalsuite.core.model import Run
 from evalsuite.launch import campaign, fault_attribution, runner
 from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.remote import launcher_errors
+from evalsuite.machine.heartbeat import EvaluatorLost
 from evalsuite.plan import hosts, over_hosts, spec
 from evalsuite.plan import plan as planning
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import measurement
-from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.endings import EVALUATOR_LOST, NOT_FOUND, AgentOutcome, Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 from tests import runfolders, sources

@@ -12,10 +12,11 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.agent import node_lock, run_groups
+from evalsuite.agent import node_lock
 from evalsuite.core.documents import Gpu
 from evalsuite.core.model import Fact, Log, Window
 from evalsuite.logs import catalogue
+from evalsuite.machine import run_groups
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables

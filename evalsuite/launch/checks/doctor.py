@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.agent import run_groups
 from evalsuite.contracts import adapter, registry
 from evalsuite.core import files, paths
 from evalsuite.core.messages import Message
@@ -21,7 +20,7 @@ from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.provision import data_manifest, installer, virtualenvs
 from evalsuite.launch.provision.recipe_locks import find_lock
 from evalsuite.launch.remote import allocations
-from evalsuite.machine import cgroups, environment, pitfalls
+from evalsuite.machine import cgroups, environment, pitfalls, run_groups
 from evalsuite.machine.sensors import nvml
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.memory import Memory
