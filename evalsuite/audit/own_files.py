@@ -20,10 +20,9 @@ from evalsuite.core.messages import Message, message_of
 from evalsuite.report import forms
 from evalsuite.report.data import manifest, tables
 from evalsuite.report.data.finished import PAGE, SUMMARY
-from evalsuite.report.page import parts
 
 NAMES = (
-    *(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, parts.FILES, "tables/*.csv"),
+    *(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, "tables/*.csv"),
     *(forms.DRAWN, *forms.FILES.values()),
 )
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml", ".rels"})  # in an archive

@@ -36,7 +36,6 @@ def renewed(out: Path) -> Iterator[Path]:
     """A folder for a report, which takes the place of that in *out* once all of it is written."""
     from evalsuite.core.locks import hold_lock
     from evalsuite.report.data import manifest
-    from evalsuite.report.page import parts
 
     beside = out / BESIDE
     beside.mkdir(parents=True, exist_ok=True)
@@ -46,10 +45,7 @@ def renewed(out: Path) -> Iterator[Path]:
         new = own.rename(beside / own.name.removeprefix("."))
         try:
             yield new
-            further = [out / path.name for path in new.glob(parts.FILES)]
             manifest.put(new, out)
-            for path in parts.outdated(out, further):
-                path.unlink()
         finally:
             shutil.rmtree(new, ignore_errors=True)
             with contextlib.suppress(OSError):
@@ -68,17 +64,16 @@ def _remove_abandoned(beside: Path) -> None:
 def build(
     evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES, book: "Book | None" = None
 ) -> list[Path]:
-    """Writes page, parts, `summary.json`, tables and a manifest into *out* and returns the files but the last.
+    """Writes page, `summary.json`, tables and a manifest into *out* and returns the files but the last.
 
     *book*: that of *evaluation*.
     """
-    from evalsuite.core import processes
     from evalsuite.core.files import sha256, write_atomically
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
     from evalsuite.report.data import manifest, summary_json, tables
-    from evalsuite.report.page import parts, render
-    from evalsuite.report.text import names, words
+    from evalsuite.report.page import render
+    from evalsuite.report.text import words
 
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -91,18 +86,11 @@ def build(
         write_atomically(file, text.encode("utf-8", "backslashreplace"))
         return file
 
-    def write_part(part: Book) -> Path:
-        return write_text(out / names.part_file(part.part), render.part(part, book, said, build_hash))
-
     facts = summary_json.document(book, build_hash)
     text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     seal = sha256(write_text(out / "summary.json", text))
     write_text(page, render.page(book, said, build_hash, seal))
     tables.write(book, out / "tables")
-    others = list(parts.books(book))
-    further = list(processes.shared(write_part, others))
-    for path in parts.outdated(out, further):
-        path.unlink()
-    written = [page, *further, out / "summary.json", *tables.files(out / "tables")]
+    written = [page, out / "summary.json", *tables.files(out / "tables")]
     manifest.add(out, build_hash, written, languages)
     return written

@@ -12,7 +12,6 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core import paths
-from evalsuite.report.book import book
 from tests import sources
 
 chromium.require()
@@ -160,19 +159,6 @@ def test_a_number_is_found_as_it_is_printed_and_without_separators(tab, address)
     assert len(printed) > 2
     for text in {*printed, *(text.replace(",", "") for text in printed)}:
         assert tab.evaluate(f"getSelection().removeAllRanges(), find('{text}', false, false, true)"), text
-
-
-def test_a_case_of_a_report_in_parts_leads_to_its_runs_and_a_number_there_to_its_receipt(tab, tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "HUGE", 2)
-    tab.visit(f"{report.build(synthetic.training(), tmp_path)[0].as_uri()}#lang=en")
-    tab.evaluate("document.querySelector('.receipts li a').click()")
-    tab.wait("location.pathname.includes('report.part-') && document.querySelector('.is-target') !== null")
-
-    assert tab.evaluate("document.querySelector('.is-target').tagName") == "TBODY"
-    assert tab.evaluate(SHOWN.format("tbody.is-target tr")) > 1
-    tab.evaluate("document.querySelector('main a.num[href^=\"#c-\"]').click()")
-    assert "same as in the report" in drawn_receipt(tab)
-    assert tab.complaints() == []
 
 
 @pytest.mark.parametrize("column", [1, 2])

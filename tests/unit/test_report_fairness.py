@@ -12,7 +12,6 @@ from evalsuite import report
 from evalsuite.core.model import Fact
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.page import render
 from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import words
@@ -203,12 +202,3 @@ def test_the_largest_scale_that_most_frameworks_share_is_compared():
     (comparison,) = fairness.comparisons(Book(evaluation=evaluation(*found)))
 
     assert {member.case.total_devices for member in comparison.members} == {8}
-
-
-def test_the_page_of_one_model_says_what_was_held_equal_too():
-    found = evaluation(measured("pytorch", precision="fp16"), measured("mxnet", precision="fp16_amp"))
-    whole = Book(evaluation=found)
-
-    shown = render.part(Book(evaluation=found, part=CASE.model), whole, words.read(), "0")
-
-    assert "Not ranked together, because of" in shown

@@ -65,47 +65,23 @@ def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):
         assert f"{summary.case.id}/" in page
 
 
-# beyond one page
+# beyond 1,000 cases
 
 
-@pytest.fixture(scope="module")
-def parted(tmp_path_factory):
-    """A report of two models as if its cases were too many for one page, and its evaluation."""
-    evaluation, folder = synthetic.training(), tmp_path_factory.mktemp("parted")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(book, "HUGE", 1)
-        patch.setattr(render, "shorten", lambda html: html)  # so that the reader can count on end tags
-        report.build(evaluation, folder)
-    return evaluation, {path.name: pages.read(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
+def test_a_page_of_very_many_cases_leads_every_number_to_its_case_and_says_where_the_runs_are(tmp_path, monkeypatch):
+    evaluation = synthetic.training()
+    monkeypatch.setattr(book, "HUGE", 1)
+    monkeypatch.setattr(render, "shorten", lambda html: html)  # so that the reader can count on end tags
+    report.build(evaluation, tmp_path)
 
-
-def test_each_model_has_a_page_of_its_own_and_every_link_and_label_has_its_target(parted):
-    evaluation, found = parted
-    ids = {name: {element["id"] for element in page.all() if element["id"]} for name, page in found.items()}
-
-    assert set(found) == {"report.html", *(names.part_file(case.model) for case in evaluation.planned)}
-    for name, page in found.items():
-        labels = {word for element in page.all() for word in (element["aria-labelledby"] or "").split()}
-        assert labels <= ids[name]
-        for link in page.all("a"):
-            file, hash, target = link["href"].partition("#")
-            assert not hash or "://" in file or target in ids[file or name], f"{name}: {link['href']}"
-
-
-def test_a_report_in_parts_leads_from_every_case_to_its_runs(parted):
-    evaluation, found = parted
+    page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
+    ids = {element["id"] for element in page.all() if element["id"]}
+    labels = {word for element in page.all() for word in (element["aria-labelledby"] or "").split()}
+    links = {link["href"] for link in page.all("a") if link["href"].startswith("#")}
+    assert labels | {link.removeprefix("#") for link in links} <= ids
+    assert [path.name for path in tmp_path.glob("*.html")] == ["report.html"]
+    assert "tables/*.csv" in page.one("section", id="reproduction").text("en")
+    runs = (tmp_path / "tables" / "runs.csv").read_text(encoding="utf-8-sig")
     for summary in evaluation.summaries:
-        anchor = names.case_anchor(summary.case)
-        part = names.part_file(summary.case.model)
-
-        assert found["report.html"].one("li", id=anchor).one("a")["href"] == f"{part}#{anchor}"
-        for run in summary.measurements:
-            assert run.log_sha256 in found[part].one("tbody", id=anchor).text()
-
-
-def test_parts_of_an_earlier_report_do_not_stay(tmp_path):
-    stale = tmp_path / "report.part-gone.html"
-    stale.write_text("an earlier report")
-    report.build(synthetic.empty(), tmp_path)
-
-    assert not stale.exists()
+        assert page.one("li", id=names.case_anchor(summary.case))
+        assert all(run.log_sha256 in runs for run in summary.measurements)

@@ -20,13 +20,12 @@ from evalsuite.results.rules import severity
 
 Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
-HUGE = 1_000  # from here on each model has a page of its own in addition to that of the report
+HUGE = 1_000  # from here on the tables of cases and runs are in tables/*.csv alone
 
 
 @dataclass(frozen=True, kw_only=True)
 class Book:
     evaluation: Evaluation
-    part: str = ""
 
     @cached_property
     def summaries(self) -> tuple[Row, ...]:
@@ -66,11 +65,11 @@ class Book:
 
     @property
     def large(self) -> bool:
-        return bool(self.part) or len(self.planned) > LARGE
+        return len(self.planned) > LARGE
 
     @property
     def huge(self) -> bool:
-        return not self.part and len(self.planned) > HUGE
+        return len(self.planned) > HUGE
 
     @property
     def judges_strong(self) -> bool:

@@ -43,13 +43,6 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
     glossary.sections,
     author_sections.sections,
 )
-PART: tuple[SectionsOf, ...] = (  # what the page of one model has
-    models.sections,
-    usage.sections,
-    variants.sections,
-    fairness.sections,
-    reproduction.sections,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +84,8 @@ class Chapter:
         return next(part for part in self.parts if part.id == id)
 
 
-def sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Section, ...]:
-    return tuple(_with_own_words(subject, section) for _, section in place_sections(subject, order))
+def sections(subject: Subject) -> tuple[Section, ...]:
+    return tuple(_with_own_words(subject, section) for _, section in place_sections(subject))
 
 
 def _with_own_words(subject: Subject, section: Section) -> Section:
@@ -106,13 +99,12 @@ def _with_own_words(subject: Subject, section: Section) -> Section:
     return replace(section, markdown=markdown) if own else section
 
 
-def place_sections(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Placed, ...]:
-    sections = tuple(section for sections_of in order for section in sections_of(subject))
-    return placing.place(subject, sections) if order is WHOLE else placing.number(sections)
+def place_sections(subject: Subject) -> tuple[Placed, ...]:
+    return placing.place(subject, tuple(section for sections_of in WHOLE for section in sections_of(subject)))
 
 
-def chapters(subject: Subject, order: Iterable[SectionsOf] = WHOLE) -> tuple[Chapter, ...]:
-    return tuple(_chapter(subject, section, number) for number, section in place_sections(subject, order))
+def chapters(subject: Subject) -> tuple[Chapter, ...]:
+    return tuple(_chapter(subject, section, number) for number, section in place_sections(subject))
 
 
 def _chapter(subject: Subject, section: Section, number: str) -> Chapter:

@@ -16,7 +16,6 @@ from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import assets, contents, embedded, policy, templates
-from evalsuite.report.page.contents import Chapter
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
@@ -54,28 +53,9 @@ def make_ready(languages: Sequence[str]) -> None:
 
 
 def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> str:
-    """The report as one HTML file, without the parts of its models (`parts`). *seal*: SHA-256 of `summary.json`."""
-    subject = Subject(
-        book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words, in_parts=book.huge
-    )
-    chapters = contents.chapters(subject)
-    return _fill(book, words, build_hash, seal=seal, facts=verdict.facts(subject), chapters=chapters)
-
-
-def part(book: Book, whole: Book, words: Words, build_hash: str) -> str:
-    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(whole), words=words)
-    return _fill(book, words, build_hash, facts=None, chapters=contents.chapters(subject, contents.PART))
-
-
-def _fill(
-    book: Book,
-    words: Words,
-    build_hash: str,
-    *,
-    facts: Mapping[str, object] | None,
-    chapters: Sequence[Chapter],
-    seal: str | None = None,
-) -> str:
+    """The report as one HTML file. *seal*: SHA-256 of `summary.json`."""
+    look = captioned_figure.look(book)
+    subject = Subject(book=book, models=blocks.models(book), look=look, words=words)
     environment = _environment(words)
     style, figure_style, boot, script = _sheets()
     html = environment.get_template("report.html.j2").render(
@@ -101,10 +81,10 @@ def _fill(
         scripts=_scripts(book),
         cited=_cited(book),
         choices=choices(book),
-        look=captioned_figure.look(book),
+        look=look,
         explained=_each_once(),
-        verdict=facts,
-        sections=chapters,
+        verdict=verdict.facts(subject),
+        sections=contents.chapters(subject),
     )
     html = glossary.mark_unused(names.without_unseen(html))
     return shorten(html) if book.large else html
@@ -183,7 +163,6 @@ def _environment(words: Words) -> templates.Environment:
         "limits": findings.limits,
         "why": lambda effect: effects.why(effect, words),
         "table_rows": captioned_figure.table_rows,
-        "part_file": names.part_file,
         "known": _known(words),
         "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),
         "term": _term(words),

@@ -65,10 +65,6 @@ def model_anchor(name: str) -> str:
     return f"model-{name}" if SAFE.fullmatch(name) else anchor("model", name)
 
 
-def part_file(model: str) -> str:
-    return f"report.part-{model_anchor(model).removeprefix('model-')}.html"
-
-
 def anchor(kind: str, name: str) -> str:
     """A short id, the same in every build, safe in HTML and URLs."""
     import hashlib  # a page needs it, a terminal that prints names does not

@@ -20,7 +20,6 @@ class Subject:
     models: tuple[Model, ...]
     look: Look
     words: Words
-    in_parts: bool = False  # each model has a page of its own, and this one need not have all
 
     @property
     def blocks(self) -> tuple[Block, ...]:

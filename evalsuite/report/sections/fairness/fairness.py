@@ -70,9 +70,8 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    if subject.in_parts:
-        return {"matrices": (), "elsewhere": [model.name for model in subject.models]}
-    return {"matrices": _matrices(subject, subject.words), "elsewhere": (), "printed": printed}
+    matrices = () if subject.book.huge else _matrices(subject, subject.words)
+    return {"matrices": matrices, "printed": printed}
 
 
 def _finding(matrices: Sequence[Matrix], words: Words) -> Text:

@@ -49,9 +49,9 @@ def _section(subject: Subject, model: Model) -> Section:
 
 def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     book, look, words = subject.book, subject.look, subject.words
-    pairs, of_effects = cells.lift_shared(() if subject.in_parts else effects.effects(book, model))
-    swept = () if subject.in_parts else sweeps.sweeps(book, model)
-    option, by_option = ("", ()) if subject.in_parts else sweeps.of_option(book, model)
+    pairs, of_effects = cells.lift_shared(() if subject.book.huge else effects.effects(book, model))
+    swept = () if subject.book.huge else sweeps.sweeps(book, model)
+    option, by_option = ("", ()) if subject.book.huge else sweeps.of_option(book, model)
     scaling = scaling_blocks((model,))
     options = [option for option in effects.OPTIONS if any(effect.option == option for effect in pairs)]
     return {
@@ -59,12 +59,11 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "kinds": len({participant.kind for each in subject.models for participant in each.participants}) > 1,
         "stated": any(map(is_stated, model.participants)),
         "policies": policies(model.blocks),
-        "why": () if subject.in_parts else why.cards(book, model, words),
+        "why": () if subject.book.huge else why.cards(book, model, words),
         "notes": author.notes(book, words, model.name),
-        "table": None if subject.in_parts else model_figures.of_model(book, model),
-        "largest": () if subject.in_parts else model_figures.largest_batches(book, model),
-        "latency": () if subject.in_parts else latency_rows(book, model),
-        "part": names.part_file(model.name) if subject.in_parts else None,
+        "table": None if subject.book.huge else model_figures.of_model(book, model),
+        "largest": () if subject.book.huge else model_figures.largest_batches(book, model),
+        "latency": () if subject.book.huge else latency_rows(book, model),
         "scaling": figure_titles.of_blocks(scaling, words) if scaling else None,
         "figures": {block.id: figures_of_block(block, look, words) for block in model.blocks},
         "effects": pairs,

@@ -89,15 +89,15 @@ def sections(subject: Subject) -> Iterable[Section]:
         template="usage/usage.html.j2",
         facts=lambda: _facts(subject),
         markdown=lambda writer: writer.fill(
-            "usage/usage.md.j2", totals=() if subject.in_parts else totals(subject.book, subject.models)
+            "usage/usage.md.j2", totals=() if subject.book.huge else totals(subject.book, subject.models)
         ),
         finding=lambda facts: finding(facts["usages"], facts["totals"], subject.words),
     )
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    if subject.in_parts:
-        return {"usages": (), "totals": (), "elsewhere": [model.name for model in subject.models]}
+    if subject.book.huge:
+        return {"usages": (), "totals": ()}
     tables = usages(subject.book, subject.models)
     return {
         "usages": tables,
@@ -105,7 +105,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
             use.block.id: timelines.draw_timelines(use.shown, use.block, subject.look, subject.words) for use in tables
         },
         "totals": totals(subject.book, subject.models),
-        "elsewhere": (),
     }
 
 

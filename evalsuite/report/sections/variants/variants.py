@@ -9,7 +9,7 @@ from evalsuite.report.text import numbers
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    if groups := () if subject.in_parts else families.families(subject.book):
+    if groups := () if subject.book.huge else families.families(subject.book):
         yield Section(
             id="variants",
             title=subject.words("variants.title"),
