@@ -1,7 +1,8 @@
 """The tidy tables, of raw values: a row a run, a summary, a reading, …"""
 
 import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,20 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of formulas
 def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[Row]]:
     """Every table or those *wanted*, as rows of plain values; None: not measured."""
     return {
-        name: [
-            {key: value_at(book, thing, path) for key, path in TABLES[name].items()} | dict(getattr(thing, "own", ()))
-            for thing in THINGS[name](book)
-        ]
-        for name in (TABLES if wanted is None else wanted)
+        name: list(_rows(book, THINGS[name](book), TABLES[name])) for name in (TABLES if wanted is None else wanted)
     }
+
+
+def _rows(book: Book, things: Iterable[Any], columns: Mapping[str, str]) -> Iterator[Row]:
+    """What is a run's in rows of its parts (a step, a phase) is looked up once a run."""
+    run, of_run = None, {}
+    for thing in things:
+        if isinstance(thing, dict) and thing.get("run") is not run:
+            run = thing["run"]
+            of_run = {key: value_at(book, thing, path) for key, path in columns.items() if path.startswith("run.")}
+        known = of_run if isinstance(thing, dict) else {}
+        row = {key: known[key] if key in known else value_at(book, thing, path) for key, path in columns.items()}
+        yield row | dict(getattr(thing, "own", ()))
 
 
 def write(book: Book, folder: Path) -> list[Path]:
@@ -70,10 +79,13 @@ def _csv(columns: Sequence[str], rows: Iterable[Row]) -> bytes:
 
 def harmless(value: Any) -> Any:
     """An apostrophe keeps a text from being a formula (owasp.org/www-community/attacks/CSV_Injection)."""
-    if isinstance(value, str):
-        value = names.visible(value)
-        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
-    return value
+    return _harmless(value) if isinstance(value, str) else value
+
+
+@functools.lru_cache(maxsize=4096)  # names of cases stand in every row
+def _harmless(text: str) -> str:
+    text = names.visible(text)
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def _phases(book: Book) -> Iterable[Row]:

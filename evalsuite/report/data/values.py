@@ -19,31 +19,36 @@ from evalsuite.results.rules import flops_and_energy
 
 
 def value_at(book: Book, thing: Any, path: str) -> Any:
-    name, _, rest = path.partition(".")
-    if not name.startswith("@"):
-        return at(thing, path)
-    result = FUNCTIONS[name[1:]](book, thing)
-    return at(result, rest) if rest else result
+    function, names = _parsed(path)
+    value = thing if function is None else function(book, thing)
+    return _at(value, names) if names else value
 
 
-def at(value: Any, path: str) -> Any:
-    """At *path* in *value*, "throughput.window.steps"; None where a part is None, or the case has no value.
+def _at(value: Any, names: tuple[str | int, ...]) -> Any:
+    """Down *names* in *value*: throughput, window, steps; None where a part is None, or the case has no value.
 
     Raises AttributeError for a field of the schema that nothing gives.
     """
-    for name in _names(path):
-        if value is None or (isinstance(value, Unmeasured) and not hasattr(value, name)):
+    for name in names:
+        if value is None:
             return None
-        if name.isdigit():
-            value = value[int(name)]
+        if isinstance(name, int):
+            value = value[name]
+        elif isinstance(value, dict):
+            value = value.get(name)
+        elif isinstance(value, Unmeasured):
+            value = getattr(value, name, None)
         else:
-            value = value.get(name) if isinstance(value, dict) else getattr(value, name)
+            value = getattr(value, name)
     return value
 
 
 @functools.cache
-def _names(path: str) -> tuple[str, ...]:
-    return tuple(path.split("."))
+def _parsed(path: str) -> tuple[Callable[[Book, Any], Any] | None, tuple[str | int, ...]]:
+    first, *rest = path.split(".")
+    function = FUNCTIONS[first[1:]] if first.startswith("@") else None
+    names = rest if function else [first, *rest]
+    return function, tuple(int(name) if name.isascii() and name.isdigit() else name for name in names)
 
 
 def case_of(thing: Any) -> Case:
