@@ -34,7 +34,6 @@ from evalsuite.core.model import (
     Summary,
     Throughput,
     Timeline,
-    Trace,
     Utilisation,
     Verdict,
     Window,
@@ -138,9 +137,6 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment=CPU, reso
         host="bench-01",
         environment=environment,
         framework_version=VERSIONS.get(of.framework, "1.0"),
-        trace=Trace(
-            step_s=((begin_s, step_s), (end_s, step_s)), loss=((begin_s, 7.0), (end_s, 6.0)), window=(begin_s, end_s)
-        ),
         log=f"{of.id}/r{repeat}/log.bench-01.txt",
         log_sha256=hashlib.sha256(f"{of.id}/r{repeat}".encode()).hexdigest(),
         campaign="20261120T020000-5eed00",

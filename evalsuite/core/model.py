@@ -401,17 +401,6 @@ class Machine:
         return self.name or " + ".join(map(str, self.nodes))
 
 
-Line = tuple[tuple[float, float], ...]  # (seconds since the run began, value)
-
-
-class Trace(NamedTuple):
-    step_s: Line = ()
-    busy: Line = ()  # per cent
-    busy_of: str = ""
-    loss: Line = ()
-    window: tuple[float, float] | None = None
-
-
 INPUTS = ("data", "data_source", "image_digest")
 
 
@@ -440,7 +429,6 @@ class Measurement:
     printed_steps: tuple[int, int] | None = None  # after which the log begins, and its last
     printers: int = 0  # processes that print steps
     lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle and last of the window
-    trace: Trace = field(default=Trace(), compare=False, repr=False)
     figures: tuple[tuple[str, float], ...] = ()  # those of `results/samples/run_figures` that were measured, by name
     facts: tuple[Fact, ...] = ()
     campaign: str | None = None  # id; None: unknown

@@ -2,7 +2,6 @@
 import { offerCopy } from "./copy.js";
 import { cases, caseTitle } from "./data.js";
 import { all, byId, element, one, word } from "./dom.js";
-import { overTime } from "./overtime.js";
 import { slowestFirst, median, printed, quotient } from "./recount.js";
 
 const HASH = 9; // the column of the receipts with the hash of the log
@@ -23,7 +22,6 @@ function receiptOf(id, receipt) {
   return [
     element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, [title]), close]),
     ...recounted(found, runs, proof, copiesOf(receipt, ".case-flags, .case-source")),
-    ...overTime(receipt),
     ...(proof ? proven(proof) : []),
     ...hashOf(runs),
     ...commandOf(receipt),

@@ -7,12 +7,12 @@ from benchmarks import synthetic_runs
 from evalsuite.core.documents import Gpu, HostEnvironment, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.findings import BusyMachine, UnreadableSamples
-from evalsuite.core.model import Run, Skip, Step, Throughput, Trace, Utilisation, Window
+from evalsuite.core.model import Run, Skip, Throughput, Utilisation, Window
 from evalsuite.launch import runner
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.results.evaluation import evaluate
-from evalsuite.results.measure import machines, measurement, traces
+from evalsuite.results.measure import machines, measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
@@ -157,14 +157,3 @@ def test_two_cases_of_one_id_are_refused_with_both_folders_and_no_count_is_made_
 def test_an_empty_folder_says_what_to_try(tmp_path):
     with pytest.raises(NothingMeasured, match="Try `evalsuite compare`"):
         evaluate(Store(tmp_path))
-
-
-def test_a_run_over_time_is_on_the_first_clock_that_all_its_reports_have():
-    steps = [Step(index=k, arrival_s=10.0 + k, loss=9.0 - k) for k in (1, 2, 3)]
-    printed = [step._replace(arrival_s=None, seconds=2.0) for step in steps]
-
-    assert traces.of_run(steps, (), Window(first_step=2, last_step=3, steps=2)) == Trace(
-        step_s=((12.0, 1.0), (13.0, 1.0)), loss=((11.0, 8.0), (12.0, 7.0), (13.0, 6.0)), window=(11.0, 13.0)
-    )
-    assert traces.of_run(printed, (), None).step_s == ((2.0, 2.0), (4.0, 2.0), (6.0, 2.0))
-    assert len(traces.of_run(1000 * printed, (), None).loss) <= traces.MOST_POINTS

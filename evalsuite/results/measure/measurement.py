@@ -32,7 +32,7 @@ from evalsuite.core.model import (
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.steps import losses
-from evalsuite.results.measure import balance, facts, machines, plausibility, traces
+from evalsuite.results.measure import balance, facts, machines, plausibility
 from evalsuite.results.measure.plausibility import items_per_epoch
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -140,7 +140,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         campaign=_campaign(command) or folder.label or None,
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
-        **_over_time(log, dialect, read, samples, window),
+        **_losses(log, dialect, read),
         left_s=_left_s(run.case, outcome, throughput, items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
 
@@ -325,18 +325,12 @@ def _facts(
     return facts.of_run(case, command, environments, printed, options.printed(head))
 
 
-def _over_time(
-    log: Log | None,
-    dialect: Dialect | None,
-    read: reading.Reading,
-    samples: Mapping[str, Samples],
-    window: Window | None,
-) -> dict[str, Any]:
+def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> dict[str, Any]:
     known = ((step.index, step.loss) for step in read.steps if step.loss is not None and math.isfinite(step.loss))
     first = tuple(itertools.islice(known, FIRST_LOSSES))
     long = bool(first) and read.steps_reported >= losses.FEWEST
     curve = losses.read_losses(log.path, dialect, read.printers) if long and log and dialect else None
-    return {"first_losses": first, "losses": curve, "trace": traces.of_run(read.steps, samples.values(), window)}
+    return {"first_losses": first, "losses": curve}
 
 
 def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:

@@ -160,7 +160,10 @@ def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Fi
 
 def timeline(samples: Samples, window: Window | None) -> Timeline:
     """The use of each resource over the whole run on one host; DRAWN_READINGS at most."""
-    thinned = _thinned(samples, DRAWN_READINGS)
+    from evalsuite.results.samples.sample_arrays import on_one_clock
+
+    (host,) = on_one_clock({"": samples}, None)
+    thinned = host.some(slice(None, None, -(-len(host.times_s) // DRAWN_READINGS) or 1))
     drawn: Points = {}
     units: dict[str, str] = {}
     for resource in _resources(thinned.header):
@@ -169,19 +172,6 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
             units[resource] = METERS[resource].unit
             drawn |= _points(resource, same)
     return Timeline(window=window, series={key: points for key, points in drawn.items() if points}, units=units)
-
-
-def over_time(samples: Samples, resource: str, readings: int) -> tuple[tuple[float, float], ...]:
-    thinned = _thinned(samples, readings)
-    same = list(_series(thinned, resource, None)) if resource in _resources(thinned.header) else []
-    return _points(resource, same)[resource, None] if same else ()
-
-
-def _thinned(samples: Samples, most: int) -> "Readings":
-    from evalsuite.results.samples.sample_arrays import on_one_clock
-
-    (host,) = on_one_clock({"": samples}, None)
-    return host.some(slice(None, None, -(-len(host.times_s) // most) or 1))
 
 
 def _points(resource: str, same: Sequence[ReadingSeries]) -> Points:

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.documents import RunCommand, UsedRecipe
@@ -38,7 +38,6 @@ class RunProvenance:
     total: str | None  # "items/seconds", whose quotient the value is; None: there is nothing to count
     lines: str | None  # "12–47": the lines of the log that bound the window
     steps: str | None
-    traced: Mapping[str, str] = field(default_factory=dict)
     citations: tuple[str, ...] = ()  # rows of the tables that print a cited value, and what they say of its source
 
     @property
@@ -156,7 +155,6 @@ def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> Run
         same_source=speed is not None and speed.is_clock,
         total=recount.total(run) if run.counts else None,
         lines=_lines(speed) if speed else None,
-        traced=recount.traced(run) if detailed else {},
         steps=f"{window.first_step}–{window.last_step}" if window else None,
         citations=tuple(
             names.visible(" · ".join(filter(None, (each.row, each.source))))

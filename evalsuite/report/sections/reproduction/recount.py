@@ -52,14 +52,6 @@ def total(run: Measurement) -> str | None:
     return f"{sum(counted.items):.12g}/{sum(counted.seconds):.12g}"
 
 
-def traced(run: Measurement) -> dict[str, str]:
-    """By the name of each line: "12.5:0.81 13.3:0.79"."""
-    lines = {"step": run.trace.step_s, run.trace.busy_of: run.trace.busy, "loss": run.trace.loss}
-    texts = {name: " ".join(f"{at:.4g}:{value:.4g}" for at, value in line) for name, line in lines.items() if line}
-    window = run.trace.window
-    return texts | ({"window": f"{window[0]:.4g}:{window[1]:.4g}"} if texts and window else {})
-
-
 def _pieces(line: LogLine) -> Iterator[tuple[str, bool]]:
     behind = 0
     for begin, end in (*line.read, (len(line.text), len(line.text))):
