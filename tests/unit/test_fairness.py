@@ -7,10 +7,9 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core.model import Fact, Machine, Protocol
-from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import embedded
-from evalsuite.report.sections.variants import effects
+from evalsuite.report.sections.variants import variants
 from evalsuite.report.text import words
 from evalsuite.results.compare import decisions, fairness
 from evalsuite.results.compare.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
@@ -147,11 +146,11 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_
     off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * each for each in SPEEDS), environment=ELSEWHERE)
     book = Book(evaluation=synthetic.evaluation([off, on]))
 
-    (effect,) = effects.effects(book, blocks.models(book)[0])
+    (change,) = variants.changes(book, book.planned)
     page = report.build(book.evaluation, tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
 
-    assert (effect.ratio, effect.evidence) == (None, None)
-    said, both = effects.why(effect, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
+    assert (change.ratio, change.evidence) == (None, None)
+    said, both = variants.why(change, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
     assert (said.plain("en"), said.plain("zh")) == (f"on different machines: {both}", f"测试机器不同：{both}")
     assert f"<td>on different machines: {both}</td>" in page and "1.26x" not in page
 

@@ -70,7 +70,6 @@ CURVE = figures.Curve(name="256", key="pytorch", points=tuple((e, 76 * (1 - math
 
 
 PANEL = figures.CurvePanel(label="", curves=(CURVE,), unit="%", target=75.0)
-PAIR = figures.Dumbbell(label="", framework="pytorch", off=100.0, on=180.0)
 
 
 def every_figure(look=LOOK, label="PyTorch"):
@@ -85,7 +84,6 @@ def every_figure(look=LOOK, label="PyTorch"):
         "efficiency": figures.efficiency(percent, look, id="f6"),
         "time_to_solution": figures.time_to_solution(series, look, id="f7"),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
-        "dumbbell": figures.dumbbell((replace(PAIR, label=label),), look, id="f12", unit="images/s"),
         "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
         "phase_shares": figures.phases((STEP,), look, id="f14", share=True),
         "small_multiples": figures.small_multiples(
@@ -354,8 +352,7 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
     assert figure.table.rows == (("PyTorch", 8, None, None, None, None, "measured", False),)
     for draw in (figures.efficiency, figures.phases, figures.small_multiples, figures.convergence):
         assert draw((), LOOK, id="none").svg is None
-    for draw in (figures.dumbbell, figures.size_sweep):
-        assert draw((), LOOK, id="none", unit="").svg is None
+    assert figures.size_sweep((), LOOK, id="none", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
 
 
@@ -543,30 +540,6 @@ def test_summaries_become_series_by_everything_but_scale():
         (2, 25.0, 22.5, CASE.at_scale(1, 2).id),
     ]
     assert xla.points[0].value == 60.0
-
-
-def test_a_change_is_drawn_in_per_cent_a_row_for_each_series_and_a_side_that_lacks_has_its_state():
-    pairs = tuple(
-        figures.Dumbbell(
-            label="PyTorch b128", framework="pytorch", off=100.0, on=on, ratio_interval=(on / 110, on / 95), devices=m
-        )
-        for m, on in ((1, 150.0), (8, 127.0))
-    )
-    figure = figures.dumbbell((*pairs, replace(pairs[0], label="MXNet b128", on=90.0)), LOOK, id="d", unit="images/s")
-
-    labels = texts(figure.svg)
-
-    assert labels.count("PyTorch b128") == 1
-    assert {"+27.0%", "−10.0%", "8", "0"} <= set(labels)
-    assert [row[0] for row in figure.table.rows] == ["PyTorch b128 · 1", "PyTorch b128 · 8", "MXNet b128 · 1"]
-
-    missing = figures.Dumbbell(label="MXNet", framework="mxnet", off=100.0, on=None, status="N/S")
-    whole = figures.Dumbbell(label="PyTorch", framework="pytorch", off=100.0, on=120.0)
-
-    figure = figures.dumbbell((missing, whole), LOOK, id="d", unit="")
-
-    assert "N/S" in texts(figure.svg) and figure.svg.count('class="mark') == 1
-    assert figures.dumbbell((missing,), LOOK, id="d", unit="").svg is None
 
 
 def test_batch_sizes_have_a_panel_for_each_precision_and_names_behind_their_lines():

@@ -16,7 +16,7 @@ from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import finished
 from evalsuite.report.sections.common import figure_titles
-from evalsuite.report.sections.variants import families
+from evalsuite.report.sections.variants import variants
 from evalsuite.report.sections.verdict import answers as said
 from evalsuite.report.sections.verdict import cards, matrix, verdict
 from evalsuite.report.text import names, numbers, words
@@ -97,7 +97,7 @@ def statements(evaluation, folder, page):
             yield "summary.json", frozenset((answer["ranked"][0]["case"], one["case"])), one["evidence"]
     for pair, one in kept.items():
         yield "book", pair, one.evidence
-    for change in (change for family in families.families(book) for change in family.changes if change.evidence):
+    for change in (change for change in variants.changes(book, book.planned) if change.evidence):
         yield "options", frozenset((change.before.id, change.after.id)), change.evidence
 
 

@@ -238,24 +238,19 @@ def test_a_thousand_devices_are_shown_on_one_page_with_the_card_of_what_is_met(b
 
 
 def test_options_are_judged_where_nothing_else_differs_and_batch_sizes_up_to_the_one_that_did_not_fit(built):
-    table = built("options").page.one(id="model-resnet50_v1.5-effects-table")
-    rows = _rows(built("options").page, "model-resnet50_v1.5-effects-table")
+    page = built("options").page
+    rows = _rows(page, "model-resnet50_v1.5-variants")
 
-    assert "Throughput without and with the option" in table.text("en")
-    assert [row[:2] for row in rows] == [
-        ["XLA compilation", "TensorFlow"],
-        ["Automatic mixed precision (AMP)", "PyTorch"],
-        ["Automatic mixed precision (AMP)", "TensorFlow"],
+    assert [(row[0], row[1], row[2]) for row in rows] == [
+        ("XLA compilation", "off → on", "TensorFlow"),
+        ("Precision", "FP32 → AMP", "PyTorch"),
+        ("Precision", "FP32 → AMP", "TensorFlow"),
     ]
-    assert rows[2][5] == GLYPHS["unsupported"]
-    assert rows[2][6] == GLYPHS["unsupported"]
+    assert rows[2][6] == rows[2][7] == rows[2][-1] == GLYPHS["unsupported"]
 
-    rows = _rows(built("options").page, "model-resnet50_v1.5-sweep-table")
-    ours = next(row for row in rows if row[0] == "PyTorch")
-
-    assert rows[0] == ["FP32"]
-    assert len(ours) == 5
-    assert ours[-1] == GLYPHS["oom"]
+    figure = next(each for each in page.one(id="variants").all("figure") if "batch size" in each.text("en"))
+    ours = [row for row in pages.rows(figure.one("table")) if row[0].startswith("PyTorch")]
+    assert [row[-1] for row in ours] == ["–", "–", "–", "✓"]
 
 
 def test_a_card_says_where_the_efficiency_of_a_framework_goes_in_all_its_settings(built):

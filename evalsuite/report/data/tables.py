@@ -13,7 +13,7 @@ from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.data.values import value_at
 from evalsuite.report.sections.author import author
-from evalsuite.report.sections.variants import families
+from evalsuite.report.sections.variants import variants
 from evalsuite.report.text import names
 from evalsuite.results.measure import breakdown
 from evalsuite.results.measure import latency as latency_room
@@ -116,7 +116,7 @@ THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are a
     "phases": _phases,
     "steps": _steps,
     "scores": lambda book: ({"run": run.run, "score": score} for run in book.measurements for score in run.scores),
-    "variants": lambda book: (change for family in families.families(book) for change in family.changes),
+    "variants": lambda book: variants.changes(book, book.planned),
     "findings": lambda book: book.findings,
     "skips": lambda book: book.skips,
     "author_findings": author.rows,

@@ -22,7 +22,6 @@ from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.glossary import glossary
 from evalsuite.report.sections.models import models
 from evalsuite.report.sections.reproduction import provenance
-from evalsuite.report.sections.variants import effects
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.why import why as why_cards
 from evalsuite.report.text import findings, names, numbers, options, times
@@ -161,7 +160,6 @@ def _environment(words: Words) -> templates.Environment:
         "phrase": lambda text: Phrase(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits,
-        "why": lambda effect: effects.why(effect, words),
         "table_rows": captioned_figure.table_rows,
         "known": _known(words),
         "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),

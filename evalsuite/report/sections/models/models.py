@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evalsuite.core.model import Summary
 from evalsuite.report import figures
-from evalsuite.report.book import cells, model_figures
+from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import is_stated
@@ -16,7 +16,6 @@ from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, series_of_block
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview.overview import scaling_blocks
-from evalsuite.report.sections.variants import effects, sweeps
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -49,11 +48,7 @@ def _section(subject: Subject, model: Model) -> Section:
 
 def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     book, look, words = subject.book, subject.look, subject.words
-    pairs, of_effects = cells.lift_shared(() if subject.book.huge else effects.effects(book, model))
-    swept = () if subject.book.huge else sweeps.sweeps(book, model)
-    option, by_option = ("", ()) if subject.book.huge else sweeps.of_option(book, model)
     scaling = scaling_blocks((model,))
-    options = [option for option in effects.OPTIONS if any(effect.option == option for effect in pairs)]
     return {
         "model": model,
         "kinds": len({participant.kind for each in subject.models for participant in each.participants}) > 1,
@@ -66,14 +61,6 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "latency": () if subject.book.huge else latency_rows(book, model),
         "scaling": figure_titles.of_blocks(scaling, words) if scaling else None,
         "figures": {block.id: figures_of_block(block, look, words) for block in model.blocks},
-        "effects": pairs,
-        "of_effects": of_effects,
-        "effects_judged": effects.judged_alike(pairs),
-        "effect_figures": effects.draw_options(model, pairs, options, look, words),
-        "effects_alone": list(filter(None, (effects.describe_alone(pairs, option, words) for option in options))),
-        "sweep_table": sweeps.table(swept) if swept else None,
-        "sweep_figure": sweeps.draw_sweeps(model, swept, look, words) if swept else None,
-        "option_figure": sweeps.draw_option(model, option, by_option, look, words) if by_option else None,
     }
 
 

@@ -1,35 +1,313 @@
-"""Networks and algorithms: what one option of a script changes, and what that costs (docs/report.md#variants)."""
+"""One option changed: what that does to throughput and accuracy, and what grows with it (docs/report.md#variants)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
+from evalsuite.core.model import Case, Interval, Row, Score, by_key
+from evalsuite.report import figures
+from evalsuite.report.book import cells, why_not_comparable
+from evalsuite.report.book.blocks import Distinction, Model, distinctions
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.figures import Look
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, ends, label, low_and_high, median
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.convergence import convergence
-from evalsuite.report.sections.variants import effects, families, variant_figures
-from evalsuite.report.text import numbers
+from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text.candidates import NEUTRAL
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
+from evalsuite.results.compare.decisions import Evidence, decide
+from evalsuite.results.compare.fairness import Obstacle, obstacles, setting
+from evalsuite.results.compare.ranking import WORK
+from evalsuite.results.measure.convergence import final, run_of
+from evalsuite.results.measure.statistics import ratio_of_medians
+from evalsuite.results.measure.summary import values
+
+METRICS = ("top1", "accuracy", "top5")  # the first that both sides have tells the cost
+BATCH, XLA, PRECISION = "batch_per_device", "xla", "precision"
+FEWEST_VALUES = 3  # of an option or a batch size, for a line over it
+
+
+Lines = Sequence[Sequence[Case]]  # of cases that differ in one size alone, which grows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    metric: str
+    before: Score
+    after: Score
+
+    @property
+    def difference(self) -> float:
+        return self.after.value - self.before.value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Two cases that differ in one option and in nothing else."""
+
+    option: str  # "xla", "precision", or an option of the script
+    before: Case
+    after: Case
+    notes: Distinction
+    before_cell: Cell
+    after_cell: Cell
+    obstacles: tuple[Obstacle, ...]
+    ratio: Interval | None  # after ÷ before; None with an obstacle, or where a case has no value
+    evidence: Evidence | None
+    cost: Cost | None  # None where a log prints no accuracy
+
+    @property
+    def values(self) -> tuple[str | None, str | None]:
+        return _value(self.option, self.before), _value(self.option, self.after)
+
+    @property
+    def shown(self) -> Number | None:
+        return numbers.speedup(self.ratio.value) if self.ratio else None
+
+    @property
+    def interval(self) -> Number | None:
+        return numbers.interval(self.ratio, numbers.speedup) if self.ratio else None
+
+    @property
+    def lacking(self) -> str:
+        return cells.lacking(self.before_cell, self.after_cell)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangesTable:
+    model: Model
+    rows: tuple[Change, ...]
+    of_all: OfAll
+    growths: tuple[tuple[str, Lines], ...]  # by option
+
+    @property
+    def id(self) -> str:
+        return f"{self.model.id}-variants"
+
+    @property
+    def costs(self) -> bool:
+        return any(row.cost for row in self.rows)
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        missing = self.costs and any(row.cost is None for row in self.rows)
+        return cells.legend((c for row in self.rows for c in (row.before_cell, row.after_cell)), *["missing"] * missing)
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    if groups := () if subject.book.huge else families.families(subject.book):
+    words = subject.words
+    found = () if subject.book.huge else [_table(subject.book, model) for model in subject.models]
+    if tables := [table for table in found if table.rows or table.growths]:
+        changed = [row for table in tables for row in table.rows]
         yield Section(
             id="variants",
-            title=subject.words("variants.title"),
+            title=words("variants.title"),
             template="variants/variants.html.j2",
             facts=lambda: {
-                "families": groups,
-                "headings": {family.id: families.heading(family, subject.words) for family in groups},
-                "findings": {family.id: families.finding([family], subject.words) for family in groups},
-                "figures": variant_figures.draw_families(groups, subject.look, subject.words),
-                "score": convergence.number,
-                "points": numbers.points,
+                "tables": tables,
+                "figures": {table.id: draw_growths(subject.book, table, subject.look, words) for table in tables},
+                **_forms(),
             },
             markdown=lambda writer: writer.fill(
-                "variants/variants.md.j2",
-                families=groups,
-                heading=families.heading,
-                value=families.value,
-                why=effects.why,
-                score=convergence.number,
-                points=numbers.points,
+                "variants/variants.md.j2", tables=[table for table in tables if table.rows], **_forms()
             ),
-            finding=lambda _: families.finding(groups, subject.words),
+            finding=lambda _: _finding(changed, words),
         )
+
+
+def _forms() -> dict[str, object]:
+    return {"title": title, "value": value, "why": why, "score": convergence.number, "points": numbers.points}
+
+
+def _table(book: Book, model: Model) -> ChangesTable:
+    cases = [case for block in model.blocks for case in block.cases]
+    rows, of_all = cells.lift_shared(changes(book, cases))
+    numeric = sorted({name for case in cases for name, value in case.options if value.isdecimal()})
+    growths = ((option, _growth(cases, option)) for option in (BATCH, *numeric))
+    return ChangesTable(model=model, rows=rows, of_all=of_all, growths=tuple(pair for pair in growths if pair[1]))
+
+
+def changes(book: Book, cases: Iterable[Case]) -> tuple[Change, ...]:
+    """Of each option: the case without it, or with what switches nothing on, beside each with another value."""
+    cases = tuple(dict.fromkeys(cases))
+    given = sorted({name for case in cases for name, _ in case.options} - set(WORK))
+    pairs = []
+    for option in (XLA, PRECISION, *given):
+        for alike in by_key((_without(option, case), case) for case in cases).values():
+            base, *others = sorted(alike, key=lambda case: _value_order(_value(option, case)))
+            pairs += [(option, base, other) for other in others if _value(option, other) != _value(option, base)]
+    notes = distinctions(_without(option, before) for option, before, _ in pairs)
+    return tuple(
+        _change(book, option, before, after, notes[_without(option, before).id]) for option, before, after in pairs
+    )
+
+
+def _value(option: str, case: Case) -> str | None:
+    if option == XLA:
+        return "on" if case.xla else "off"
+    return case.precision if option == PRECISION else case.option(option)
+
+
+def _without(option: str, case: Case) -> Case:
+    if option == XLA:
+        return replace(case, xla=None)
+    if option == PRECISION:
+        return replace(case, precision="unknown")
+    if option == BATCH:
+        return replace(case, batch_per_device=1)
+    return replace(case, options=tuple(pair for pair in case.options if pair[0] != option))
+
+
+def _value_order(value: str | None) -> tuple[int, int, str]:
+    if value is None:
+        return (0, 0, "")
+    first = ("fp32", *NEUTRAL)
+    return (1, first.index(value), "") if value in first else (2, 0, value)
+
+
+def _change(book: Book, option: str, before: Case, after: Case, notes: Distinction) -> Change:
+    a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
+    purpose = setting(option if option in (XLA, PRECISION) else f"options.{option}")
+    barred = obstacles(a, b, purpose) if a and b else ()
+    ranked = book.decision_of.get(frozenset((before.id, after.id)))
+    known = ranked if ranked and not ranked.obstacles else decide(a, b, purpose=purpose) if a and b else None
+    return Change(
+        option=option,
+        before=before,
+        after=after,
+        notes=notes,
+        before_cell=cells.throughput_cell(book, before),
+        after_cell=cells.throughput_cell(book, after),
+        obstacles=barred,
+        ratio=ratio_of_medians(values(b), values(a)) if a and b and not barred else None,
+        evidence=known.evidence if known and not barred else None,
+        cost=_cost(book.summary_of.get(before.id), book.summary_of.get(after.id)),
+    )
+
+
+def _cost(before: Row | None, after: Row | None) -> Cost | None:
+    first, second = (run_of(summary) if summary else None for summary in (before, after))
+    if first is None or second is None:
+        return None
+    for metric in METRICS:
+        a, b = final(first, "validation", metric), final(second, "validation", metric)
+        if a is not None and b is not None:
+            return Cost(metric=metric, before=a, after=b)
+    return None
+
+
+def title(option: str, words: Words) -> Rendered:
+    known = {XLA: "variants.xla", PRECISION: "filter.precision", BATCH: "axes.batch_per_device"}
+    return words(known[option]) if option in known else options.title(option, words)
+
+
+def value(option: str, given: str | None, words: Words) -> Rendered | str:
+    if option == XLA:
+        return words("words.on" if given == "on" else "words.off")
+    if option == PRECISION and given:
+        return names.precision(given)
+    return options.value_of(option, given, words) if given else words("variants.default")
+
+
+def why(change: Change, words: Words) -> Listed:
+    return words.listed(why_not_comparable.sentence(each, words) for each in change.obstacles)
+
+
+def _finding(changed: Iterable[Change], words: Words) -> Text:
+    known = [
+        (
+            numbers.change(change.ratio.value - 1).about(names.case_anchor(change.after)),
+            f"{names.framework(change.after.framework)} {names.scale(change.after)}",
+        )
+        for change in changed
+        if change.ratio
+    ]
+    found = low_and_high(known)
+    return words("variants.found", **found) if found else words("variants.title")
+
+
+def _size(option: str, case: Case) -> int:
+    given = case.option(option) or ""
+    return case.batch_per_device if option == BATCH else int(given) if given.isdecimal() else 0
+
+
+def _growth(cases: Iterable[Case], option: str) -> Lines:
+    """A line for each framework and precision, in the setting that has most values of *option*."""
+    groups = by_key((_without(option, case), case) for case in cases if _size(option, case))
+    lines = [sorted(alike, key=partial(_size, option)) for alike in groups.values()]
+    long = [line for line in lines if len({_size(option, case) for case in line}) >= FEWEST_VALUES]
+    settings = by_key((_setting(line[0], option), line) for line in long).values()
+    return max(settings, key=lambda alike: (sum(map(len, alike)), -alike[0][0].total_devices), default=())
+
+
+def draw_growths(book: Book, table: ChangesTable, look: Look, words: Words) -> tuple[CaptionedFigure, ...]:
+    drawn = (_draw_growth(book, table.model, *growth, look, words) for growth in table.growths)
+    return tuple(figure for figure in drawn if figure)
+
+
+def _draw_growth(
+    book: Book, model: Model, option: str, lines: Lines, look: Look, words: Words
+) -> CaptionedFigure | None:
+    several = len({line[0].precision for line in lines}) > 1
+    notes = distinctions(line[0] for line in lines)
+    sweeps = [(_name(line[0], notes, words), line) for line in lines]
+    figure = figures.size_sweep(
+        tuple(_line(book, option, name, line, several) for name, line in sweeps),
+        look,
+        id=names.anchor("f-o", model.name if option == BATCH else f"{model.name} {option}"),
+        unit=", ".join(model.units),
+        key=option,
+    )
+    if figure.svg is None:
+        return None
+    return CaptionedFigure(
+        figure=figure,
+        title=_growth_title(book, sweeps, title(option, words), several, words),
+        reading=(words("variants.see", setting_text=_setting_text(lines[0][0], option, words)),),
+        labels=tuple(words.same(str(row[0])) for row in figure.table.rows),
+    )
+
+
+def _setting(case: Case, option: str) -> Case:
+    return replace(_without(option, case), framework="", recipe="", precision="unknown", xla=None)
+
+
+def _setting_text(case: Case, option: str, words: Words) -> Rendered:
+    size = [] if option == BATCH else [names.bsz(case.batch_per_device, strong=False)]
+    given = [options.option(name, text, words) for name, text in case.options if name != option]
+    return options.apart([names.scale(case), *size, *given], words)
+
+
+def _name(case: Case, notes: dict[str, Distinction], words: Words) -> Rendered:
+    xla = ["XLA"] * bool(case.xla)
+    return options.apart([names.framework(case.framework), *xla, *notes[case.id].names(words)], words)
+
+
+def _line(book: Book, option: str, name: Rendered, line: Sequence[Case], several: bool) -> figures.SweepLine:
+    points = []
+    for case in line:
+        size = _size(option, case)
+        summary, state = book.valid_of.get(case.id), cells.throughput_cell(book, case).state
+        (low, high), ref = ends(summary) or (None, None), names.case_anchor(case)
+        point = figures.SweepPoint(size=size, items_per_s=median(summary), low=low, high=high, ref=ref)
+        points.append(replace(point, oom=state == "oom"))
+    panel = names.precision(line[0].precision) if several else ""
+    return figures.SweepLine(name=label(name), framework=line[0].framework, points=tuple(points), panel=panel)
+
+
+def _growth_title(
+    book: Book, sweeps: Iterable[tuple[Rendered, Sequence[Case]]], option: Rendered, several: bool, words: Words
+) -> Text:
+    gains = []
+    for name, line in sweeps:
+        ran = [summary for case in line if (summary := book.valid_of.get(case.id))]
+        if len(ran) > 1:
+            gain = numbers.change(ran[-1].items_per_s.value / ran[0].items_per_s.value - 1)
+            about = words.listed([name, *[names.precision(line[0].precision)] * several])
+            gains.append((gain.about(names.case_anchor(ran[-1].case)), about))
+    found = low_and_high(gains)
+    key = "variants.figure_found" if found else "variants.figure"
+    return words(key, option_text=option, **found)
