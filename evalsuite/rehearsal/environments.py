@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from evalsuite.core.model import Case
 from evalsuite.launch.provision import checkouts, made_data, readiness, virtualenvs
 from evalsuite.launch.provision.virtualenvs import Environment
 from evalsuite.plan import data_sets, repositories
+from evalsuite.rehearsal import evidence
 from evalsuite.rehearsal import tables as rehearsals
+from evalsuite.rehearsal.evidence import Evidence, ScaleEvidence
 from evalsuite.rehearsal.tables import Rehearsal
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
@@ -41,53 +43,52 @@ def fetch(recipe: Recipe, rehearsal: Rehearsal, mirror: str | None, progress: Ca
 @contextmanager
 def environment(recipe: Recipe, *, keep: bool, progress: Callable[[str], None]) -> Iterator[Environment]:
     """One made for *recipe* is removed afterwards with its downloads, unless *keep*. Raises CannotInstall."""
-    before = virtualenvs.existing(recipe)
-    with _downloads_of_its_own(keep or before is not None):
+    passing = not keep and virtualenvs.existing(recipe) is None
+    downloads = paths.cache() / f"rehearsal-downloads-{os.getpid()}"
+    if own := passing and CACHE_OF_UV not in os.environ:
+        os.environ[CACHE_OF_UV] = str(downloads)
+    try:
         virtualenvs.ensure(recipe, progress=progress)
         made = virtualenvs.existing(recipe)
         assert made  # `ensure` raises where it cannot be made
-        try:
-            yield made
-        finally:
-            if before is None and not keep:
-                shutil.rmtree(made.folder, ignore_errors=True)
+        yield made
+    finally:
+        if passing and (made := virtualenvs.existing(recipe)):
+            shutil.rmtree(made.folder, ignore_errors=True)
+        if own:
+            del os.environ[CACHE_OF_UV]
+            shutil.rmtree(downloads, ignore_errors=True)
 
 
 def make_data(recipe: Recipe, case: Case, *, keep: bool, progress: Callable[[str], None]) -> None:
     for name in readiness.data_sets(case, recipe):
-        if not (paths.data_sets() / name).exists():
-            _make_data_set(name, keep, progress)
+        beside = data_sets.data_set(name).beside
+        for each in filter(None, (beside, name)):
+            if not (paths.data_sets() / each).exists():
+                writer = made_data.environment_of(data_sets.data_set(each))
+                with environment(writer, keep=keep, progress=progress):
+                    made_data.make(each, progress=progress)
 
 
-def _make_data_set(name: str, keep: bool, progress: Callable[[str], None]) -> None:
-    declared = data_sets.data_set(name)
-    if declared.beside and not (paths.data_sets() / declared.beside).exists():
-        _make_data_set(declared.beside, keep, progress)
-    with environment(made_data.environment_of(declared), keep=keep, progress=progress):
-        made_data.make(name, progress=progress)
+def keep_logs(folder: RunFolder, name: str, target: Path, recipe: Recipe, made: Environment) -> dict[str, str]:
+    """Copies the logs of *folder* as *target*/*name*.log, with places of this machine by their names.
 
-
-@contextmanager
-def _downloads_of_its_own(shared: bool) -> Iterator[None]:
-    if shared or CACHE_OF_UV in os.environ:
-        yield
-        return
-    folder = paths.cache() / f"rehearsal-downloads-{os.getpid()}"
-    os.environ[CACHE_OF_UV] = str(folder)
-    try:
-        yield
-    finally:
-        del os.environ[CACHE_OF_UV]
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def keep_logs(folder: RunFolder, name: str, target: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Copies the logs of *folder* as *target*/*name*.log, with *known* places by their names. Returns name → hash."""
+    Returns name → hash.
+    """
+    known = {
+        **({str(repositories.folder(recipe)): "{checkout}"} if recipe.checkout else {}),
+        str(folder.scratch.resolve()): "{scratch}",
+        str(made.folder): "{environment}",
+        str(paths.data_sets().resolve()): "{data}",
+        str(rehearsals.STAND_INS): "{stand_ins}",
+        str(paths.cache()): "{cache}",
+        str(paths.ADAPTERS.parent): "{evalsuite}",
+        str(Path.home()): "{home}",
+    }
     target.mkdir(parents=True, exist_ok=True)
     for old in (*target.glob(f"{name}.log"), *target.glob(f"{name}.*.log")):
         old.unlink()
-    logs = folder.logs()
-    hashes = {}
+    logs, hashes = folder.logs(), {}
     for number, log in enumerate(logs):
         file = target / (f"{name}.log" if len(logs) == 1 else f"{name}.{number}.log")
         content = files.read_bytes(log.path)
@@ -98,15 +99,19 @@ def keep_logs(folder: RunFolder, name: str, target: Path, known: Mapping[str, st
     return hashes
 
 
-def places(recipe: Recipe, made: Environment, folder: RunFolder) -> dict[str, str]:
-    checkout = {str(repositories.folder(recipe)): "{checkout}"} if recipe.checkout else {}
-    return {
-        **checkout,
-        str(folder.scratch.resolve()): "{scratch}",
-        str(made.folder): "{environment}",
-        str(paths.data_sets().resolve()): "{data}",
-        str(rehearsals.STAND_INS): "{stand_ins}",
-        str(paths.cache()): "{cache}",
-        str(paths.ADAPTERS.parent): "{evalsuite}",
-        str(Path.home()): "{home}",
-    }
+def proof(case: Case, recipe: Recipe, rehearsal: Rehearsal, made: Environment, seen: ScaleEvidence) -> Evidence:
+    known = repositories.of(recipe)
+    return Evidence(
+        framework=case.framework,
+        recipe=recipe.name,
+        model=case.model,
+        origin=evidence.origin(recipe),
+        device=rehearsal.device,
+        python=recipe.python,
+        pins=made.pins,
+        packages=" ".join(f"{name}=={version}" for name, version in sorted(made.packages.items())),
+        stand_ins=rehearsals.stand_in_hashes(rehearsal.stand_ins),
+        libraries={name: repositories.named(name, known).commit for name in rehearsal.libraries},
+        changes=rehearsal.changes,
+        scales={case.scale: seen},
+    )

@@ -60,11 +60,6 @@ class Evidence(Document):
     def date(self) -> str:
         return max(scale.date for scale in self.scales.values())
 
-    def joined(self, before: "Evidence | None") -> "Evidence":
-        if before is None or replace(before, scales={}) != replace(self, scales={}):
-            return self
-        return replace(self, scales={**before.scales, **self.scales})
-
 
 def origin(recipe: Recipe) -> str:
     if not recipe.checkout:
@@ -93,20 +88,18 @@ def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
     """With the scales at which *recipe* starts the same as it did then; None if there is none."""
     if evidence is None or (" at " in evidence.origin and evidence.origin != origin(recipe)):
         return None
-    scales = {name: seen for name, seen in evidence.scales.items() if _is_current(evidence, name, recipe)}
+    scales = {}
+    for name, then in evidence.scales.items():
+        if recipe.refusal(asked := case(evidence, name)):
+            continue
+        now = recipe.command_of(asked)
+        if (now.argv, dict(now.environment)) == (then.command, dict(then.environment)):
+            scales[name] = then
     return replace(evidence, scales=scales) if scales else None
 
 
 def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:
     return current(read(framework, recipe.name), recipe)
-
-
-def _is_current(evidence: Evidence, scale: str, recipe: Recipe) -> bool:
-    asked, then = case(evidence, scale), evidence.scales[scale]
-    if recipe.refusal(asked):
-        return False
-    now = recipe.command_of(asked)
-    return (now.argv, dict(now.environment)) == (then.command, dict(then.environment))
 
 
 def read(framework: str, recipe: str, folder: Path = FOLDER) -> Evidence | None:
@@ -120,7 +113,11 @@ def read_file(file: Path) -> Evidence:
 
 
 def write(evidence: Evidence, folder: Path) -> Path:
+    """With the other scales of the evidence that lies there, where all else is the same."""
     folder.mkdir(parents=True, exist_ok=True)
+    before = read(evidence.framework, evidence.recipe, folder)
+    if before and replace(before, scales={}) == replace(evidence, scales={}):
+        evidence = replace(evidence, scales={**before.scales, **evidence.scales})
     file = folder / f"{evidence.framework}-{evidence.recipe}.json"
-    files.write_json(file, evidence.joined(read(evidence.framework, evidence.recipe, folder)).to_json())
+    files.write_json(file, evidence.to_json())
     return file

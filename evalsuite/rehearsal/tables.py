@@ -102,22 +102,17 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[
     }
     if not (wanted := list(dict.fromkeys(names))):
         return {name: how for name, how in known.items() if how and not how.impossible}
-    official = [f"{name}/{recipe.name}" for name, each in adapters.items() for recipe in each.recipes]
+    official = {
+        f"{name}/{recipe.name}": (name, recipe.name) for name, each in adapters.items() for recipe in each.recipes
+    }
+    asked: dict[tuple[str, str], Rehearsal] = {}
     for name in wanted:
         if name not in official:
             raise EvalsuiteError.of("plan.rehearsal_recipe", name=name, near=did_you_mean(name, official, cutoff=0.4))
-    asked = {_parts(name): known.get(_parts(name)) for name in wanted}
-    for (framework, recipe), rehearsal in asked.items():
-        if rehearsal is None:
-            raise EvalsuiteError.of(
-                "plan.rehearsal_none", name=f"{framework}/{recipe}", path=FOLDER / f"{framework}.toml"
-            )
-    return {name: how for name, how in asked.items() if how}
-
-
-def _parts(name: str) -> tuple[str, str]:
-    framework, _, recipe = name.partition("/")
-    return framework, recipe
+        if (how := known.get(official[name])) is None:
+            raise EvalsuiteError.of("plan.rehearsal_none", name=name, path=FOLDER / f"{official[name][0]}.toml")
+        asked[official[name]] = how
+    return asked
 
 
 # The recipe as it is rehearsed
@@ -169,39 +164,29 @@ def case(framework: str, recipe: Recipe, rehearsal: Rehearsal, at: tuple[int, in
 
 def _changed(command: Command, case: Case, recipe: Recipe, rehearsal: Rehearsal) -> Command:
     argv = with_arguments(command.argv, rehearsal.set, rehearsal.drop, rehearsal.append)
-    variables = {**command.environment, **rehearsal.environment}
-    given = (which.get("PYTHONPATH", "") for which in (rehearsal.environment, command.environment))
-    python_path = [*_on_path(recipe, rehearsal), *given]
+    variables, known = {**command.environment, **rehearsal.environment}, repositories.of(recipe)
+    stand_ins = (HOOK, *rehearsal.stand_ins) if rehearsal.stand_ins else ()
+    python_path = [
+        *(str(STAND_INS / name) for name in stand_ins),
+        *(str(repositories.named(name, known).folder) for name in rehearsal.libraries),
+        *(which.get("PYTHONPATH", "") for which in (rehearsal.environment, command.environment)),
+    ]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
     if rehearsal.stand_ins:
         variables[rehearsed_runs.VARIABLE] = ",".join(rehearsal.stand_ins)
         variables[DEVICES] = str(case.devices_per_node)
     variables = {name: value for name, value in variables.items() if value}
-    words = (*(f"{name}={value}" for name, value in variables.items()), *_forwarding(argv, variables))
-    in_place = {"{checkout}": f"{{bin}}/../lib/python{rehearsal.python or recipe.python}/site-packages"}
-    known = in_place if rehearsal.release else {}
+    if argv[0] == "mpirun":  # hands to other nodes the variables of -x (mpirun(1) of Open MPI 4.1)
+        argv = (argv[0], *(word for name in variables for word in ("-x", name)), *argv[1:])
+    installed = f"{{bin}}/../lib/python{rehearsal.python or recipe.python}/site-packages"
+    places = {"{checkout}": installed} if rehearsal.release else {}
+    words = ("env", *(f"{name}={value}" for name, value in variables.items()), *argv)
     return replace(
         command,
-        argv=tuple(fill(word, known) for word in ("env", *words)),
+        argv=tuple(fill(word, places) for word in words),
         environment={},
         files={**command.files, **rehearsal.files},
     )
-
-
-def _on_path(recipe: Recipe, rehearsal: Rehearsal) -> list[str]:
-    known = repositories.of(recipe)
-    hook = [HOOK] if rehearsal.stand_ins else []
-    return [
-        *(str(STAND_INS / name) for name in (*hook, *rehearsal.stand_ins)),
-        *(str(repositories.named(name, known).folder) for name in rehearsal.libraries),
-    ]
-
-
-def _forwarding(argv: tuple[str, ...], variables: Mapping[str, str]) -> tuple[str, ...]:
-    """mpirun hands to other nodes the variables of -x (mpirun(1) of Open MPI 4.1)."""
-    if argv[0] != "mpirun":
-        return argv
-    return (argv[0], *(word for name in variables for word in ("-x", name)), *argv[1:])
 
 
 def with_arguments(
