@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         terminal.print_json(shown, allow_nan=False)
     else:
-        log_table.show(shown, paths=arguments.paths)
+        log_table.show(shown)
     return _exit(rows, arguments.logs)
 
 
@@ -69,20 +69,19 @@ def _divide_time(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"
 
 
 def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> int:
-    from evalsuite.commands.printing import explanation
     from evalsuite.logs.explaining import explained
     from evalsuite.logs.text.logfile import Unreadable
 
     try:
         with terminal.bar(_size(log), worth_it=_size(log) >= terminal.WORTH_A_BAR_BYTES) as bar:
             show = bar.show if bar else None
-            read = explained(log, dialects, arguments.dialect, every=arguments.all, watcher=show)
+            read = explained(log, dialects, arguments.dialect, every=arguments.json, watcher=show)
     except Unreadable as error:
         raise EvalsuiteError.of("commands.log_unread", path=log, error=error) from error
     if arguments.json:
         terminal.print_json(asdict(replace(read, groups=tuple(replace(group, dialect=None) for group in read.groups))))
     else:
-        print("\n".join(explanation.sentences(read)))
+        print("\n".join(log_table.explain(read)))
     return Exit.DONE if read.dialect else Exit.NOTHING_MEASURED
 
 

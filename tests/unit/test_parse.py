@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.commands.printing import log_table, terminal
+from evalsuite.commands.printing import terminal
 from evalsuite.core.errors import Exit
 from tests import sources
 
@@ -109,24 +109,6 @@ def test_the_table_and_the_json_stand_in_the_order_that_is_asked_for(logs, capsy
 
     assert [line.split()[0] for line in lines[1:5]] == order
     assert [each["file"] for each in found] == [str(logs / name) for name in order]
-
-
-def test_whole_paths_are_shown_only_where_they_are_asked_for_and_logs_of_one_name_are_told_apart(logs, capsys):
-    lines = table(capsys, logs / "fast" / "train.log", logs / "slow" / "train.log")
-
-    assert [line.split()[0] for line in lines[1:3]] == ["fast/train.log", "slow/train.log"]
-    assert table(capsys, logs, "--paths")[1].startswith(str(logs / "fast" / "train.log"))
-
-
-def test_a_narrow_terminal_gets_lines_that_fit_and_is_told_what_it_does_not_see():
-    columns = [(name, "left") for name in (*log_table.SORTS, "memory")]
-    row = ["a_very_long_name_of_a_log.log", "dialect", "ok", "1.00", "tokens/s", "one clock", "–", "5.0 GiB"]
-
-    heading, line, note = log_table._table(columns, [row], 90)
-
-    assert len(line) <= 90
-    assert "memory" not in heading
-    assert note == "(not shown, the terminal is too narrow: memory; --json has them)"
 
 
 def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):

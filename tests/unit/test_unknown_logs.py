@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from evalsuite.cli import main
-from evalsuite.commands.printing.explanation import declaration
+from evalsuite.commands.printing.log_table import declaration
 from evalsuite.core.errors import Exit
 from evalsuite.core.messages import Message
 from evalsuite.logs import explaining

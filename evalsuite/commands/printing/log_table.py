@@ -1,24 +1,26 @@
-"""What `evalsuite parse` prints for people: a sentence for one log, a table and totals for several."""
+"""What `evalsuite parse` prints for people: a sentence for one log, a table for several, how one is read."""
 
 import os
-import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands.printing import i18n, terminal
-from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.core.model import by_key
 from evalsuite.logs.formatting import rate
 
 if TYPE_CHECKING:
+    from evalsuite.contracts.dialect import Dialect
+    from evalsuite.logs.explaining import Explanation
+    from evalsuite.logs.unknown.groups import Group
     from evalsuite.results.measure.goodput import TimeSpan
 
 Row = dict[str, Any]  # one element of `parse --json`
 SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")
-SHORTEST = 20  # characters of a file or a dialect, on a narrow terminal
 NAMED = 3  # files that share a reason; more are counted
 
 # column → the key that sorts logs by it; of equals the order is as given
@@ -61,53 +63,23 @@ def sort_rows(rows: Sequence[Row], column: str | None) -> list[Row]:
     return sorted(rows, key=SORTS[column]) if column else list(rows)
 
 
-def show(rows: Sequence[Row], *, paths: bool) -> None:
-    """Prints *rows*; *paths*: with each file's whole path and not only what tells it from the others."""
+def show(rows: Sequence[Row]) -> None:
+    """Prints *rows*: a sentence for one log, a table with totals for several."""
     if len(rows) == 1:
         print("\n".join(_sentences(rows[0])))
         return
-    names = {row["file"]: row["file"] for row in rows} if paths else _short([row["file"] for row in rows])
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(row["file"])) for row in rows])
+    names = {row["file"]: os.path.relpath(os.path.abspath(row["file"]), folder) for row in rows}
     beside = [key for key in _BESIDE if any((row["also_printed"] or {}).get(key) is not None for row in rows)]
-    columns = [(say(f"columns.{HEADS.get(name, name)}"), "right" if name == "throughput" else "left") for name in SORTS]
-    columns += [(_heading_of_also(key), "right") for key in beside]
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    print("\n".join(_table(columns, [_cells(row, names, beside) for row in rows], width)), end="\n\n")
-    print("\n".join(_totals(rows, names)))
+    heads = [say(f"columns.{HEADS.get(name, name)}") for name in SORTS] + [_heading_of_also(key) for key in beside]
+    sides = ["right" if name == "throughput" else "left" for name in SORTS] + ["right"] * len(beside)
+    terminal.aligned([heads, *(_cells(row, names, beside) for row in rows)], sides)
+    print("", *_totals(rows, names), sep="\n")
 
 
 def _heading_of_also(key: str) -> str:
     heading = _BESIDE[key][0]
     return say(f"columns.{heading}") if heading in ("per_device", "memory") else heading
-
-
-def _table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
-    cells = [[heading for heading, _ in columns], *rows]
-    widths = [max(map(i18n.columns, column)) for column in zip(*cells, strict=True)]
-    dropped = []
-    while width is not None and len(columns) > len(SORTS) and _total(widths[: len(columns)]) > width:
-        dropped.append(columns[-1][0])
-        columns = columns[:-1]
-    widths = widths[: len(columns)]
-    for column in (0, 1):  # file and dialect are the long ones
-        spare = 0 if width is None else _total(widths) - width
-        widths[column] = max(min(widths[column], SHORTEST), widths[column] - max(0, spare))
-    for row in cells:
-        shown = zip(row, widths, columns, strict=False)
-        padded = (_padded(cell, size, side == "right") for cell, size, (_, side) in shown)
-        yield "  ".join(padded).rstrip()
-    if dropped:
-        yield say("parse.too_narrow", columns=say("parse.separator").join(reversed(dropped)))
-
-
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + 2 * (len(widths) - 1)
-
-
-def _padded(cell: str, width: int, right: bool) -> str:
-    head = width // 2
-    if i18n.columns(cell) > width:
-        cell = f"{cell[:head]}…{cell[len(cell) - (width - head - 1) :]}"
-    return i18n.padded(cell, width, right=right)
 
 
 def _cells(row: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
@@ -122,11 +94,6 @@ def _cells(row: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
         " ".join(dict.fromkeys(finding["code"] for finding in row["findings"])) or "–",
         *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
     ]
-
-
-def _short(files: Sequence[str]) -> dict[str, str]:
-    folder = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])
-    return {file: os.path.relpath(os.path.abspath(file), folder) for file in files}
 
 
 def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
@@ -149,7 +116,7 @@ def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     if reasons:
         yield "\n" + say("parse.without")
     for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
-        yield say("parse.reason_of", files=_files(files), why=i18n.worded(reason))
+        yield say("parse.reason_of", files=_files(files), why=worded(reason))
         more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
         yield f"    {say('parse.separator').join(files[: NAMED if more else NAMED + 1])}{more}"
 
@@ -174,7 +141,7 @@ def _sentences(row: Row) -> Iterator[str]:
 def _sentence(row: Row) -> str:
     after = say("parse.after")
     if row["throughput"] is None:
-        return i18n.status(row["status"]) + after + i18n.worded(row["reason"])
+        return i18n.status(row["status"]) + after + worded(row["reason"])
     total = row["total_devices"]
     devices = say("parse.on" if total != 1 else "parse.on_one", n=f"{total:,}") if total else ""
     how = say(
@@ -186,26 +153,81 @@ def _sentence(row: Row) -> str:
         method=i18n.known("methods", row["method"]),
         span=_span(row),
     )
-    sure = say(
-        "parse.reason", what=i18n.known("certainties", row["certainty"]), why=i18n.worded(row["certainty_reason"])
-    )
-    parts = [i18n.status(row["status"]), how, sure, *([i18n.worded(row["reason"])] if row["reason"] else [])]
+    sure = say("parse.reason", what=i18n.known("certainties", row["certainty"]), why=worded(row["certainty_reason"]))
+    parts = [i18n.status(row["status"]), how, sure, *([worded(row["reason"])] if row["reason"] else [])]
     return after.join(parts)
 
 
-_SPANS = {"steps": ("parse.step", "parse.steps"), "epochs": ("parse.epoch", "parse.epochs")}
-
-
 def _span(row: Row) -> str:
-    window = row["window"]
+    window, counts = row["window"], row["window_counts"]
     if not window:
         return ""
     first, last = window["first_step"], window["last_step"]
-    one_key, several_key = _SPANS[row["window_counts"]]
-    span = say(one_key, n=first) if first == last else say(several_key, first=first, last=last)
-    return say("parse.span", span=span)
+    one, several = ("parse.step", "parse.steps") if counts == "steps" else ("parse.epoch", "parse.epochs")
+    return say("parse.span", span=say(one, n=first) if first == last else say(several, first=first, last=last))
 
 
 def printable(path: Path) -> str:
     """A file's name, which may hold bytes that are no text, or control characters."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(path))
+
+
+INDENT = " " * 8  # the width of a line's number
+
+
+def explain(explanation: "Explanation") -> Iterator[str]:
+    """What `parse --explain` prints."""
+    if explanation.looked_at_bytes:
+        yield say("dialects.explain_partly", n=explanation.looked_at_bytes >> 20)
+    if explanation.candidates:
+        yield say("dialects.explain_fits", names=say("parse.separator").join(explanation.candidates))
+    else:
+        yield say("dialects.explain_none")
+    for group in explanation.groups:
+        yield from _group(group)
+    declared = next((group.dialect for group in explanation.groups if group.dialect), None)
+    if not explanation.candidates:
+        yield say("dialects.explain_declare" if declared else "dialects.explain_template")
+    if declared:
+        yield declaration(declared)
+    for line in explanation.lines:
+        yield f"{line.number:>8}  {line.kind:<10}  {worded(line.why)}".rstrip()
+        yield f"{INDENT}  {line.text}"
+    if explanation.counts:
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(explanation.counts.items()))
+        yield say("dialects.explain_counts", counts=counts)
+
+
+def _group(group: "Group") -> Iterator[str]:
+    yield say("dialects.explain_group", n=group.count, line=group.line, last=group.last)
+    yield f"{INDENT}  {group.text}"
+    taken = say("dialects.explain_taken", roles=worded(group.outline)) if group.outline else ""
+    lacks = say("dialects.explain_lacks", why=worded(group.lacks)) if group.lacks else ""
+    yield f"{INDENT}  {'; '.join(filter(None, (taken, lacks)))}"
+
+
+def declaration(dialect: "Dialect") -> str:
+    """The template of docs/adding-a-dialect.md, with what was found in this log."""
+    step, unit = dialect.step[0], "samples/s" if dialect.unit == "steps/s" else dialect.unit
+    scope = dialect.scope if b"(?P<rate" in step.pattern else "global"
+    said = vars(dialect) | {"name": "my_script", "title": "who prints it", "scope": scope, "unit": unit}
+    others = {each.name: value for each in fields(dialect) if (value := said[each.name]) not in (each.default, {})}
+    lines = "".join(f"        {name}={_written(value)},\n" for name, value in others.items())
+    used = filter(None, (getattr(step.fields, "func", step.fields), dialect.second))
+    names = "".join(f"from {kind.__module__} import {kind.__name__}\n" for kind in used)
+    head = "from functools import partial\n\n" if isinstance(step.fields, partial) else ""
+    head += f"from evalsuite.contracts.dialect import Dialect, line\n{names}"
+    return f"{head}\nDIALECTS = (\n    Dialect(\n{lines}    ),\n)"
+
+
+def _written(value: Any) -> str:
+    """As people write it: a pattern without doubled backslashes."""
+    if isinstance(value, tuple):
+        said = ((name, getattr(value[0], name)) for name in ("pattern", "sample", "source", "fields"))
+        parts = "".join(f"            {name}={_written(one)},\n" for name, one in said if one)
+        return f"line(\n{parts}        )"
+    if isinstance(value, partial):
+        return f"partial({', '.join([value.func.__name__, *map(repr, value.args)])})"
+    raw = f'rb"{value.decode("utf-8", "replace")}"' if isinstance(value, bytes) else ""
+    plain = raw.isascii() and raw.count('"') == 2 and "\n" not in raw and "\r" not in raw and "\\" in raw
+    return raw if plain else value.__name__ if callable(value) else repr(value)
