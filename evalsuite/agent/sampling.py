@@ -15,11 +15,10 @@ from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import cgroups, process_tree
 from evalsuite.machine.sensors.accelerators import open_accelerators
-from evalsuite.machine.sensors.disks import Disks
 from evalsuite.machine.sensors.filesystems import Filesystems
-from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.processor import Cpu
+from evalsuite.machine.sensors.system import Disks, Memory
 from evalsuite.runs.samples import CoreReading, GpuReading, Header, Sample
 from evalsuite.runs.store import RunFolder
 

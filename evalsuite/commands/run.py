@@ -20,8 +20,8 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign, hooks
 from evalsuite.launch.campaign import Environments
-from evalsuite.launch.checks import disk_space
-from evalsuite.launch.checks.wall_time_left import RemainingTime
+from evalsuite.launch.checks import room
+from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
 from evalsuite.plan.plan import Plan
@@ -104,7 +104,7 @@ def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run])
 def _check_store(store: Store, missing: Sequence[Run]) -> None:
     if not locks.has_flock(store.root):
         note(say("run.no_flock", folder=store.root))
-    disk_space.check_disk_space(missing, store)
+    room.check_disk_space(missing, store)
 
 
 def _launch(

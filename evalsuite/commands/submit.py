@@ -18,7 +18,7 @@ from evalsuite.commands.printing.terminal import line, note
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Phrase, message_of
-from evalsuite.launch.checks.disk_space import check_disk_space
+from evalsuite.launch.checks.room import check_disk_space
 from evalsuite.launch.remote import allocations, forwarded_environment
 from evalsuite.report.page import templates
 from evalsuite.schedulers import SCHEDULERS

@@ -5,27 +5,30 @@ Each start is a campaign: it seals what is to be run before the first run, and n
 
 import functools
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from evalsuite import __version__
 from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.documents import CampaignPlace
 from evalsuite.core.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.core.messages import message_of
-from evalsuite.core.model import Device, Run, Skip, by_key
-from evalsuite.launch import runner, watching
-from evalsuite.launch.checks import drift_probe
+from evalsuite.core.model import Device, Run, Skip, Step, by_key
+from evalsuite.launch import runner
 from evalsuite.launch.provision import images, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.remote import allocations
+from evalsuite.machine import cores
 from evalsuite.plan.containers import Container
 from evalsuite.plan.plan import Machine, Plan
 from evalsuite.runs import journal
-from evalsuite.runs.endings import Outcome
+from evalsuite.runs.endings import Enough, Outcome
 from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
@@ -198,7 +201,7 @@ def launch_all(
                 continue
             try:
                 if block != (block := (run.repeat, run.case.scale)):
-                    probe_s = round(drift_probe.measure_seconds(), 6)
+                    probe_s = round(cores.measure_seconds(), 6)
                 ended = going.launch(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
             except OSError as error:
                 if mendable := of_machine(error, folder.path):
@@ -236,7 +239,7 @@ class _Going:
                 folder,
                 self.launcher,
                 tick=functools.partial(self.tick, run),
-                enough=watching.make_enough(
+                enough=make_enough(
                     run, recipe, folder, self.launcher.dialects, stop_after_window=self.launcher.stop_after_window
                 ),
                 place=place,
@@ -267,3 +270,47 @@ def _end_of(run: Run, place: CampaignPlace, outcome: Outcome, folder: RunFolder)
         fault=outcome.fault,
         sha256=folder.hash_records(folder.outcome().sha256),
     )
+
+
+SILENT_S = 120.0  # after the last step
+MIDWAY_S = 600.0  # between steps, at least
+MIDWAY_TIMES = 30  # times the longest silence before: an evaluation, a checkpoint
+
+
+def make_enough(
+    run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect], *, stop_after_window: bool = False
+) -> Callable[[], Enough | None]:
+    """Says why the run can be ended, if it can.
+
+    "no_limit": its measured steps are done and the script has no limit; "window": they are done and
+    *stop_after_window*; "hung": they are done and nothing was printed for SILENT_S, as of process groups that hang when
+    taken down; "silent": it was silent for far longer than ever before. Before its first step a script may compile or
+    index data.
+    """
+    from evalsuite.logs import reading
+
+    endless = recipe.step_bound == "none"
+    planned: Enough | None = "no_limit" if endless else "window" if stop_after_window else None
+
+    def find_end() -> Enough | None:
+        logs = folder.logs()
+        silent_s = (time.time() - max(log.path.stat().st_mtime for log in logs)) if logs else 0.0
+        if not logs or not (planned or silent_s > min(SILENT_S, MIDWAY_S)):
+            return None
+        steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=dialects).steps
+        if not steps:
+            return None
+        if steps[-1].index >= run.case.protocol.total_steps:
+            return planned or ("hung" if silent_s > SILENT_S else None)
+        longest = longest_silence_s(steps)
+        if longest is not None and silent_s > max(MIDWAY_S, MIDWAY_TIMES * longest):
+            return "silent"
+        return None
+
+    return find_end
+
+
+def longest_silence_s(steps: Sequence[Step]) -> float | None:
+    """The longest time without a step, also before the first; None where no arrival is known."""
+    arrivals = [step.arrival_s for step in steps if step.arrival_s is not None]
+    return max(after - before for before, after in pairwise([0.0, *arrivals])) if arrivals else None

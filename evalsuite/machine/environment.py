@@ -15,10 +15,9 @@ from evalsuite.core.decode import whole
 from evalsuite.core.documents import ContainerLimits, HostEnvironment
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors.accelerators import open_accelerators
-from evalsuite.machine.sensors.disks import Disks
-from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.processor import Cpu
+from evalsuite.machine.sensors.system import Disks, Memory
 from evalsuite.machine.variables import relevant
 
 SECTOR = 512  # bytes of /sys/block/*/size, whatever the disk's own (kernel, Documentation/ABI/stable/sysfs-block)

@@ -13,9 +13,9 @@ from evalsuite.core import files
 from evalsuite.core.messages import Message, Phrase
 from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.machine import interfaces
-from evalsuite.machine.sensors import nvidia_settings, system
+from evalsuite.machine.sensors import nvidia, system
 from evalsuite.machine.sensors.network import active_ports
-from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
+from evalsuite.machine.sensors.nvidia import DeviceSettings
 from evalsuite.machine.sensors.processor import numbers, usable_cores
 
 IPV4_AND_6 = {2, 10}  # AF_INET and AF_INET6 on Linux
@@ -38,7 +38,7 @@ class Pitfall:
 
 
 def find(environment: Mapping[str, str] = os.environ, root: Path = Path("/")) -> tuple[Pitfall, ...]:
-    devices = nvidia_settings.read()
+    devices = nvidia.settings()
     return (
         *(network(environment) if devices else ()),
         *infiniband(environment, root),

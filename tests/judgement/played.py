@@ -10,7 +10,7 @@ from unittest import mock
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.model import Case, Protocol, Run
 from evalsuite.launch import campaign, runner
-from evalsuite.launch.checks import drift_probe
+from evalsuite.machine import cores
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
@@ -141,7 +141,7 @@ def compare(
     store = Store(folder / "runs")
     planned = Planned(profile="full", repeats=int(repeats), cases=tuple(cases), skips=())
     store.write_plan(planned)
-    with mock.patch.object(runner, "launch", launch), mock.patch.object(drift_probe, "measure_seconds", lambda: 0.3):
+    with mock.patch.object(runner, "launch", launch), mock.patch.object(cores, "measure_seconds", lambda: 0.3):
         started = campaign.begin(planned, store)
         runs = [Run(case=case, repeat=repeat) for repeat in range(int(repeats)) for case in cases]
         recipe = replace(toynet().recipes[0], name="toy", model=model)

@@ -18,7 +18,7 @@ CONTRACT = {"contracts"}
 TABLES = sources.table("architecture.toml")
 MAY_IMPORT = {name: set(others) for name, others in TABLES["may_import"].items()}  # beside ground and contract
 INSIDE = {package: {room: set(others) for room, others in rooms.items()} for package, rooms in TABLES["inside"].items()}
-LAUNCH_READS_LOGS = {"batch_search", "runner", "watching"}  # of launch/, as docs/architecture.md says
+LAUNCH_READS_LOGS = {"batch_search", "runner", "campaign"}  # of launch/, as docs/architecture.md says
 READ_ONLY = ("schedulers", "logs", "results", "report", "audit", "site")  # right of the wall, and what is words alone
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
 # the same work on several cores

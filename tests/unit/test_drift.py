@@ -8,7 +8,7 @@ from test_answers import case
 
 from evalsuite.core.findings import BusyMachine, MachineDrifts
 from evalsuite.core.model import Measurement, Run
-from evalsuite.launch.checks import drift_probe
+from evalsuite.machine import cores
 from evalsuite.plan import plan, spec
 from evalsuite.results.rules.data_rules import machine_drifts
 from tests.toys import CASE
@@ -32,7 +32,7 @@ def test_a_machine_that_slows_down_is_told_with_its_size_and_a_steady_one_or_ano
 
 
 def test_the_probe_takes_some_time_and_not_much():
-    assert 0.001 < drift_probe.measure_seconds() < 60
+    assert 0.001 < cores.measure_seconds() < 60
 
 
 def blocks_of(wanted):

@@ -8,7 +8,7 @@ import pytest
 
 from evalsuite.core.model import Protocol, Run
 from evalsuite.launch import runner
-from evalsuite.launch.watching import MIDWAY_TIMES, make_enough
+from evalsuite.launch.campaign import MIDWAY_TIMES, make_enough
 from evalsuite.logs import catalogue
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome

@@ -18,10 +18,10 @@ from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
 from evalsuite.launch import engine_process
-from evalsuite.launch.checks import drift_probe, nodes
+from evalsuite.launch.checks import nodes
 from evalsuite.launch.checks.nodes import NodeFacts, chosen, look_at_nodes
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.machine import foreign
+from evalsuite.machine import cores, foreign
 from evalsuite.machine.pitfalls import Pitfall
 from evalsuite.machine.sensors.sensor import DeviceProcess
 from evalsuite.plan.engines import Engine
@@ -170,7 +170,7 @@ def test_a_node_without_the_environment_is_refused_and_a_slow_one_taken_only_if_
 
 
 def test_the_runs_folder_is_another_where_the_word_in_it_is_and_absent_programs_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.5)
+    monkeypatch.setattr(cores, "measure_seconds", lambda: 0.5)
     monkeypatch.setattr(foreign, "busy_programs", dict)
     (tmp_path / nodes.TOKEN).write_text("ours")
 

@@ -11,8 +11,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import SideBySide
 from evalsuite.core.model import Run
 from evalsuite.launch import campaign, fault_attribution, runner
-from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.remote import launcher_errors
+from evalsuite.machine import cores
 from evalsuite.machine.heartbeat import EvaluatorLost
 from evalsuite.plan import hosts, over_hosts, spec
 from evalsuite.plan import plan as planning
@@ -135,7 +135,7 @@ class Lab:
         self.store = Store(folder / "runs")
         self.ends = list(ends)
         monkeypatch.setattr(runner, "launch", self._launch)
-        monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.3)
+        monkeypatch.setattr(cores, "measure_seconds", lambda: 0.3)
 
     def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
         command = replace(COMMAND, campaign=place)

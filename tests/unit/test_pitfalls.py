@@ -19,7 +19,7 @@ from evalsuite.machine import pitfalls
 from evalsuite.machine.pitfalls import AREAS
 from evalsuite.machine.sensors import system
 from evalsuite.machine.sensors.network import Network
-from evalsuite.machine.sensors.nvidia_settings import DeviceSettings
+from evalsuite.machine.sensors.nvidia import DeviceSettings
 from tests import sources
 from tests.toys import CASE, toynet
 

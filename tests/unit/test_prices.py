@@ -6,7 +6,7 @@ import pytest
 
 from evalsuite.commands.launching import prices
 from evalsuite.core.model import Protocol, Run
-from evalsuite.launch.checks.wall_time_left import RemainingTime
+from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.plan.estimate import Estimate, Expected
 from tests.toys import CASE
 

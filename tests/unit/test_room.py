@@ -11,7 +11,7 @@ from evalsuite.agent.recording import Quota, TooMuchOutput
 from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit, of_machine
 from evalsuite.core.model import Run
-from evalsuite.launch.checks import disk_space
+from evalsuite.launch.checks import room
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import CASE
@@ -31,13 +31,13 @@ def test_a_disk_without_room_is_said_first_many_nodes_take_more_and_nothing_to_d
     free(10 << 20)
 
     with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 210 MB for 10 runs .*another disk"):
-        disk_space.check_disk_space(RUNS, Store(tmp_path / "not" / "there"))
+        room.check_disk_space(RUNS, Store(tmp_path / "not" / "there"))
 
     wide = [replace(run, case=CASE.at_scale(100, 8)) for run in RUNS]
     free(0)
 
-    assert disk_space.needed_bytes(wide, Store(tmp_path))[0] == 1000 * disk_space.USUAL_BYTES
-    disk_space.check_disk_space([], Store(tmp_path))
+    assert room.needed_bytes(wide, Store(tmp_path))[0] == 1000 * room.USUAL_BYTES
+    room.check_disk_space([], Store(tmp_path))
 
 
 def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
@@ -47,8 +47,8 @@ def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
         folder.write_outcome(Outcome(status="completed", reason=""))
     free(1 << 30)
 
-    disk_space.check_disk_space(RUNS, store)
-    needed, by = disk_space.needed_bytes(RUNS, store)
+    room.check_disk_space(RUNS, store)
+    needed, by = room.needed_bytes(RUNS, store)
 
     assert needed == pytest.approx(10 * 2 * (20 << 20), rel=0.01)
     assert by == "by 1 earlier runs"

@@ -10,10 +10,9 @@ from evalsuite.core.findings import ClocksHeldBack, DeviceErrors
 from evalsuite.core.model import Window
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors import processor, system
-from evalsuite.machine.sensors.disks import Disks
 from evalsuite.machine.sensors.filesystems import Filesystems
-from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.network import Network
+from evalsuite.machine.sensors.system import Disks, Memory
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import DiskCounters, FilesystemCounters, GpuReading, Header, InterfaceCounters, Sample
 from tests import runfolders, sources

@@ -11,7 +11,7 @@ from evalsuite import cli
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Run
-from evalsuite.launch.checks.wall_time_left import RemainingTime
+from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.plan import kubernetes
 from evalsuite.plan.estimate import Estimate

@@ -23,8 +23,8 @@ from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment, pitfalls, run_groups
 from evalsuite.machine.sensors import nvml
 from evalsuite.machine.sensors.accelerators import open_accelerators
-from evalsuite.machine.sensors.memory import Memory
 from evalsuite.machine.sensors.processor import Cpu
+from evalsuite.machine.sensors.system import Memory
 from evalsuite.plan import data_sets
 
 QUESTION_TIMEOUT_S = 5.0

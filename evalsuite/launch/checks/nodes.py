@@ -28,9 +28,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import HostClocksDiffer
 from evalsuite.core.messages import Message
 from evalsuite.launch import engine_process
-from evalsuite.launch.checks import drift_probe
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.machine import cgroups, environment, foreign, pitfalls
+from evalsuite.machine import cgroups, cores, environment, foreign, pitfalls
 from evalsuite.machine.pitfalls import Pitfall
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.processor import Cpu
@@ -105,7 +104,7 @@ def report(folder: Path, token: str, programs: Sequence[str], say: Callable[[str
     for _ in range(STAMPS):
         say(f"{CLOCK}{time.time():.6f}")
         time.sleep(0.02)
-    told = replace(facts(programs), **_folder(folder, token), probe_s=round(drift_probe.measure_seconds(), 6))
+    told = replace(facts(programs), **_folder(folder, token), probe_s=round(cores.measure_seconds(), 6))
     say(FACTS + json.dumps(decode.encode(told), separators=(",", ":")))
 
 

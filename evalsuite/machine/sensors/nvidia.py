@@ -1,20 +1,17 @@
 """NVIDIA's devices, by NVML. What a driver or device does not support is None."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.documents import Gpu
-from evalsuite.machine.sensors import nvml, pcie
-from evalsuite.machine.sensors.nvidia_buffers import Buffer
-from evalsuite.machine.sensors.nvidia_health import Health, Xids
-from evalsuite.machine.sensors.nvidia_profile import Profile
-from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor
-from evalsuite.machine.sensors.visible import visible
+from evalsuite.machine.sensors import nvml
+from evalsuite.machine.sensors.nvidia_counters import KIBIBYTE, Buffer, Health, PcieMeter, Profile, Xids, period_s
+from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor, visible
 from evalsuite.runs.samples import GpuReading
 
 ALL_LINKS = 0xFFFFFFFF  # the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
 COMPUTING = "nvmlDeviceGetComputeRunningProcesses"  # programs with a CUDA context
-KIBIBYTE = 1024  # NVLink counts in KiB
 
 
 class Nvidia(Sensor):
@@ -22,9 +19,9 @@ class Nvidia(Sensor):
 
     def __init__(self) -> None:
         self._devices = [_Device(index, handle) for index, handle in enumerate(_handles())]
-        self._pcie: pcie.PcieMeter | None = None
+        self._pcie: PcieMeter | None = None
         self._xids: Xids | None = None
-        self.slow_period_s = pcie.period_s(len(self._devices)) if self._devices else None
+        self.slow_period_s = period_s(len(self._devices)) if self._devices else None
 
     def __len__(self) -> int:
         return len(self._devices)
@@ -35,7 +32,7 @@ class Nvidia(Sensor):
     def reading(self) -> list[GpuReading]:
         if self._devices and (self._pcie is None or self._xids is None):
             handles = [device.handle for device in self._devices]
-            self._pcie = pcie.PcieMeter(handles, pcie.period_s(len(handles)))
+            self._pcie = PcieMeter(handles, period_s(len(handles)))
             self._xids = Xids(handles)
         traffic = self._pcie.take() if self._pcie else {}
         xids = self._xids.count() if self._xids else {}
@@ -165,3 +162,33 @@ def _links(handle: Any) -> tuple[int | None, int | None]:
 
 def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceSettings:
+    """None: the driver or the device does not say."""
+
+    index: int
+    pci: str | None = None  # as /sys names it: "0000:1a:00.0"
+    persistent: bool | None = None
+    sm_clock_mhz: tuple[float | None, float | None] = (None, None)  # application clock, and its default
+    power_limit_w: tuple[float | None, float | None] = (None, None)  # and its default
+
+
+def settings() -> list[DeviceSettings]:
+    """How the devices are set before a run, and where they are on the PCI bus."""
+    return [_settings(index, handle) for index, handle in enumerate(_handles())]
+
+
+def _settings(index: int, handle: object) -> DeviceSettings:
+    bus, mode = nvml.ask("nvmlDeviceGetPciInfo", handle), nvml.ask("nvmlDeviceGetPersistenceMode", handle)
+    clock = nvml.constant("NVML_CLOCK_SM")
+    watts = [nvml.ask(f"nvmlDeviceGetPowerManagement{kind}Limit", handle) for kind in ("", "Default")]
+    now, default = (None if value is None else value / 1000 for value in watts)
+    return DeviceSettings(
+        index=index,
+        pci=(nvml.string(bus.busId) or "")[-len("0000:1a:00.0") :].lower() if bus else None,  # 00000000:1A:00.0
+        persistent=None if mode is None else bool(mode),
+        sm_clock_mhz=tuple(nvml.ask(f"nvmlDeviceGet{of}ApplicationsClock", handle, clock) for of in ("", "Default")),
+        power_limit_w=(now, default),
+    )

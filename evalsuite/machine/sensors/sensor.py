@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalsuite.core.decode import whole
 from evalsuite.core.documents import Gpu
 from evalsuite.runs.samples import GpuReading
 
@@ -49,3 +50,24 @@ class Sensor:
 
     def close(self) -> None:
         """Ends what reads in another thread or process."""
+
+
+def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
+    """Those of *gpus* that CUDA_VISIBLE_DEVICES=*devices* shows, in the program's order.
+
+    The list ends at the first entry that names no device: docs.nvidia.com/cuda/cuda-c-programming-guide, "CUDA
+    Environment Variables".
+    """
+    if devices is None:
+        return list(gpus)
+    shown: list[Gpu] = []
+    for entry in devices.split(","):
+        gpu_named = next((gpu for gpu in gpus if _is(gpu, entry.strip())), None)
+        if gpu_named is None:
+            break
+        shown.append(gpu_named)
+    return shown
+
+
+def _is(gpu: Gpu, entry: str) -> bool:
+    return gpu.index == whole(entry) or (entry.startswith("GPU-") and (gpu.uuid or "").startswith(entry))

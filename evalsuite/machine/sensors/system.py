@@ -1,8 +1,12 @@
-"""Asks psutil."""
+"""Main memory and whole disks, by psutil."""
 
+from pathlib import Path
 from typing import Any
 
 import psutil
+
+from evalsuite.machine import cgroups
+from evalsuite.runs.samples import DiskCounters
 
 
 def read_psutil(name: str, **options: Any) -> Any:
@@ -10,3 +14,47 @@ def read_psutil(name: str, **options: Any) -> Any:
         return getattr(psutil, name)(**options)
     except (OSError, NotImplementedError, psutil.Error):
         return None
+
+
+class Memory:
+    """Of the machine, or of the container where its limit is tighter."""
+
+    def __init__(self, limits: cgroups.Limits) -> None:
+        memory = read_psutil("virtual_memory")
+        whole = memory.total if memory else None
+        limited = limits.memory_bytes is not None and (whole is None or limits.memory_bytes < whole)
+        self._group = limits.memory_group if limited else None
+        self.total_bytes = limits.memory_bytes if limited else whole
+
+    @property
+    def scope(self) -> str:
+        return "machine" if self._group is None else "container"
+
+    def used_bytes(self) -> int | None:
+        if self._group is not None:
+            return self._group.memory_used_bytes()
+        memory = read_psutil("virtual_memory")
+        return memory.total - memory.available if memory else None
+
+
+class Disks:
+    """Partitions, loop devices, RAM disks and volumes over disks are left out, unless there is nothing else."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        counters = read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}
+        blocks = root / "sys/block"
+        real = [name for name in counters if (blocks / name.replace("/", "!") / "device").exists()]
+        self.names = sorted(real or (name for name in counters if not name.startswith(("loop", "ram", "zram"))))
+
+    def reading(self) -> dict[str, DiskCounters]:
+        counters = read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}
+        return {name: _disk(counters[name]) for name in self.names if name in counters}
+
+
+def _disk(counters: Any) -> DiskCounters:
+    return DiskCounters(
+        read_bytes=counters.read_bytes,
+        write_bytes=counters.write_bytes,
+        read_operations=counters.read_count,
+        write_operations=counters.write_count,
+    )

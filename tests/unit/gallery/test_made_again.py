@@ -9,7 +9,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.core.model import Run
 from evalsuite.launch import campaign, runner
-from evalsuite.launch.checks import drift_probe
+from evalsuite.machine import cores
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
@@ -42,7 +42,7 @@ class Lab:
         self.criteria.write_text("[C1]\nthreshold = 0.8\nmin_nodes = 1\n")
         self.seconds = {}  # run id → seconds a step; 0: it is interrupted; None: it fails
         monkeypatch.setattr(runner, "launch", self._launch)
-        monkeypatch.setattr(drift_probe, "measure_seconds", lambda: 0.3)
+        monkeypatch.setattr(cores, "measure_seconds", lambda: 0.3)
 
     def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
         seconds = self.seconds.get(run.id, 0.5)
