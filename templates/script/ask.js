@@ -51,8 +51,6 @@ function showAnswer(id) {
   }
   for (const figure of all(".curve")) figure.classList.toggle("shown", figure.id === answer.dataset.curve);
   shown = id;
-  for (const link of all(".winners a[aria-current]")) link.removeAttribute("aria-current");
-  one(`.winners a[href="#${id}"]`)?.setAttribute("aria-current", "true");
   return true;
 }
 
@@ -69,7 +67,7 @@ export function followQuestions() {
   });
   for (const input of all('input[name="lang"]')) input.addEventListener("change", () => showAnswer(shown));
   bar.addEventListener("submit", (event) => event.preventDefault());
-  for (const link of all(':is(.winners, .standings) a[href^="#a-"]')) {
+  for (const link of all('.standings a[href^="#a-"]')) {
     link.addEventListener("click", (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || !showAnswer(link.getAttribute("href").slice(1))) return;
       event.preventDefault();

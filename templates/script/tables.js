@@ -30,7 +30,7 @@ export function beginAtTheLargest() {
       observer.unobserve(target);
     }
   });
-  for (const table of all(".results, .winners")) observer.observe(table.closest(".scroll"));
+  for (const table of all(".results")) observer.observe(table.closest(".scroll"));
 }
 
 /** A short name of a table's file: table-3-2.csv. */

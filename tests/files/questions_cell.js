@@ -1,4 +1,3 @@
-[...document.querySelectorAll('.winners')[0].querySelectorAll('tbody tr')].filter(row => {
-  while (row && !row.querySelector('th[scope=rowgroup]')) row = row.previousElementSibling;
-  return row && row.textContent.includes('BERT-Base');
-}).find(row => row.querySelector('th[scope=row]').innerText === 'AMP · bsz 64').querySelectorAll('td')[4]
+((asked) => document.querySelector(`.standings a[href="#${asked.id}"]`).closest('td'))(
+  [...document.querySelectorAll('#answers > .answer')].find(({ dataset }) =>
+    dataset.model === 'BERT-Base' && dataset.setting === 'AMP · bsz 64' && dataset.scale === '4×8'))

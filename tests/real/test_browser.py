@@ -445,7 +445,7 @@ def test_the_picture_has_views_its_cells_lead_to_answers_and_a_narrow_table_begi
     for view in ("share", "efficiency", "mfu", "training"):
         tab.evaluate(f"document.querySelector('[for=standing-{view}]').click()")
         seen.append(tab.evaluate(SEEN_CELL))
-    tab.evaluate("[...document.querySelectorAll('.winners a')].at(-1).click()")
+    tab.evaluate("[...document.querySelectorAll('.standings a')].at(-1).click()")
     tab.wait(IN_SIGHT.format("#answer .rank"))
 
     assert seen == ["100.0%", "70.3%", "20.3%", "0.966\u202fh"]
@@ -532,7 +532,7 @@ STAGE = "document.querySelector('#answer').innerText"
 )
 def test_the_fastest_at_a_setting_and_by_how_much_is_one_click_away(tab, questions, language, answer):
     tab.visit(f"{questions}#lang={language}")
-    tab.evaluate("[...document.querySelectorAll('.winners .tie a')].at(-1).click()")
+    tab.evaluate("[...document.querySelectorAll('.standings td.decided a')].at(-1).click()")
     shown = tab.evaluate(STAGE)
 
     assert "BERT-Base · AMP · bsz 64 · 4×8" in shown
@@ -576,7 +576,7 @@ def test_the_address_asks_a_question_beside_a_filter(tab, questions):
 def test_without_script_a_cell_leads_to_its_answer(tab, questions):
     tab.call("Emulation.setScriptExecutionDisabled", value=True)
     tab.visit(questions)
-    target = tab.evaluate("[...document.querySelectorAll('.winners a')].at(-1).getAttribute('href')")
+    target = tab.evaluate("[...document.querySelectorAll('.standings a')].at(-1).getAttribute('href')")
     tab.visit(f"{questions}{target}")
 
     assert tab.evaluate(f"document.querySelector('{target}').getClientRects().length") > 0

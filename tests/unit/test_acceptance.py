@@ -6,7 +6,6 @@ import accepted
 import jsonschema
 import pages
 import pytest
-import synthetic
 
 from evalsuite import report
 from evalsuite.core import paths
@@ -33,57 +32,42 @@ def subject():
 
 
 @pytest.fixture(scope="module")
-def matrix(subject):
-    return verdict.facts(subject)["accepted"]
+def cards(subject):
+    return {card.verdict.criterion: card for card in verdict.facts(subject)["cards"]}
 
 
-def cell(matrix, framework, column):
-    return {row.criterion: row for row in dict(matrix.rows)[framework][column]}
+def cell(cards, criterion, *named):
+    (found,) = (each for each in cards[criterion].cells if all(name in each.name for name in named))
+    return found
 
 
-def test_one_matrix_holds_all_that_is_asked_for_and_reasons_stand_once_below_it(matrix):
-    assert matrix.models == (("ResNet-50 v1.5", 2), ("BERT-Base", 1)) and matrix.precisions == ("FP32", "AMP", "AMP")
-    assert [framework for framework, _ in matrix.rows] == ["MXNet", "OneFlow", "PaddlePaddle", "PyTorch", "TensorFlow"]
-    assert all({item.criterion for item in each} == {"C1", "C2a", "C2b"} for _, cells in matrix.rows for each in cells)
+def test_measured_runs_at_32_nodes_pass_fail_and_stay_open_each_with_its_reason(cards):
+    passed, failed = cell(cards, "C1", "PyTorch", "ResNet-50", "FP32"), cell(cards, "C1", "MXNet", "ResNet-50", "FP32")
+    broken, open_ = (
+        cell(cards, "C1", "PaddlePaddle", "ResNet-50", "AMP"),
+        cell(cards, "C1", "TensorFlow", "ResNet-50", "AMP"),
+    )
 
-    said = [note.plain("en") for note in matrix.notes]
-
-    assert len(said) == len(set(said)) == 3
-    note = cell(matrix, "TensorFlow", 1)["C1"].note
-    assert "More repeats would decide." in said[note - 1] and "增加重复次数" in matrix.notes[note - 1].plain("zh")
-    missing = {cell(matrix, "TensorFlow", 2)[name].note for name in ("C1", "C2a")}
-    assert len(missing) == 1 and "Planned scales without a valid result: 32×8" in said[missing.pop() - 1]
-
-
-def test_measured_runs_at_32_nodes_pass_fail_and_stay_open(matrix):
-    passed, failed, broken = cell(matrix, "PyTorch", 0), cell(matrix, "MXNet", 0), cell(matrix, "PaddlePaddle", 1)
-
-    assert (passed["C1"].outcome, passed["C1"].value.text, passed["C1"].note) == ("pass", "93.1%", None)
-    assert (failed["C1"].outcome, failed["C1"].value.text) == ("fail", "63.7%")
-    assert (broken["C1"].outcome, broken["C1"].value) == ("fail", None)
-    assert cell(matrix, "MXNet", 2)["C2a"].outcome == "fail"
-    assert cell(matrix, "TensorFlow", 1)["C1"].outcome == cell(matrix, "TensorFlow", 2)["C2a"].outcome == "undetermined"
+    assert (passed.cell.outcome, passed.value.text) == ("pass", "93.1%")
+    assert (failed.cell.outcome, failed.value.text) == ("fail", "63.7%")
+    assert (broken.cell.outcome, broken.value) == ("fail", None)
+    assert open_.cell.outcome == "undetermined"
+    assert "More repeats would decide." in open_.reason.plain("en") and "增加重复次数" in open_.reason.plain("zh")
+    assert "Planned scales without a valid result: 32×8" in cell(cards, "C2a", "TensorFlow", "BERT").reason.plain("en")
 
 
-@pytest.mark.parametrize("name", ["one_case", "gpu"])  # of one cell; of small scales, where no criterion can apply
-def test_without_two_cells_that_a_criterion_is_about_there_is_no_matrix(name):
-    book = Book(evaluation=synthetic.PAGES[name]())
-
-    facts = verdict.facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
-
-    assert facts["accepted"] is None and facts["not_here"] is not None
-
-
-def test_the_page_and_markdown_show_the_same_outcomes(subject, tmp_path):
+def test_a_criterion_is_a_row_of_the_page_and_of_markdown_with_what_it_says_of_each(subject, tmp_path):
     report.build(subject.book.evaluation, tmp_path)
     page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
     (table,) = page.all("table", class_="acceptance")
     rows = pages.rows(table)
 
-    assert rows[0][1] == "C1 Fail 63.7% C2a Pass 91.0% C2b Fail 35.3%"
+    assert [row[0][:3].strip() for row in rows] == ["C1", "C2a", "C2b"]
+    assert "Fail MXNet · ResNet-50 v1.5 · FP32 63.7%" in rows[0][-1]
     writer = markdown.make_writer("en")
-    (shown,) = [part for part in verdict.section(subject).markdown(writer) if "C1: Fail 63.7%" in part]
-    assert "| MXNet | C1: Fail 63.7%; C2a: Pass 91.0%; C2b: Fail 35.3% |" in shown
+    (shown,) = [
+        part for part in verdict.section(subject).markdown(writer) if "MXNet · ResNet-50 v1.5 · FP32 Fail 63.7%" in part
+    ]
     assert "资源" not in shown and "GPU、CPU、内存、网络" in page.one("section", id="verdict").text("zh-CN")
 
 

@@ -187,8 +187,6 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
     questions = said.questions(book, both)
     found = [text for finding in verdict.model_findings(book, both) for text in (finding.sentence, finding.beside)]
     found += [text for question in questions for text in (question.deciding, question.caution)]
-    cells = [cell for row in matrix.matrix(book, questions, both).rows for cell in row.cells]
-    found += [both.same(f"{cell.winner.plain('en')} {cell.note and cell.note.plain('en')}") for cell in cells]
     found += [figure_titles.of_throughput(block, both, "throughput") for each in models(book) for block in each.blocks]
     found += [figure_titles.of_blocks([block], both) for model in models(book) for block in model.blocks]
     told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
@@ -214,6 +212,5 @@ def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(report_
     assert [each.summary.case.framework for each in answer.passed_over] == ["tensorflow", "mindspore"]
     passed = "ot ranked: TensorFlow 93.00, gradient clipping: off; 1 more"
     assert page.one("ul", class_="found").text("en").count(passed) == 1
-    assert f"+47.1%of 3; n{passed}" in page.one("table", class_="winners").text("en")
     captions = [element.text("en") for element in page.all("figcaption")]
     assert any("ahead of" in each for each in captions) and all(passed in one for one in captions if "ahead of" in one)

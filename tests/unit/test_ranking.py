@@ -15,7 +15,7 @@ from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.introduction import introduction
 from evalsuite.report.sections.verdict import answers as said_room
-from evalsuite.report.sections.verdict import matrix, verdict
+from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.results.compare import answers
 from evalsuite.results.compare.ranking import FRAMEWORKS, ranking_scopes
@@ -162,17 +162,7 @@ def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):
     assert "“2,000 Mbit/s link + overlapped communication” is fastest" in theirs.sentence.plain("en")
 
 
-def test_the_matrix_says_that_variants_are_ranked_and_blocks_have_names_of_their_own():
-    def of(evaluation):
-        book = Book(evaluation=evaluation)
-        return matrix.matrix(book, said_room.questions(book, SPOKEN), SPOKEN)
-
-    variants, frameworks = of(synthetic.variants()), of(synthetic.asked())
-
-    assert variants.title.plain("en").startswith("Fastest variant") and variants.long_names
-    assert frameworks.title.plain("en").startswith("Fastest framework,")
-    assert variants.rows[-1].cells[-1].winner.plain("en") == "InfiniBand FDR"
-
+def test_blocks_of_variants_have_names_of_their_own():
     book = Book(evaluation=synthetic.variants())
     _, chainermn = models(book)
     called = [setting.plain("en") for setting in heading.settings(chainermn.blocks, SPOKEN)]

@@ -67,7 +67,7 @@ def test_without_script_every_cell_of_the_matrix_leads_to_its_answer_and_all_ans
     for each in questions:
         assert all(text(place.name) in blocks[each.id] and place.value.text in blocks[each.id] for place in each.places)
         assert all(text(reason) in blocks[each.id] for reason in each.reasons)
-    links = [link["href"] for table in section.all("table", class_="winners") for link in table.all("a")]
+    links = [link["href"] for table in section.all("table", class_="standings") for link in table.all("a")]
     assert {link[1:] for link in links if link.startswith("#a-")} <= set(blocks)
 
 
@@ -97,35 +97,6 @@ def test_what_was_found_of_further_models_is_one_click_away_and_a_line_names_the
     assert len(folded.all("span", class_="found-said")) == 3
     assert len(section.all("span", class_="found-said")) == len(models)
     assert folded.all("summary")[0].text("en").startswith("3 more models: ")
-
-
-def matrix_of(book):
-    return matrix.matrix(book, answers.questions(book, SPOKEN), SPOKEN)
-
-
-def test_the_matrix_says_ties_leads_and_what_would_decide(built):
-    *_, row = matrix_of(Book(evaluation=synthetic.asked())).rows
-    few = matrix_of(built("full").book)
-
-    tie = ("tie", "OneFlow = NGC PyTorch", "+2.0% over NGC MXNet")
-    found = [(cell.tone, *(text(each) if each else "" for each in (cell.winner, cell.lead))) for cell in row.cells]
-    assert found == [("none", "", ""), tie, tie]
-    assert {cell.tone for cell in few.rows[0].cells} == {"open"}
-    assert text(few.rows[0].cells[0].note) == "preliminary: 16 more runs"
-
-
-@pytest.mark.parametrize(("speeds", "needed"), [((100.0,), "preliminary: 8 more runs"), ((100.0, 101.0), None)])
-def test_what_every_open_cell_needs_is_seen_once_and_heard_at_each(speeds, needed, tmp_path):
-    runs = {(1, 1): (100.0,), (1, 2): (200.0,), (1, 4): tuple(4 * speed for speed in speeds)}
-    rows = [
-        reports.summary(values, of=synthetic.case(name, scale, protocol=synthetic.FULL))
-        for scale, values in runs.items()
-        for name in ("pytorch", "mxnet")
-    ]
-    found = matrix_of(Book(evaluation=reports.evaluation(*rows)))
-
-    assert (text(found.needed) if found.needed else None) == needed
-    assert all(cell.note for cell in found.rows[0].cells)
 
 
 def standings_of(evaluation):
@@ -179,7 +150,7 @@ def test_the_largest_scale_is_chosen_and_the_efficiency_is_held_against_the_thre
 def test_a_report_of_one_setting_draws_its_runs_where_a_matrix_would_have_one_row(built):
     page = built("quick").section("verdict")
 
-    assert page.all("table", class_="winners") == [] and len(page.all("table", class_="standings")) == 1
+    assert len(page.all("table", class_="standings")) == 1
     assert page.all("form") == []
     blocks = page.all("article", class_="answer")
     assert len(blocks) == 2 and sum(len(block.all("svg", class_="dots")) for block in blocks) == 8

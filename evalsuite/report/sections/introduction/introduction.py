@@ -6,7 +6,7 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.verdict import acceptance, cards, verdict
+from evalsuite.report.sections.verdict import cards, verdict
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered
 
@@ -25,7 +25,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     return {
-        "expectations": [card for card in cards.cards(book, words) if acceptance.applies(card.verdict)],
+        "expectations": [card for card in cards.cards(book, words) if cards.applies(card.verdict)],
         "models": subject.models,
         "scripts": _scripts(subject.models, _variants_of(book)),
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,

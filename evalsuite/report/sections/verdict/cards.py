@@ -1,15 +1,18 @@
-"""A card for each acceptance criterion: value, threshold, reason."""
+"""A row for each acceptance criterion: value, threshold, reason, and what it says of each framework."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.messages import dotted
-from evalsuite.core.model import Verdict, VerdictCell
+from evalsuite.core.model import Verdict, VerdictCell, by_key
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
 CARD = "v"
+INFORMATION = "C3"  # stated by the headlines
+NOT_HERE = ("no_large_scale", "strong_only", "no_samples", "no_gpu", "nothing_to_compare")  # why it cannot apply
 SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
 
 
@@ -28,9 +31,7 @@ class Card:
     reason: Rendered | None
     value: Number | None
     interval: Number | None
-    coverage: Number | None
     threshold: Number | None
-    margin: Rendered | None  # value - threshold, in points of percent
     cells: tuple[CardCell, ...] = ()
 
     @property
@@ -41,6 +42,28 @@ class Card:
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
     verdicts = sorted(book.evaluation.verdicts, key=lambda verdict: verdict.criterion)
     return tuple(_card(verdict, words) for verdict in verdicts)
+
+
+def applies(verdict: Verdict) -> bool:
+    return verdict.criterion != INFORMATION and verdict.reason not in NOT_HERE
+
+
+def left_out(cards: Sequence[Card]) -> list[Card]:
+    """Those whose criterion cannot apply to these data."""
+    return [card for card in cards if card.verdict.criterion != INFORMATION and not applies(card.verdict)]
+
+
+def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
+    by_reason = by_key((card.verdict.reason, card) for card in left_out(cards))
+    parts = [
+        words(
+            "acceptance.because",
+            criteria=words.listed(words.same(card.verdict.criterion).about(card.id) for card in members),
+            reason_text=members[0].reason or words("words.none"),
+        )
+        for members in by_reason.values()
+    ]
+    return words.sentences(parts) if parts else None
 
 
 def _card(verdict: Verdict, words: Words) -> Card:
@@ -56,9 +79,7 @@ def _card(verdict: Verdict, words: Words) -> Card:
         reason=reason.about(ref or own) if reason else None,
         value=form(reached.value).to(ref) if reached else None,
         interval=interval.about(ref or own) if interval else None,
-        coverage=numbers.percent(reached.coverage) if reached and reached.coverage else None,
         threshold=form(threshold) if threshold is not None else None,
-        margin=_margin(reached.value - threshold, words) if reached and threshold and not verdict.holds else None,
         cells=_cells(verdict, form, words),
     )
 
@@ -82,11 +103,6 @@ def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCe
         value=form(cell.measured.value).to(ref) if cell.measured else None,
         reason=reason.about(ref) if reason else None,
     )
-
-
-def _margin(share: float, words: Words) -> Text:
-    sign = "+" if share > 0 else ""
-    return words("verdict.points", points=f"{sign}{numbers.beside(0.0)(share).text.removesuffix('%')}")
 
 
 def _statement(verdict: Verdict, form: Form, words: Words) -> Text:

@@ -1,25 +1,18 @@
 """Settings by scales: who leads, by how much; frameworks by settings: how near to the fastest, ranked or not."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evalsuite.core.model import Interval, Summary, by_key
 from evalsuite.report.book import columns, why_not_comparable
-from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.verdict import answers
-from evalsuite.report.sections.verdict.answers import AnsweredQuestion
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Conditions, Missing, headline
-from evalsuite.results.compare.decisions import Decision
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Missing, headline
 
-Tone = Literal["clear", "tie", "open", "told", "none"]  # as published by others
-TONES: Mapping[str, Tone] = {"fastest": "clear", "tie": "tie", "published": "told", "printed": "told"}
-LEVEL = {"tie": " = ", "group": " ≈ "}
 OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
 WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
     **dict.fromkeys(("decided", "tie"), "decided"),
@@ -27,20 +20,6 @@ WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
 }
 VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item", "training")  # of a cell, beside its share
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
-MOST_NAMED = 2
-FEWEST_ALIKE = 3  # open cells that need the same: the eye then finds it once, below the table
-
-
-@dataclass(frozen=True, kw_only=True)
-class WinnerCell:
-    tone: Tone
-    ref: str
-    winner: Rendered | None = None
-    lead: Rendered | str = ""
-    pair: str = ""  # the two that the lead is of, by their anchors
-    evidence: str = ""
-    flagged: bool = False
-    note: Rendered | None = None  # what would decide it, or how few there are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,135 +55,6 @@ class Standings:
     def views(self) -> list[str]:
         cells = [cell for _, cells in self.rows for cell in cells]
         return [view for view in VIEWS if any(view in cell.views for cell in cells)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class WinnerRow:
-    model: str
-    span: int  # rows of the model, counted at its first; 0 at the others
-    setting: Rendered
-    cells: tuple[WinnerCell, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class WinnerMatrix:
-    scales: tuple[str, ...]
-    rows: tuple[WinnerRow, ...]
-    title: Text
-    long_names: bool
-    left_out: int  # settings with no two to compare
-    needed: Rendered | None  # what would decide each open cell, where all need the same
-    published: bool
-
-
-def matrix(book: Book, questions: Sequence[AnsweredQuestion], words: Words) -> WinnerMatrix | None:
-    by_setting: dict[Conditions, dict[str, Answer]] = {}
-    for question in questions:
-        by_setting.setdefault(question.answer.setting, {})[question.scale] = question.answer
-    labels = {question.answer.setting: question.setting for question in questions}
-    compared = {
-        key: group for key, group in by_setting.items() if any(len(answer.ranked) > 1 for answer in group.values())
-    }
-    if not compared:
-        return None
-    shown = [answer for answers in compared.values() for answer in answers.values()]
-    scales = [name for *_, name in sorted({(each.devices, each.nodes, answers.scale(each)) for each in shown})]
-    rows = [
-        WinnerRow(
-            model=names.model(key.model),
-            span=1,
-            setting=options.unbroken(labels[key], words),
-            cells=tuple(_winner(answers.get(scale), words) for scale in scales),
-        )
-        for key, answers in compared.items()
-    ]
-    needed = _needed_by_all(rows, words)
-    return WinnerMatrix(
-        scales=tuple(scales),
-        title=words(_title(shown)),
-        long_names=any(answer.level or answer.scope.among == "variants" for answer in shown),
-        rows=_spanned(rows),
-        left_out=len(by_setting) - len(compared),
-        needed=needed,
-        published=all(answer.said == "published" for answer in shown if len(answer.ranked) > 1),
-    )
-
-
-def _needed_by_all(rows: Sequence[WinnerRow], words: Words) -> Rendered | None:
-    texts = [cell.note for row in rows for cell in row.cells if cell.tone == "open" and cell.note]
-    alike = len({text.plain(words.languages[0]) for text in texts}) == 1
-    return texts[0] if alike and len(texts) >= FEWEST_ALIKE else None
-
-
-def _title(shown: Sequence[Answer]) -> str:
-    among = {answer.scope.among for answer in shown}
-    return "matrix.winners_mixed" if len(among) > 1 else f"matrix.winners_{among.pop()}"
-
-
-def _spanned(rows: Sequence[WinnerRow]) -> tuple[WinnerRow, ...]:
-    counted = Counter(row.model for row in rows)
-    first = {row.model: place for place, row in reversed(list(enumerate(rows)))}
-    return tuple(
-        replace(row, span=counted[row.model] if first[row.model] == place else 0) for place, row in enumerate(rows)
-    )
-
-
-def _winner(answer: Answer | None, words: Words) -> WinnerCell:
-    if answer is None or not answer.ranked:
-        return WinnerCell(tone="none", ref=answers.anchor(answer) if answer else "")
-    ref, first = answers.anchor(answer), answers.name(answer, answer.ranked[0].summary, words)
-    if answer.said == "alone":
-        note = words("evidence.unknown" if answers.unstated(answer) else "matrix.alone")
-        return WinnerCell(tone="none", ref=ref, winner=first, note=note)
-    pair, flagged = answer.lead_pair, any(entry.flags for entry in answer.leaders)
-    return WinnerCell(
-        tone="open" if flagged and answer.said == "published" else TONES.get(answer.said, "open"),
-        ref=ref,
-        winner=_level(answer, words) if answer.level else first,
-        lead=_lead(answer, pair, words) if pair else "",
-        pair=" ".join(names.case_anchor(summary.case) for summary in (pair.first, pair.second)) if pair else "",
-        evidence=pair.evidence if pair else "",
-        flagged=flagged,
-        note=_needs(answer, words),
-    )
-
-
-def _level(answer: Answer, words: Words) -> Rendered:
-    leading = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
-    more = len(leading) - MOST_NAMED
-    listed = words.listed([*leading[:MOST_NAMED], *([words("matrix.more", n=numbers.count(more))] if more > 0 else [])])
-    return replace(listed, separators=LEVEL[answer.said])
-
-
-def _lead(answer: Answer, pair: Decision, words: Words) -> Rendered | str:
-    lead = numbers.gain(pair.lead).text
-    if not answer.level:
-        return f"+{lead}"
-    return words("matrix.lead_over", lead=lead, second=answers.name(answer, pair.second, words))
-
-
-def _needs(answer: Answer, words: Words) -> Rendered | None:
-    texts = [text for text in (_open(answer, words), _of_ranked(answer, words)) if text]
-    return replace(words.listed(texts), separators=answers.SEVERAL) if texts else None
-
-
-def _of_ranked(answer: Answer, words: Words) -> Rendered | None:
-    n = numbers.count(len(answer.ranked))
-    if answer.passed_over:
-        return words("matrix.of_passed", n=n, passed_text=leads.passed(answer, words))
-    return words("matrix.of_ranked", n=n) if answer.left_out or answer.missing else None
-
-
-def _open(answer: Answer, words: Words) -> Rendered | None:
-    if answer.said in TONES:
-        return None
-    known = words(f"evidence.{OF_SAID[answer.said]}")
-    if answer.deciding is None:
-        return known
-    if answers.outlying(answer):
-        return words("matrix.needs_outlier", evidence_text=known)
-    runs = {"runs": numbers.count(answer.deciding.runs)} if answer.deciding.needed == "repeats" else {}
-    return words(f"matrix.needs_{answer.deciding.needed}", evidence_text=known, **runs)
 
 
 def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:

@@ -9,7 +9,7 @@ from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.usage import usage
-from evalsuite.report.sections.verdict import acceptance, answers, cards, curves, matrix, notices
+from evalsuite.report.sections.verdict import answers, cards, curves, matrix, notices
 from evalsuite.report.sections.verdict.answers import Answered, AnsweredQuestion
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -52,12 +52,8 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "folded": [finding for finding in every if finding not in first],  # below a line that names their models
         "curves": curves.draw(book, questions, subject.look, words, block_of),
         "shown": shown,  # drawn in place; without them the reader asks
-        "matrix": None if shown else told["matrix"],
-        "cards": [(card, acceptance.about(card)) for card in told["cards"]],
-        "without": [
-            words.same(card.verdict.criterion).about(card.id) for card in criteria if acceptance.is_left_out(card)
-        ],
-        "without_card": [card.id for card in criteria if not acceptance.applies(card.verdict)],
+        "without": [words.same(card.verdict.criterion).about(card.id) for card in cards.left_out(criteria)],
+        "without_card": [card.id for card in criteria if not cards.applies(card.verdict)],
         "headlines": told["headlines"][:-1],
         "coverage": told["headlines"][-1],
     }
@@ -107,16 +103,13 @@ def _in_markdown(subject: Subject) -> dict[str, Any]:
     book, words = subject.book, subject.words
     questions = answers.questions(book, words)
     criteria = cards.cards(book, words)
-    judged = [card for card in criteria if acceptance.applies(card.verdict)]
     return {
         "found": model_findings(book, words),
         "notices": notices.notices(book, words),
         "standings": matrix.standings(book, words),
         "questions": questions,
-        "matrix": matrix.matrix(book, questions, words),
-        "accepted": acceptance.matrix(judged),
         "criteria": criteria,
-        "cards": judged,
-        "not_here": acceptance.not_here(criteria, words),
+        "cards": [card for card in criteria if cards.applies(card.verdict)],
+        "not_here": cards.not_here(criteria, words),
         "headlines": (*_in_short(subject), tally.coverage(book, words)),
     }
