@@ -81,7 +81,6 @@ def every_figure(look=LOOK, label="PyTorch"):
         "one_scale": figures.throughput((line(name=label, counts=(8,)),), look, id="f3", unit="images/s"),
         "per_device": figures.per_device(series, look, id="f4", unit="images/s"),
         "curves": figures.curves(series, percent, look, id="f5", unit="images/s"),
-        "efficiency": figures.efficiency(percent, look, id="f6"),
         "time_to_solution": figures.time_to_solution(series, look, id="f7"),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
         "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
@@ -247,26 +246,6 @@ def test_throughput_and_speedup_stand_side_by_side_each_with_its_ideal_and_names
     assert 'class="' not in figures.as_picture(both.svg, "en").partition(">")[2]
 
 
-def test_efficiency_ranks_its_rows_and_marks_a_threshold_only_where_one_is_asked_for():
-    def row(name, framework, *values):
-        points = tuple(figures.ScalePoint(devices=m, value=v) for m, v in zip((1, 8, 32), (1.0, *values), strict=True))
-        return figures.ScaleSeries(name=name, framework=framework, points=points)
-
-    labels = texts(figures.efficiency((row("B", "mxnet", 0.9, 0.4), row("A", "pytorch", 0.95, 0.8)), LOOK, id="e").svg)
-
-    assert labels.index("A") < labels.index("B")
-    assert labels.count("8") == labels.count("32") == 2 and "1" not in labels
-    assert {"80.0%", "40.0%"} <= set(labels)
-
-    series = tuple(map(shares, SERIES))
-    asked, free = (figures.efficiency(series, LOOK, id="e", threshold=given) for given in (0.85, None))
-
-    assert {"0%", "100%"} <= set(texts(asked.svg))
-    assert "threshold" in [entry.key for entry in asked.legend]
-    assert "threshold" not in [entry.key for entry in free.legend]
-    assert asked.svg.count("stroke-dasharray") == free.svg.count("stroke-dasharray") + 1
-
-
 @pytest.mark.parametrize("width", range(60, 130, 10))
 def test_a_name_is_never_cut_within_a_number(width):
     parts = re.split("…", sheet.shorten("PyTorch · FP16 all-reduce, 2,000 Mbit/s", width, 12.0))
@@ -350,7 +329,7 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
 
     assert figure.svg is None
     assert figure.table.rows == (("PyTorch", 8, None, None, None, None, "measured", False),)
-    for draw in (figures.efficiency, figures.phases, figures.small_multiples, figures.convergence):
+    for draw in (figures.phases, figures.small_multiples, figures.convergence):
         assert draw((), LOOK, id="none").svg is None
     assert figures.size_sweep((), LOOK, id="none", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
@@ -477,12 +456,9 @@ def test_any_numbers_and_any_names_make_a_figure(drawn):
     )
 
     found = [draw(series, LOOK, id="any", unit="images/s") for draw in (figures.throughput, figures.per_device)]
-    found += [
-        figures.curves(series, series, LOOK, id="any", unit="images/s"),
-        figures.efficiency(series, LOOK, id="any"),
-    ]
+    found.append(figures.curves(series, series, LOOK, id="any", unit="images/s"))
 
-    assert [figure.svg is not None for figure in found] == [True, True, True, any(count > 1 for count, *_ in drawn)]
+    assert all(figure.svg for figure in found)
     for figure in (figure for figure in found if figure.svg):
         assert local(ElementTree.fromstring(figure.svg)) == "svg"  # well formed
         assert len(figure.table.rows) == 2 * len(drawn)

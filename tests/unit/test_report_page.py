@@ -15,8 +15,6 @@ from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
 from evalsuite.report.sections.background import machines
-from evalsuite.report.sections.common import captioned_figure
-from evalsuite.report.sections.models import models
 from evalsuite.report.sections.verdict import cards, notices
 from evalsuite.report.text import names, words
 from tests import sources
@@ -339,16 +337,3 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
     for sentence in sentences:
         for language in ("zh-CN", "en"):
             assert pages.numbers_in(untraced(sentence, language)) == [], sentence.text(language)
-
-
-def test_throughput_of_a_device_is_drawn_beside_efficiency_in_reports_of_moderate_size_only(tmp_path):
-    book, large = Book(evaluation=synthetic.thorough()), Book(evaluation=synthetic.many(200, repeats=1))
-    found = [
-        models.figures_of_block(blocks.models(each)[0].blocks[0], captioned_figure.look(each), SPOKEN)
-        for each in (book, large)
-    ]
-
-    assert [[each.figure.axes[-1].key for each in of] for of in found] == [
-        ["items_per_s_per_device", "efficiency"],
-        ["efficiency"],
-    ]

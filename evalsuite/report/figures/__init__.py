@@ -15,7 +15,6 @@ from evalsuite.report.figures.data import (
     plain,
     series_of,
 )
-from evalsuite.report.figures.dots import efficiency
 from evalsuite.report.figures.multiples import Multiple, small_multiples
 from evalsuite.report.figures.scaling import curves, per_device, throughput, time_to_solution
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases

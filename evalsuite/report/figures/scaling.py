@@ -123,14 +123,6 @@ def reaches_far(series: Sequence[ScaleSeries]) -> bool:
     return bool(counts) and counts[-1] > numbers.FAR * counts[0]
 
 
-def above_base(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
-    kept = [
-        replace(each, points=tuple(p for p in each.points if p.devices != each.base_devices))
-        for each in drawable(series)
-    ]
-    return tuple(each for each in kept if each.points)
-
-
 def entry(name: Label, key: str, hue: Hue) -> LegendEntry:
     return LegendEntry(key=key, label=name, hue=hue.index, swatch=swatch(hue))
 

@@ -27,15 +27,6 @@ def of_throughput(block: Block, words: Words, plain: str) -> Text:
     return words("figures.title_passed", found_text=text, passed_text=leads.passed(answer, words, devices))
 
 
-def of_efficiency(block: Block, words: Words) -> Text:
-    row = _efficient(block)
-    if len(row) < 2:
-        return words("figures.efficiency")
-    known = [(_share(point, block.efficiency_threshold), _name(block, point.summary)) for point in row]
-    values = {"at_text": _scale(block, row[0].case.total_devices, words), **low_and_high(known)}
-    return _judged("figures.title_efficiency", values, row, block, words)
-
-
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
     row = [(point, block) for block in blocks for point in _efficient(block)]
     if len(row) < 2:

@@ -22,7 +22,6 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure.latency import of_case
 
-MOST_CASES_DRAWN_TWICE = 180  # of a report: below the 1,000 runs (200 cases) that are to be built in seconds
 FEWEST_OPEN = 3
 
 
@@ -114,12 +113,10 @@ def _row(summary: Summary, notes: Distinction) -> LatencyRow | None:
 
 
 def figures_of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedFigure, ...]:
-    """Throughput per device, and efficiency; the others stand under the answer. A series alone has none."""
+    """Throughput per device; the others stand under the answer. A series alone has none."""
     if len({summary.case.series for summary in block.valid}) < 2 or block.book.huge:
         return ()
-    scaling = (_efficiency(block, look, words),) if block.has_scaling else ()
-    twice = len(block.book.planned) <= MOST_CASES_DRAWN_TWICE
-    return (_throughput(block, look, words), *scaling) if twice or not scaling else scaling
+    return (_throughput(block, look, words),)
 
 
 def _throughput(block: Block, look: Look, words: Words) -> CaptionedFigure:
@@ -130,13 +127,6 @@ def _throughput(block: Block, look: Look, words: Words) -> CaptionedFigure:
     title = figure_titles.of_throughput(block, words, "throughput_one" if one_scale else "throughput")
     see = "one_scale_see" if one_scale else "per_device_see"
     return _captioned(figure, title, see, words, f"{block.id}-t", "throughput")
-
-
-def _efficiency(block: Block, look: Look, words: Words) -> CaptionedFigure:
-    series, threshold = series_of_block(block, "efficiency"), block.efficiency_threshold
-    figure = figures.efficiency(series, look, id=f"f-{block.id}-e", threshold=threshold)
-    title = figure_titles.of_efficiency(block, words)
-    return _captioned(figure, title, "efficiency_see", words, f"{block.id}-s", "speedup")
 
 
 def _captioned(figure: Figure, title: Text, see: str, words: Words, table: str, name: str) -> CaptionedFigure:
