@@ -19,11 +19,11 @@ import numpy
 
 from evalsuite.core import paths
 from evalsuite.core.model import Case, Machine, Measurement, Run, Throughput
+from evalsuite.finished.history import HistoryPoint, line
 from evalsuite.results.compare import changes, significance
 from evalsuite.results.judge import stopping
 from evalsuite.results.measure import statistics
 from evalsuite.results.measure.summary import summary
-from evalsuite.site.history import HistoryPoint, line
 
 Runs = Sequence[Sequence[float]]  # the logarithm of the throughput, of each framework by round
 Draw = Callable[["numpy.random.Generator", tuple[int, ...]], "numpy.ndarray"]

@@ -14,9 +14,10 @@ import synthetic
 from evalsuite import report
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Evaluation, Summary
+from evalsuite.finished import manifest
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import manifest, summary_json
+from evalsuite.report.data import summary_json
 from evalsuite.report.page import policy
 from evalsuite.report.text import numbers
 

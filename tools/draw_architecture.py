@@ -19,18 +19,21 @@ PLACES = {  # package → x, y, width, height, content
     "machine": (218, 370, 160, 56, "sensors, limits, cores"),
     "schedulers": (10, 440, 180, 56, "words of batch schedulers"),
     "runs": (375, 452, 170, 62, "the run folder on disk"),
-    "logs": (520, 330, 190, 62, "log → steps → throughput"),
-    "results": (680, 226, 210, 62, "every number, every verdict"),
-    "report": (680, 120, 210, 62, "words, figures, pages"),
-    "audit": (520, 226, 120, 62, "what holds"),
-    "site": (540, 120, 120, 62, "history"),
+    "logs": (520, 380, 190, 62, "log → steps → throughput"),
+    "results": (680, 290, 210, 62, "every number, every verdict"),
+    "report": (680, 110, 210, 62, "words, figures, pages"),
+    "finished": (640, 204, 150, 56, "reports read back"),
+    "audit": (490, 250, 110, 62, "what holds"),
+    "site": (490, 110, 110, 62, "many reports"),
 }
 GROUND = (40, 560, 840, 56)
 FLOOR = ("core", "contracts")
 BENDS = {  # around what is between
     ("launch", "runs"): (430, 240),
-    ("audit", "runs"): (480, 330),
-    ("results", "runs"): (770, 470),
+    ("audit", "runs"): (490, 380),
+    ("report", "results"): (850, 230),
+    ("audit", "report"): (600, 210),
+    ("results", "runs"): (770, 480),
     ("launch", "machine"): (220, 300),
     ("launch", "schedulers"): (214, 330),
     ("agent", "schedulers"): (205, 345),
@@ -51,7 +54,7 @@ STYLE = """
 
 
 def arrows(package: Path) -> set[tuple[str, str]]:
-    """(importing package, imported package), without those of the doors."""
+    """(importing package, imported package), without those of the doors and of the rehearsals beside the engine."""
     pairs = set()
     for file in sorted(package.glob("*/**/*.py")):
         here = file.relative_to(package).parts[0]
@@ -124,8 +127,7 @@ def _edge(name: str, towards: tuple[float, float]) -> tuple[float, float]:
 
 def picture() -> str:
     package = HOUSE / "evalsuite"
-    rooms = sorted(file.stem for name in FLOOR for file in (package / name).glob("*.py") if file.stem != "__init__")
-    return svg(arrows(package), " · ".join(rooms))
+    return svg(arrows(package), "nouns, words and tools of all · what adapters, dialects and launchers implement")
 
 
 if __name__ == "__main__":

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
-from evalsuite.core.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
+from evalsuite.core.files import MOST_SUMMARY_BYTES, read_bytes, read_json, sha256
 from evalsuite.core.messages import Message, message_of
+from evalsuite.finished import manifest
+from evalsuite.finished.finished import PAGE, SUMMARY
 from evalsuite.report import forms
-from evalsuite.report.data import manifest, tables
-from evalsuite.report.data.finished import PAGE, SUMMARY
+from evalsuite.report.data import tables
 
 NAMES = (
     *(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, "tables/*.csv"),
@@ -40,19 +41,6 @@ POLICY = re.compile(
     r"default-src 'none'; script-src (?P<scripts>(?:'sha256-[\w+/=]+' ?)*); style-src (?:'sha256-[\w+/=]+' ?)*; "
     r"img-src data: blob:; base-uri 'none'; form-action 'none'"
 )
-
-
-def files_of(folder: Path) -> list[Path]:
-    """In one order; names that begin with a dot are scratch and left out."""
-    paths = []
-    for path in sorted(folder.rglob("*")):
-        if any(part.startswith(".") for part in path.relative_to(folder).parts):
-            continue
-        if is_file(path):
-            paths.append(path)
-        elif path.is_symlink() or not path.is_dir():
-            raise EvalsuiteError.of("site.site_link", path=path)
-    return paths
 
 
 def mistakes(

@@ -7,7 +7,7 @@ from typing import Any
 from evalsuite import __version__
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.core.model import Measurement, Run
-from evalsuite.report.data import finished
+from evalsuite.finished import finished
 from evalsuite.results.compare import units
 from evalsuite.runs.journal import ATTEMPTS, Journal
 from evalsuite.runs.store import OUTCOME, RunFolder, Store, folder_name

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalsuite.audit.own_files import ARCHIVES, BINARY, MOST_BYTES, files_of, members
+from evalsuite.audit.own_files import ARCHIVES, BINARY, MOST_BYTES, members
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.core.files import read_bytes, sha256
 from evalsuite.core.messages import Message
-from evalsuite.report.data import manifest
+from evalsuite.finished import manifest
 
 BEFORE, SHOWN = 20, 60  # letters of a line: before its first difference, and in all
 BROWSER = re.compile(rb"/(?:Creator|Producer) \(.*\)")  # of a PDF
 
 
 def differences(report: Path, again: Path) -> Iterator[EvalsuiteError]:
-    given, made = ({file.relative_to(folder): file for file in files_of(folder)} for folder in (report, again))
+    given, made = ({file.relative_to(folder): file for file in manifest.files_of(folder)} for folder in (report, again))
     other = {name for name in given.keys() | made if _hash(given.get(name)) != _hash(made.get(name))}
     for name in sorted(other - {Path(manifest.NAME)} or other):
         if name not in made:

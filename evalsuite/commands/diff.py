@@ -13,8 +13,8 @@ from evalsuite.commands.report import check_languages
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import wording
 from evalsuite.core.model import Case, Summary
-from evalsuite.report.data import finished
-from evalsuite.report.data.finished import Finished
+from evalsuite.finished import finished
+from evalsuite.finished.finished import Finished
 from evalsuite.report.text import campaigns, numbers, words
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import Change, Changes, Why

@@ -20,13 +20,14 @@ from evalsuite.core.author_document import TrainingPrice
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Case, Evaluation, Finding, Skip
+from evalsuite.finished import finished, manifest
 from evalsuite.launch import signing
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.plan import spec
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished, manifest, since
+from evalsuite.report.data import since
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.sections.reproduction import against
@@ -159,7 +160,7 @@ def evaluate(
         cache=cache,
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
-        earlier=before.valid_of if before else {},
+        earlier={row.case.id: row for row in valid(before.summaries)} if before else {},
     )
     if arguments.against:
         compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))

@@ -35,7 +35,7 @@ def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
 def renewed(out: Path) -> Iterator[Path]:
     """A folder for a report, which takes the place of that in *out* once all of it is written."""
     from evalsuite.core.locks import hold_lock
-    from evalsuite.report.data import manifest
+    from evalsuite.finished import manifest
 
     beside = out / BESIDE
     beside.mkdir(parents=True, exist_ok=True)
@@ -69,9 +69,10 @@ def build(
     *book*: that of *evaluation*.
     """
     from evalsuite.core.files import sha256, write_atomically
+    from evalsuite.finished import manifest
     from evalsuite.report.book import identity
     from evalsuite.report.book.book import Book
-    from evalsuite.report.data import manifest, summary_json, tables
+    from evalsuite.report.data import summary_json, tables
     from evalsuite.report.page import render
     from evalsuite.report.text import words
 

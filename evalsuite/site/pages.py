@@ -11,6 +11,8 @@ from markupsafe import Markup
 from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.model import Machine
+from evalsuite.finished.history import History, HistoryLine, Move
+from evalsuite.finished.report_store import StoredReport
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, policy, templates
 from evalsuite.report.sections.verdict import answers
@@ -19,8 +21,6 @@ from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import campaigns, names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.site import timechart
-from evalsuite.site.history import History, HistoryLine, Move
-from evalsuite.site.report_store import StoredReport
 
 SCHEMA_VERSION = 2  # of site.json
 SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")

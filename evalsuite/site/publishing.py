@@ -17,11 +17,11 @@ from evalsuite.core import files, locks, redaction
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import write_atomically
 from evalsuite.core.messages import Message
-from evalsuite.report.data import finished
-from evalsuite.report.data.finished import Finished
-from evalsuite.site.history import History, history
+from evalsuite.finished import finished, manifest
+from evalsuite.finished.finished import Finished
+from evalsuite.finished.history import History, history
+from evalsuite.finished.report_store import REPORTS, StoredReport, content_id, read_reports
 from evalsuite.site.pages import pages
-from evalsuite.site.report_store import REPORTS, StoredReport, content_id, read_reports
 
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
 MARKER = "site.json"  # marks a folder as a site
@@ -99,7 +99,7 @@ def _baselines(site: Path) -> dict[str, str]:
 def _source(folder: Path, site: Path) -> tuple[Path, str]:
     """*folder* and its id. Raises EvalsuiteError of what no form writes, or of file and place of a secret in it."""
     finished.read(folder)
-    for wrong in own_files.mistakes(folder, own_files.files_of(folder), _secret):
+    for wrong in own_files.mistakes(folder, manifest.files_of(folder), _secret):
         raise EvalsuiteError(wrong.message)
     if site.resolve().is_relative_to(folder.resolve()):
         raise EvalsuiteError.of("site.site_inside", site=site, folder=folder)
@@ -129,7 +129,7 @@ def _add(folder: Path, name: str, site: Path) -> bool:
     if place.is_dir():
         return False
     incoming = site / REPORTS / f"{INCOMING}{name}"
-    for file in own_files.files_of(folder):
+    for file in manifest.files_of(folder):
         _copy(file, incoming / file.relative_to(folder))
     if content_id(incoming) != name:
         shutil.rmtree(incoming)

@@ -6,11 +6,11 @@ Without matplotlib: a site has hundreds of panels with a dozen marks each. Words
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.report.data.finished import instant
+from evalsuite.finished.finished import instant
+from evalsuite.finished.history import HistoryLine, HistoryPoint
 from evalsuite.report.page import templates
 from evalsuite.report.text import numbers
 from evalsuite.report.text.names import day
-from evalsuite.site.history import HistoryLine, HistoryPoint
 
 WIDTH, HEIGHT = 320, 150
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 16, 26

@@ -9,7 +9,8 @@ import synthetic
 
 from benchmarks import planted_logs
 from evalsuite import report
-from evalsuite.report.data import finished, since
+from evalsuite.finished import finished
+from evalsuite.report.data import since
 from evalsuite.results.compare.scaling import with_scaling
 from tests import sources
 from tools.make_examples import EXAMPLES

@@ -6,8 +6,9 @@ import reports
 import synthetic
 
 from evalsuite import report
+from evalsuite.finished import report_store
 from evalsuite.report.text import names
-from evalsuite.site import publishing, report_store
+from evalsuite.site import publishing
 
 chromium.require()
 

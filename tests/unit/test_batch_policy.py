@@ -8,12 +8,13 @@ import synthetic
 
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
+from evalsuite.finished import finished
 from evalsuite.importing import user_facts
 from evalsuite.plan import spec
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.result_tables import policies
-from evalsuite.report.data import finished, summary_json
+from evalsuite.report.data import summary_json
 from evalsuite.report.text import words
 from evalsuite.runs.store import Store
 

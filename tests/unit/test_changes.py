@@ -9,8 +9,9 @@ from evalsuite import cli
 from evalsuite.core import findings
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Machine
+from evalsuite.finished import finished
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished, since
+from evalsuite.report.data import since
 from evalsuite.report.sections.verdict import notices
 from evalsuite.report.text import words
 from evalsuite.results.compare import changes

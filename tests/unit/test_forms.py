@@ -19,8 +19,9 @@ from markupsafe import Markup
 from evalsuite import cli, report
 from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.finished import manifest
 from evalsuite.report import forms
-from evalsuite.report.data import manifest, tables
+from evalsuite.report.data import tables
 from evalsuite.report.forms import bundle, headline_figure, markdown, pdf, spreadsheet
 from evalsuite.report.forms import material as material_room
 from evalsuite.report.sections.common import markdown as section_markdown
@@ -288,7 +289,9 @@ def test_forms_of_other_data_are_outdated_and_forms_of_the_same_data_are_not(tmp
     assert late == {"report.zh.md", "report.en.md", "report-data.zip"}
 
 
-@pytest.mark.parametrize("place", ["data.tables.write", "forms.markdown.write", "data.manifest.write_json"])
+@pytest.mark.parametrize(
+    "place", ["report.data.tables.write", "report.forms.markdown.write", "finished.manifest.write_json"]
+)
 def test_a_full_disk_leaves_the_old_report_whole_and_the_next_one_replaces_all_of_it(place, tmp_path, monkeypatch):
     runs, out = tmp_path / "runs", tmp_path / "out"
     words = ["report", "--runs", str(runs), "--out", str(out), "--lang", "en", "--forms"]
@@ -298,7 +301,7 @@ def test_a_full_disk_leaves_the_old_report_whole_and_the_next_one_replaces_all_o
     runfolders.finished(runs, repeat=1)
 
     with monkeypatch.context() as full:
-        full.setattr(f"evalsuite.report.{place}", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+        full.setattr(f"evalsuite.{place}", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
         assert cli.main([*words, "html,md"]) == Exit.USAGE
     assert runfolders.contents(out) == before
     assert not (out / report.BESIDE).exists()

@@ -17,10 +17,10 @@ from evalsuite.core.findings import (
     SlowerAtScale,
     ThinSamples,
 )
+from evalsuite.finished import finished
 from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished
 from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.sections.usage import usage
 from evalsuite.report.text import words

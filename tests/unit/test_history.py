@@ -3,8 +3,8 @@ import reports
 import synthetic
 
 from evalsuite.core.model import Machine
-from evalsuite.report.data import finished
-from evalsuite.site.history import history
+from evalsuite.finished import finished
+from evalsuite.finished.history import history
 from tests import sources
 
 

@@ -15,10 +15,10 @@ from evalsuite import report
 from evalsuite.core import author_document, paths
 from evalsuite.core.author_document import BothLanguages, LabDocument, OwnSection
 from evalsuite.core.findings import AuthorContradicted
+from evalsuite.finished import finished
 from evalsuite.report import forms
 from evalsuite.report.book import blocks, outline
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished
 from evalsuite.report.page import contents
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.common import captioned_figure

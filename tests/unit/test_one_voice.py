@@ -11,10 +11,10 @@ import pytest
 
 from evalsuite import report
 from evalsuite.commands import report as command
+from evalsuite.finished import finished
 from evalsuite.report import forms
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.variants import variants
 from evalsuite.report.sections.verdict import answers as said

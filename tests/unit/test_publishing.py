@@ -12,9 +12,10 @@ import synthetic
 from evalsuite import cli, report
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.finished import report_store
 from evalsuite.report import forms
 from evalsuite.report.forms import bundle
-from evalsuite.site import publishing, report_store
+from evalsuite.site import publishing
 from tests import sources
 from tests.runfolders import contents
 

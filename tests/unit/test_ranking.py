@@ -7,10 +7,10 @@ import reports
 import synthetic
 
 from evalsuite.core.model import Skip
+from evalsuite.finished import finished
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.introduction import introduction

@@ -11,10 +11,10 @@ from evalsuite import report as report_room
 from evalsuite.commands import report
 from evalsuite.core.documents import ContainerLimits
 from evalsuite.core.findings import BusyMachine
+from evalsuite.finished import finished
 from evalsuite.report.book import tally
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import answers, matrix, notices, verdict

@@ -6,9 +6,10 @@ import pytest
 import synthetic
 
 from evalsuite.core import paths
+from evalsuite.finished import finished
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished, summary_json
+from evalsuite.report.data import summary_json
 from tests import sources
 
 SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pages
 import synthetic
 
+from evalsuite.finished import finished
 from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished, summary_json
+from evalsuite.report.data import summary_json
 from evalsuite.results.compare import answers
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import breaks, criteria, extrapolation, rerun_command

@@ -10,9 +10,9 @@ from test_history import read
 
 from evalsuite.core import paths
 from evalsuite.core.model import Machine
+from evalsuite.finished.history import history
 from evalsuite.report.page import assets, templates
 from evalsuite.site import timechart
-from evalsuite.site.history import history
 
 
 @pytest.fixture

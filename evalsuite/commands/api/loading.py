@@ -14,9 +14,10 @@ from evalsuite.core import files
 from evalsuite.core.decode import number
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Evaluation
+from evalsuite.finished import finished
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading
-from evalsuite.report.data import finished, tables
+from evalsuite.report.data import tables
 from evalsuite.results.compare import changes
 from evalsuite.results.compare.changes import Changes
 from evalsuite.results.evaluation import evaluate

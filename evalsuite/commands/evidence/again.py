@@ -11,7 +11,7 @@ from evalsuite.commands.printing.terminal import line
 from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured, did_you_mean
 from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import INPUTS, Summary
-from evalsuite.report.data import finished
+from evalsuite.finished import finished
 from evalsuite.results import evaluation
 from evalsuite.results.judge import rerun_command
 from evalsuite.results.measure.summary import valid

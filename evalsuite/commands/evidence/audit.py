@@ -11,7 +11,6 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.audit import own_files, raw_files, rebuilt
-from evalsuite.audit.own_files import files_of
 from evalsuite.commands import report
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
@@ -21,12 +20,12 @@ from evalsuite.core import files
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Exit, Gone, for_terminal
 from evalsuite.core.files import MOST_SUMMARY_BYTES
 from evalsuite.core.messages import LANGUAGES
+from evalsuite.finished import finished, manifest
 from evalsuite.launch import signing
 from evalsuite.logs.text import logfile
 from evalsuite.report import forms
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import finished, manifest
 from evalsuite.results.publish import log_copies
 from evalsuite.runs import archive, merged
 from evalsuite.runs.store import folder_name
@@ -121,7 +120,7 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
         yield from _of_signature(folder, arguments.signed_by)
     try:
         finished.read(folder)
-        yield from own_files.mistakes(folder, files_of(folder))
+        yield from own_files.mistakes(folder, manifest.files_of(folder))
         if getattr(arguments, "runs", ()):
             yield from _against_runs(folder, facts, arguments)
     except EvalsuiteError as error:

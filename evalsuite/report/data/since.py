@@ -2,8 +2,8 @@
 
 from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Evaluation, Since
+from evalsuite.finished.finished import Finished
 from evalsuite.report.book.book import Book
-from evalsuite.report.data.finished import Finished
 from evalsuite.report.sections.verdict import answers
 from evalsuite.results.compare import changes
 from evalsuite.results.compare.answers import Answer

@@ -10,10 +10,10 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.core import paths
+from evalsuite.finished import manifest, schema
+from evalsuite.finished.finished import SCHEMA_VERSION
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
-from evalsuite.report.data import manifest, schema
-from evalsuite.report.data.finished import SCHEMA_VERSION
 from evalsuite.report.data.values import value_at
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.fairness import fairness

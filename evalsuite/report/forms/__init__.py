@@ -6,8 +6,8 @@ from types import ModuleType
 
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Evaluation
+from evalsuite.finished import manifest
 from evalsuite.report.book import identity
-from evalsuite.report.data import manifest
 from evalsuite.report.forms.material import material_of
 from evalsuite.results.publish.log_copies import Logs
 

@@ -1,6 +1,6 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -49,14 +49,6 @@ class Answered(Protocol):
     def models(self) -> tuple[str, ...]: ...
     @property
     def answers(self) -> tuple[Answer, ...]: ...
-    @property
-    def frameworks(self) -> tuple[str, ...]: ...
-    @property
-    def valid_of(self) -> Mapping[str, Summary]: ...
-    @property
-    def judges_strong(self) -> bool: ...
-    @property
-    def efficiency_threshold(self) -> float | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from evalsuite.core.model import Interval, Summary, by_key
 from evalsuite.report.book import columns, why_not_comparable
+from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -57,7 +58,7 @@ class Standings:
         return [view for view in VIEWS if any(view in cell.views for cell in cells)]
 
 
-def standings(book: answers.Answered, words: Words) -> tuple[Standings, ...]:
+def standings(book: Book, words: Words) -> tuple[Standings, ...]:
     """A table for each scale, or one for all where there is a single column: of each model and precision the setting
     that compares most. Those of a single framework are not here."""
     asked: dict[str, dict[tuple[str, str], list[Answer]]] = {}
@@ -105,7 +106,7 @@ def _order(answer: Answer) -> tuple[object, ...]:
     return (*names.model_order(answer.setting.model), answer.setting.precision)
 
 
-def _standing(book: answers.Answered, answer: Answer, framework: str, words: Words) -> Standing:
+def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Standing:
     ranked = next((entry for entry in answer.ranked if entry.summary.case.framework == framework), None)
     if ranked:
         known = ranked.evidence or OF_SAID.get(answer.said)
@@ -127,7 +128,7 @@ def _standing(book: answers.Answered, answer: Answer, framework: str, words: Wor
     return _absent(book, answer, absent, words)
 
 
-def _absent(book: answers.Answered, answer: Answer, absent: Missing | None, words: Words) -> Standing:
+def _absent(book: Book, answer: Answer, absent: Missing | None, words: Words) -> Standing:
     elsewhere = [case for case in (absent.others if absent else ()) if case.id in book.valid_of]
     if elsewhere:
         nearest = book.valid_of[elsewhere[0].id]
@@ -137,7 +138,7 @@ def _absent(book: answers.Answered, answer: Answer, absent: Missing | None, word
     return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else never}"))
 
 
-def _valued(book: answers.Answered, answer: Answer, row: Summary) -> Standing:
+def _valued(book: Book, answer: Answer, row: Summary) -> Standing:
     highest, ref = answer.ranked[0].summary, answers.anchor(answer)
     if row.unit != highest.unit:
         return Standing(ref=ref)

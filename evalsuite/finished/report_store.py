@@ -4,12 +4,11 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.audit.own_files import files_of
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import sha256
 from evalsuite.core.messages import Message, message_of
-from evalsuite.report.data import finished
-from evalsuite.report.data.finished import Finished
+from evalsuite.finished import finished, manifest
+from evalsuite.finished.finished import Finished
 
 REPORTS = "reports"
 ID_DIGITS = 16  # 64 bits of the content's SHA-256
@@ -28,7 +27,7 @@ class StoredReport:
 
 
 def content_id(folder: Path) -> str:
-    lines = (f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n" for file in files_of(folder))
+    lines = (f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n" for file in manifest.files_of(folder))
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:ID_DIGITS]
 
 

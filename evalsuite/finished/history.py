@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from evalsuite.core.model import Case, Machine, Summary, by_key
-from evalsuite.report.data.finished import Finished, instant, moment
+from evalsuite.finished.finished import Finished, instant, moment
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import Change, Changes
 from evalsuite.results.measure import machines

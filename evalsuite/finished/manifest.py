@@ -57,6 +57,19 @@ def sealed(out: Path, input_sha256: str, languages: Sequence[str]) -> dict[str, 
     return {name: hashed for name, hashed in files.items() if is_file(out / name) and sha256(out / name) == hashed}
 
 
+def files_of(folder: Path) -> list[Path]:
+    """In one order; names that begin with a dot are scratch and left out."""
+    paths = []
+    for path in sorted(folder.rglob("*")):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        if is_file(path):
+            paths.append(path)
+        elif path.is_symlink() or not path.is_dir():
+            raise EvalsuiteError.of("site.site_link", path=path)
+    return paths
+
+
 def mistakes(manifest: Manifest, folder: Path, files: Iterable[Path]) -> Iterator[tuple[Path, Message]]:
     """Which of *files*, all that lie in *folder*, are not as the manifest says, and which lack."""
     beside = (folder / NAME, folder / SIGNATURE)

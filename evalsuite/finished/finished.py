@@ -32,8 +32,7 @@ from evalsuite.core.model import (
     Verdict,
     by_key,
 )
-from evalsuite.report.data import schema
-from evalsuite.report.text import names
+from evalsuite.finished import schema
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate, RankingScope
@@ -64,18 +63,6 @@ class Finished:
     journal_sha256: tuple[str, ...] = ()
     disturbed: int = 0  # runs while other programs ran
     answers: tuple[Answer, ...] = ()
-    judges_strong: bool = False
-    efficiency_threshold: float | None = None
-
-    @cached_property
-    def frameworks(self) -> tuple[str, ...]:
-        missing = (absence.framework for answer in self.answers for absence in answer.missing)
-        frameworks = {*missing, *(summary.case.framework for summary in self.summaries)}
-        return tuple(sorted(frameworks, key=lambda name: (names.framework(name).casefold(), name)))
-
-    @cached_property
-    def valid_of(self) -> Mapping[str, Summary]:
-        return {summary.case.id: summary for summary in valid(self.summaries)}
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
