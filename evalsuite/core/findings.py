@@ -677,16 +677,6 @@ class SeedRepeated(Finding, code="seed_repeated", severity="note"):
     seeds: Count
 
 
-class ResumedApart(Finding, code="resumed_apart", severity="flag"):
-    resumed_at: Count
-    seeds: Count
-    parts: Count  # of the curve that lie outside
-    step: Count  # the last of the first of them
-    loss: Rate
-    low: Rate
-    high: Rate
-
-
 class RedoneApart(Finding, code="resumed_apart", severity="flag"):
     resumed_at: Count
     steps: Count  # trained again

@@ -17,7 +17,7 @@ from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
 from evalsuite.results.judge.verdicts import verdicts
-from evalsuite.results.measure import convergence, loss_curves, measuring
+from evalsuite.results.measure import convergence, measuring
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.cache import Measured
 from evalsuite.results.measure.summary import summaries, valid
@@ -114,7 +114,7 @@ def _compared(
         *beside,
         *data_rules.findings(rows, environments, commands),
         *convergence.findings(rows, settings.targets),
-        *loss_curves.findings(rows),
+        *convergence.loss_findings(rows),
         *(finding for row in rows for run in row.measurements for finding in run.findings),
         *(finding for row in rows for finding in row.findings),
     ]

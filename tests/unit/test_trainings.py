@@ -1,13 +1,13 @@
-"""Trainings with their loss over steps: band of seeds, slope, resumed runs, epochs to a target."""
+"""Trainings with their loss over steps: seeds, slope, resumed runs, epochs to a target."""
 
 import random
 from dataclasses import replace
 
 import pytest
 
-from evalsuite.core.model import Target
+from evalsuite.core.model import LossCurve, Target
 from evalsuite.results import evaluation
-from evalsuite.results.measure import convergence, loss_curves
+from evalsuite.results.measure import convergence
 from evalsuite.runs.store import Store
 from tests import runfolders, sources
 from tests.runfolders import Host, Printed
@@ -58,48 +58,19 @@ SEEDS = [training(seed) for seed in range(5)]
 RESUMED = [*range(1, 156), *range(151, STEPS + 1)]
 
 
-def test_the_band_of_five_seeds_holds_a_sixth_and_no_run_that_trains_more_slowly(tmp_path):
-    summary, codes = summary_of(tmp_path, *SEEDS)
-    band = loss_curves.band(summary)
-
-    sixth, slower = (
-        summary_of(tmp_path / name, lines)[0].measurements[0].losses
-        for name, lines in (("sixth", training(6)), ("slower", training(6, loss=lambda step: loss_at(step, 90.0))))
-    )
-
-    assert band.seeds == 5
-    assert band.outside(sixth.points) == ()
-    assert len(band.outside(slower.points)) >= 2
-    assert not {"loss_not_falling", "seed_repeated", "resumed_apart"} & codes.keys()
-
-
-def test_one_more_seed_leaves_the_band_as_seldom_as_is_said():
-    chance, outside = random.Random(7), 0
-    for _ in range(400):
-        curves = [[chance.gauss(0, 1) for _ in range(8)] for _ in range(6)]
-        points = [tuple(enumerate(each, 1)) for each in curves]
-        band = loss_curves.band_of(points[:5])
-        outside += bool(band.outside(points[5]))
-
-    assert 0.02 < outside / 400 < 0.08
-
-
 @pytest.mark.parametrize(
     ("logs", "seeds"),
     [
-        ([SEEDS[0]] * 5, None),  # one seed five times is no band
+        ([SEEDS[0]] * 5, 1),
         ([*SEEDS[:3], SEEDS[0]], 3),
-        (SEEDS[:2], None),
-        ([*SEEDS[:2], training(3, steps=RESUMED)], None),  # a resumed run makes no band
-        ([*SEEDS[:2], [*SEEDS[3][:250], "loss: nan"]], None),  # nor a diverged one
-        ([*SEEDS[:2], training(3, steps=range(1, 301))], None),  # nor one that is shorter
+        ([*SEEDS[:2], training(3, steps=RESUMED)], 2),  # a resumed run is no seed
+        ([*SEEDS[:2], [*SEEDS[3][:250], "loss: nan"]], 2),  # nor a diverged one
     ],
 )
-def test_a_band_is_of_seeds_that_differ_and_trained_as_long(tmp_path, logs, seeds):
+def test_seeds_are_whole_trainings_that_differ(tmp_path, logs, seeds):
     summary, codes = summary_of(tmp_path, *logs)
-    band = loss_curves.band(summary)
 
-    assert (band and band.seeds) == seeds
+    assert len(convergence.seeds_of(summary)) == seeds
     assert ("seed_repeated" in codes) == (len({tuple(log) for log in logs}) < len(logs))
 
 
@@ -126,34 +97,10 @@ def test_noise_without_a_trend_seldom_trips_the_slope_gate_where_a_fall_is_possi
     chance, flagged = random.Random(3), 0
     for _ in range(500):
         points = tuple((step, 2.3 - 0.023 * (step > 24) + chance.gauss(0, 0.02)) for step in range(1, 33))
-        first, _, most = loss_curves.fall(loss_curves.LossCurve(points=points, reports=400))
+        first, _, most = convergence.fall(LossCurve(points=points, reports=400))
         flagged += most < 0.01 * first
 
     assert flagged / 500 <= 0.02
-
-
-@pytest.mark.parametrize(
-    ("steps", "loss", "apart"),
-    [
-        (RESUMED, loss_at, False),  # five steps are trained again
-        (RESUMED, None, True),  # the weights are lost
-        (RESUMED, "late", True),  # its counter goes on, 60 steps are lost
-        (range(151, STEPS + 1), loss_at, False),  # a log of the second attempt alone
-        (range(171, STEPS + 1), lambda step: loss_at(step - 80), True),
-    ],
-)
-def test_a_resumed_run_is_held_against_the_band_from_where_it_goes_on(tmp_path, steps, loss, apart):
-    passed = iter(range(10_000))
-
-    def lost(step):
-        number = next(passed)
-        return loss_at(step) if number < 155 else loss_at(step - 150 if loss is None else step - 60)
-
-    again = training(9, steps=steps, loss=loss if callable(loss) else lost)
-    summary, codes = summary_of(tmp_path, *SEEDS, again)
-
-    assert summary.measurements[5].losses.resumed_at == (151 if steps == RESUMED else steps[0] - 1)
-    assert ("resumed_apart" in codes) is apart
 
 
 @pytest.mark.parametrize(("shift", "growth", "noise", "apart"), sources.table("convergence.toml")["redone"])

@@ -13,7 +13,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
 from evalsuite.results.compare.equivalence_results import case_pairs
-from evalsuite.results.measure import convergence, latency, loss_curves
+from evalsuite.results.measure import convergence, latency
 from evalsuite.results.measure.first_prints import first_prints
 from evalsuite.results.rules import flops_and_energy
 
@@ -116,12 +116,10 @@ def _beside(book: Book, thing: Any) -> Sequence[Row]:
 def _losses(book: Book, run: Measurement) -> Mapping[str, Any] | None:
     if run.losses is None:
         return None
-    resumed, falls = run.losses.resumed_at, loss_curves.fall(run.losses)
-    ours = next(each for each in book.summaries if each.case == run.run.case) if resumed is not None else None
-    band = loss_curves.band(ours) if ours else None
-    outside = band.outside(run.losses.points, resumed or 0) if band else None
-    shown = dict(zip(("first", "last", "most"), falls or (None,) * 3, strict=True))
-    return {**vars(run.losses), **shown, "outside": outside}
+    return {
+        **vars(run.losses),
+        **dict(zip(("first", "last", "most"), convergence.fall(run.losses) or (None,) * 3, strict=True)),
+    }
 
 
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
@@ -171,7 +169,6 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "ids_of_members": lambda book, thing: [summary.case.id for summary in thing.members],
     "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
     "latency": _latency,
-    "loss_band": lambda book, thing: loss_curves.band(thing),
     "losses": _losses,
     "n": lambda book, thing: getattr(thing, "n", 0),
     "options": lambda book, thing: ";".join(f"{name}={value}" for name, value in case_of(thing).options),

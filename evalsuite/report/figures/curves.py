@@ -1,7 +1,7 @@
 """Accuracy and loss by epoch: panels for training and validation."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.report.figures import ticks
@@ -19,8 +19,6 @@ class Curve:
     key: str
     points: tuple[tuple[float, float], ...]
     ref: str = ""
-    low: tuple[tuple[float, float], ...] = ()  # of its band, at the same places
-    high: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +34,15 @@ class CurvePanel:
 def convergence(panels: Sequence[CurvePanel], look: Look, *, id: str, x_key: str = "epoch", x_unit: str = "") -> Figure:
     panels = tuple(replace(panel, curves=tuple(map(_finite_curve, panel.curves))) for panel in panels)
     visible = tuple(panel for panel in panels if any(curve.points for curve in panel.curves))
-    rows = [(p, c, point) for p in visible for c in p.curves for point in _with_band(c)]
-    banded = any(curve.low for panel in visible for curve in panel.curves)
+    rows = [(p, c, point) for p in visible for c in p.curves for point in c.points]
     curves = {c.key: c for p in visible for c in p.curves}
     target = any(panel.target is not None for panel in visible)
     return Figure(
         id=id,
         svg=draw(_convergence, id, look, visible) if visible else None,
         table=Table(
-            columns=("panel", "series", x_key, "value", *(("low", "high") * banded), "unit"),
-            rows=tuple((plain(p.label), plain(c.name), *point[: 2 + 2 * banded], p.unit) for p, c, point in rows),
+            columns=("panel", "series", x_key, "value", "unit"),
+            rows=tuple((plain(p.label), plain(c.name), *point, p.unit) for p, c, point in rows),
             refs=tuple(c.ref for _, c, _ in rows),
         ),
         legend=(
@@ -62,11 +59,6 @@ def _value_axis(panels: Sequence[CurvePanel]) -> tuple[Axis, ...]:
     if not units:
         return ()
     return (Axis(key="value", unit=units[0]) if len(units) == 1 else Axis(key="value_by_panel"),)
-
-
-def _with_band(curve: Curve) -> Iterator[tuple[float | None, ...]]:
-    low, high = dict(curve.low), dict(curve.high)
-    yield from ((x, y, low.get(x), high.get(x)) for x, y in curve.points)
 
 
 FLAT = 0.4  # of the highest value: lines that span less have an axis with a marked break
@@ -99,7 +91,6 @@ def _convergence(id: str, look: Look, panels: Sequence[CurvePanel]) -> str:
 def _curve_axes(sheet: Sheet, panel: Panel, curves: CurvePanel) -> None:
     xs = [x for curve in curves.curves for x, _ in curve.points]
     ys = [y for curve in curves.curves for _, y in curve.points]
-    ys += [y for curve in curves.curves for _, y in (*curve.low, *curve.high)]
     ys += [curves.target] if curves.target is not None else []
     pad = (max(ys) - min(ys)) * 0.06 or abs(max(ys)) * 0.1 or 1
     low = min(ys) - pad if _broken(curves) else min(0.0, min(ys) - pad if min(ys) < 0 else 0.0)
@@ -132,8 +123,6 @@ def _break(sheet: Sheet, panel: Panel) -> None:
 def _curve(sheet: Sheet, panel: Panel, curve: Curve, hue: Hue) -> None:
     if not curve.points:
         return
-    for side in filter(None, (curve.low, curve.high)):
-        sheet.join(panel, [x for x, _ in side], [y for _, y in side], hue, curve.key, width=0.7)
     xs, ys = zip(*curve.points, strict=True)
     sheet.join(panel, xs, ys, hue, curve.key, width=1.6)
     marked = range(0, len(xs), math.ceil(len(xs) / _CURVE_MARKS))  # the line goes through every point

@@ -6,12 +6,12 @@ below the target is never "the same accuracy" (D24).
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from evalsuite.core.findings import BelowTarget, ScaledTime
-from evalsuite.core.model import Case, Finding, Interval, Measurement, Row, Score, Target
-from evalsuite.results.measure.loss_curves import FEWEST_SEEDS, has_failed, seeds_of
+from evalsuite.core.findings import BelowTarget, LossNotANumber, LossNotFalling, RedoneApart, ScaledTime, SeedRepeated
+from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Target
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
@@ -22,6 +22,10 @@ LOSS_AT_CHANCE = 0.02  # how far from ln C: less than an epoch of learning ten c
 SHARE_AT_CHANCE = 0.2  # how far from 1 ÷ C, of it: 10,000 images in ten classes scatter by 3 %
 LEVEL = 0.05  # of each one-sided test
 EVALUATED_EACH = 1 / 12  # variance of rounding (Sheppard)
+FEWEST_SEEDS = 3
+SAME_SEED = 1e-4  # relative
+REDONE_LEVEL, REDONE_APART = 0.01, 0.005  # of a paired t-test; relative
+FEWEST_STRETCHES = 16  # of a curve whose fall is judged
 IN_PERCENT = ("top1", "top5", "accuracy")
 
 
@@ -93,6 +97,31 @@ def solution(run: Measurement, target: Target) -> Solution | None:
 def same(score: Score, base: Score, target: Target) -> bool:
     close = abs(score.value - base.value) <= target.tolerance + 1e-9
     return close and min(score.value, base.value) >= target.value
+
+
+def seeds_of(summary: Row) -> list[Measurement]:
+    seeds: list[Measurement] = []
+    for run in summary.measurements:
+        if _whole(run) and not any(_is_same_seed(run, other) for other in seeds):
+            seeds.append(run)
+    return seeds
+
+
+def _is_same_seed(run: Measurement, other: Measurement) -> bool:
+    pairs = list(zip(run.first_losses, other.first_losses, strict=False))
+    return bool(pairs) and all(a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in pairs)
+
+
+def has_failed(run: Measurement) -> bool:
+    """Diverged, or ended by no fault of the machines."""
+    ended = run.status in ("failed", "timed_out", "incomplete") and run.fault is None
+    return ended or any(isinstance(finding, LossNotANumber) for finding in run.findings)
+
+
+def _whole(run: Measurement) -> bool:
+    excluded = any(finding.severity in ("exclude", "reject") for finding in run.findings)
+    whole = run.losses is not None and run.losses.resumed_at is None
+    return whole and run.status in ("ok", "partial", "doubtful") and not excluded and not has_failed(run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,3 +223,49 @@ def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Fi
                 difference=score.value - target.value,
                 where=run.run.id,
             )
+
+
+def loss_findings(summaries: Iterable[Row]) -> Iterator[Finding]:
+    for row in summaries:
+        for run in row.measurements:
+            if run.losses:
+                yield from _slope(run, run.losses)
+                yield from _redone(run, run.losses)
+        if 1 < (runs := sum(map(_whole, row.measurements))) > (seeds := len(seeds_of(row))):
+            yield SeedRepeated(runs=runs, seeds=seeds, where=row.case.id)
+
+
+def _slope(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
+    slope = fall(curve)
+    if slope and len({loss for _, loss in curve.points}) > 1 and slope[2] < LossNotFalling.limit * abs(slope[0]):
+        first, last, most = slope
+        yield LossNotFalling(first=first, last=last, most=most / abs(first), reports=curve.reports, where=run.run.id)
+
+
+def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
+    """Weights of another step shift all losses; lost moments leave the first as it was, where the data are the same."""
+    if curve.resumed_at is None or not (shifts := [again / loss - 1 for _, loss, again in curve.redone if loss]):
+        return
+    mean, n, apart = statistics.fmean(shifts), len(shifts), False
+    if n >= FEWEST_SEEDS and abs(mean) > REDONE_APART:
+        apart = abs(mean) > t_limit(REDONE_LEVEL, n - 1) * statistics.stdev(shifts) / math.sqrt(n)
+    if apart or (abs(shifts[0]) <= SAME_SEED and max(map(abs, shifts)) > REDONE_APART):
+        step, before, after = max(curve.redone, key=lambda each: abs(each[2] - each[1]))
+        yield RedoneApart(resumed_at=curve.resumed_at, steps=n, step=step, before=before, after=after, where=run.run.id)
+
+
+def fall(curve: LossCurve) -> tuple[float, float, float] | None:
+    """(loss at first, in the last quarter, the most that it may have fallen); noise: von Neumann's, or the end's."""
+    values = [loss for _, loss in curve.points]
+    if curve.resumed_at is not None or len(values) < FEWEST_STRETCHES:
+        return None
+    last, half = values[-len(values) // 4 :], values[len(values) // 2 :]
+    between = statistics.fmean((after - before) ** 2 for before, after in pairwise(values)) / 2
+    noise = math.sqrt(max(between, statistics.variance(half)))
+    end = statistics.fmean(last)
+    most = (
+        values[0]
+        - end
+        + t_limit(2 * (1 - LossNotFalling.confidence), len(last) - 1) * noise * math.sqrt(1 + 1 / len(last))
+    )
+    return values[0], end, most

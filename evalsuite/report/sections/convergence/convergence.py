@@ -6,25 +6,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evalsuite.core.author_document import TrainingPrice
-from evalsuite.core.model import Measurement, Row, Score, Target
+from evalsuite.core.model import Measurement, Row, Score, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.convergence import trainings
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure import convergence as room
 from evalsuite.results.measure.convergence import Solution
+from evalsuite.results.rules.flops_and_energy import energy
 
 Trial = tuple[Row, Measurement]
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")
 MOST_CURVES = 6  # of one figure: hues that can be distinguished
 MOST_FIGURES = 6  # of curves, in one report
+JOULES_PER_KWH = 3.6e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +122,7 @@ def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str
         curves = [each for each in drawings if each is not None]
         left -= len(curves)
         times = _times(training.block, training.rows, look, words) if training.target else None
-        losses = trainings.draw_losses(training.block, words)
-        figures[training.id] = (*([losses] if losses else []), *curves, *([times] if times else []))
+        figures[training.id] = (*curves, *([times] if times else []))
     return figures
 
 
@@ -152,8 +152,44 @@ def _row(
         scaled=bool(solved and solved.scaled),
         missed=bool(solved and reached and reached[1].value < reached[0].value),
         judgement=_judgement(summary, reached, solved, runs, targets, words),
-        arrival=tuple(trainings.cells(summary, block, reached[0], price, words)) if reached else (),
+        arrival=tuple(_arrival_cells(summary, block, reached[0], price, words)) if reached else (),
     )
+
+
+def _arrival_cells(
+    summary: Row, block: Block, target: Target, price: TrainingPrice | None, words: Words
+) -> Iterator[tuple[str, Number | Text | None]]:
+    """(name of a column, what stands in it) of the way to *target*; none of a case without trainings."""
+    own = room.arrivals(summary, target)
+    if not own.trainings:
+        return
+    reference = room.reference_of(summary, target, block.summaries)
+    reached = {"reached": numbers.count(len(own.epochs)), "trainings": numbers.count(own.trainings)}
+    yield "reached", words("convergence.reached_of", **reached)
+    epochs, seconds = own.epochs_each, own.seconds_each
+    for name, known, form in (("epochs_to", epochs, numbers.plain), ("time_to", seconds, numbers.seconds)):
+        yield name, form(known.value) if known else None
+        yield f"{name}_span", numbers.interval(known, form)
+    joules = None
+    if isinstance(summary, Summary) and seconds and (taken := energy(summary)):
+        joules = taken.joules_per_item * summary.items_per_s.value * seconds.value
+    yield "energy", numbers.quantity(joules / 1000, "kJ") if joules else words("convergence.energy_unknown")
+    if price:
+        hours = summary.case.total_devices * seconds.value / 3600 if seconds else None
+        drawn = (joules or 0.0) / JOULES_PER_KWH * (price.per_kwh or 0.0)
+        amount = numbers.significant(hours * price.per_device_hour + drawn) if hours else None
+        yield "money", amount and replace(amount, text=f"{amount} {price.currency}")
+    yield "reference", _against(summary, reference, target, words)
+
+
+def _against(summary: Row, reference: Row | None, target: Target, words: Words) -> Text | None:
+    pair = room.against(summary, target, reference)
+    if pair is None:
+        return words("convergence.reference_own") if reference is summary else None
+    about = {"n": numbers.count(pair.n), "m": numbers.count(pair.reference_n)}
+    if pair.difference is not None and pair.within is not None:
+        about |= {"difference": numbers.points(pair.difference), "within": numbers.plain(round(pair.within, 2))}
+    return words(f"convergence.reference_{pair.outcome}", **about)
 
 
 def _solution(solved: Solution) -> Number:
