@@ -248,10 +248,11 @@ def _busy_machine(
     used: Sequence[Utilisation], samples: Mapping[str, Samples], window: Window | None
 ) -> tuple[Finding, ...]:
     """Around a window of a few samples, as long as five of them take: the job's own start is its own CPU."""
+    needed = {"cpu", "job_cpu"}
     of_host = of_job(used)
-    if not {"cpu", "job_cpu"} <= of_host.keys() and samples and window is not None and window.begin_s is not None:
-        of_host = of_job(utilisation.of_job(samples, _around(window, samples))[0])
-    if not {"cpu", "job_cpu"} <= of_host.keys():
+    if not needed <= of_host.keys() and samples and window is not None and window.begin_s is not None:
+        of_host = of_job(utilisation.of_job(samples, _around(window, samples), only=needed)[0])
+    if not needed <= of_host.keys():
         return ()
     others = (of_host["cpu"].mean - of_host["job_cpu"].mean) / 100
     if others <= findings.BusyMachine.limit:

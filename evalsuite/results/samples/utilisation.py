@@ -7,7 +7,7 @@ too little of the window, is absent. One resource of all hosts follows the other
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -93,9 +93,13 @@ class Devices:
 
 
 def of_job(
-    hosts: Mapping[str, Samples], window: Window, clock: str | None = None, planned: Devices | None = None
+    hosts: Mapping[str, Samples],
+    window: Window,
+    clock: str | None = None,
+    planned: Devices | None = None,
+    only: Container[str] | None = None,
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
-    """The job's use of each resource over *window*, on the clock of the host *clock* (default: the first).
+    """The job's use of each resource (or of *only* some) over *window*, on the clock of the host *clock* (the first).
 
     Shares, temperatures, clocks and watts are means over devices or nodes, bytes and rates are sums. Where
     too little was sampled there is no figure (D18).
@@ -109,7 +113,8 @@ def of_job(
     used: list[Utilisation] = []
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
-    for resource in dict.fromkeys(name for host in near for name in _resources(host.header)):
+    resources = dict.fromkeys(name for host in near for name in _resources(host.header))
+    for resource in (name for name in resources if only is None or name in only):
         same = [series for host in near for series in _over_link(resource, [*_series(host, resource, span)], planned)]
         if rejected := sum(series.rejected for series in same):
             impossible[resource] = rejected
