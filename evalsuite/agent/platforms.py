@@ -89,7 +89,10 @@ def _sagemaker(environment: Environment) -> NodePlace:
 
 def _volcano(environment: Environment) -> NodePlace:
     """The index counts within a task; masters come before workers."""
-    masters, workers = (_split(environment.get(f"VC_{task}_HOSTS", "")) for task in ("MASTER", "WORKER"))
+    masters, workers = (
+        tuple(filter(None, map(str.strip, environment.get(f"VC_{task}_HOSTS", "").split(","))))
+        for task in ("MASTER", "WORKER")
+    )
     rank = environment["VC_TASK_INDEX"]
     here = environment.get("HOSTNAME", "")
     worker = any(host.partition(".")[0] == here for host in workers)
@@ -98,10 +101,6 @@ def _volcano(environment: Environment) -> NodePlace:
         rank = str(len(masters) + within)
     hosts = (*masters, *workers)
     return NodePlace(rank=rank, nodes=str(len(hosts) or 1), hosts=hosts)
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def _listed(name: str, environment: Environment) -> tuple[str, ...]:

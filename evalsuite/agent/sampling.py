@@ -128,7 +128,7 @@ class NodeSensors:
         percent, per_core = self._cpu.reading()
         return Sample(
             at_s=round(at_s, 6),
-            cpu_percent=_rounded(percent),
+            cpu_percent=None if percent is None else round(percent, 2),
             cores=core_reading(per_core) if per_core else None,
             memory_used_bytes=self._memory.used_bytes(),
             disks=self._disks.reading(),
@@ -160,7 +160,3 @@ def core_reading(percents: Sequence[float]) -> CoreReading:
         most_percent=round(max(percents), 2),
         above_90_percent=sum(percent > FULL_PERCENT for percent in percents),
     )
-
-
-def _rounded(percent: float | None) -> float | None:
-    return None if percent is None else round(percent, 2)

@@ -13,17 +13,13 @@ from evalsuite.commands.run import run_missing
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Case, Skip
-from evalsuite.launch import campaign, hooks
+from evalsuite.launch import campaign
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store
 
 
 def run(arguments: argparse.Namespace) -> int:
-    return hooks.around(lambda: _evaluate(arguments), arguments, arguments.out, note)
-
-
-def _evaluate(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     plan, store = request.plan, request.place.store
     report.check(arguments, [*plan.cases, *(skip.case for skip in plan.skips)])

@@ -18,7 +18,7 @@ from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_los
 from evalsuite.core import locks
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
-from evalsuite.launch import campaign, hooks
+from evalsuite.launch import campaign
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.checks import room
 from evalsuite.launch.checks.room import RemainingTime
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         from evalsuite.commands.evidence import again
 
         return again.run(arguments, _evaluate)
-    return hooks.around(lambda: _evaluate(arguments), arguments, arguments.runs, note)
+    return _evaluate(arguments)
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
@@ -80,7 +80,9 @@ def run_missing(request: Request) -> tuple[Plan, int]:
     )
     place.store.write_plan(planned)
     if missing:
-        _check_store(place.store, missing)
+        if not locks.has_flock(place.store.root):
+            note(say("run.no_flock", folder=place.store.root))
+        room.check_disk_space(missing, place.store)
         for sentence in prices.sentences(plan, place, options, missing):
             note(sentence)
         started = campaign.begin(planned, place.store)
@@ -99,12 +101,6 @@ def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run])
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
     _say_left_out(ready.skips)
     return place, ready
-
-
-def _check_store(store: Store, missing: Sequence[Run]) -> None:
-    if not locks.has_flock(store.root):
-        note(say("run.no_flock", folder=store.root))
-    room.check_disk_space(missing, store)
 
 
 def _launch(

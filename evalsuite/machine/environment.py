@@ -127,15 +127,13 @@ def _disk(block: Path) -> str:
 
 def card_models(names: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
     """`mlx5_0/1` → `MT4119 16.28.2006`, by hca_type and firmware; `eth0` → `ixgbe 8086:10fb`, by driver and PCI ids."""
-    return _without_empty((name, _adapter(root, name) if "/" in name else _card(root, name)) for name in names)
-
-
-def _adapter(root: Path, name: str) -> str:
-    folder = root / "sys/class/infiniband" / name.partition("/")[0]
-    return " ".join(filter(None, (files.text(folder / "hca_type"), files.text(folder / "fw_ver"))))
+    return _without_empty((name, _card(root, name)) for name in names)
 
 
 def _card(root: Path, name: str) -> str:
+    if "/" in name:
+        folder = root / "sys/class/infiniband" / name.partition("/")[0]
+        return " ".join(filter(None, (files.text(folder / "hca_type"), files.text(folder / "fw_ver"))))
     device = root / "sys/class/net" / name / "device"
     ids = [(files.text(device / each) or "").removeprefix("0x") for each in ("vendor", "device")]
     driver = (device / "driver").resolve().name if (device / "driver").exists() else ""

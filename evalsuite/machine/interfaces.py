@@ -22,17 +22,14 @@ def variables(environment: Mapping[str, str], place: Node) -> dict[str, str]:
     asked = environment.get(VARIABLE)
     if not asked or place.nodes == 1:
         return {}
-    name = _towards(_another(place)) if asked == AUTO else asked
+    others = [host for rank, host in enumerate(place.hosts) if rank != place.rank]
+    another = place.master_addr if place.rank or not others else others[0]
+    name = _towards(another) if asked == AUTO else asked
     if name is None:
         return {}
     exact = {"NCCL_SOCKET_IFNAME": f"={name}"}  # others begin with these letters too
     wanted = {**dict.fromkeys((*INTERFACE, *INTERFACE_OF_OPEN_MPI), name), **exact}
     return {key: value for key, value in wanted.items() if key not in environment}
-
-
-def _another(place: Node) -> str:
-    others = [host for rank, host in enumerate(place.hosts) if rank != place.rank]
-    return place.master_addr if place.rank or not others else others[0]
 
 
 def _towards(host: str) -> str | None:

@@ -6,7 +6,6 @@ Without it logs are their owner's alone (mode 0600), as they may hold passwords.
 import grp
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
@@ -32,13 +31,8 @@ def open_to(folder: Path, root: Path, gid: int) -> None:
     """Opens *folder* to the group, and the way to it from *root*. Raises OSError."""
     for way in (root, folder.parent):
         _give(way, gid, ENTER)
-    for path in _within(folder):
+    for path in (folder, *(path for path in folder.rglob("*") if not path.is_symlink())):
         _give(path, gid, ENTER if path.is_dir() else READ)
-
-
-def _within(folder: Path) -> Iterator[Path]:
-    yield folder
-    yield from (path for path in folder.rglob("*") if not path.is_symlink())
 
 
 def _give(path: Path, gid: int, rights: int) -> None:

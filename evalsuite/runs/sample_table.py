@@ -17,7 +17,11 @@ def rows(folder: RunFolder) -> Iterator[list[Cell]]:
     hosts = folder.sampled_hosts()
     if not hosts:
         raise EvalsuiteError.of("runs.samples_none", path=folder.path)
-    known = {host: _columns(_samples(folder, host)) for host in hosts}
+    known: dict[str, dict[str, list[float | None]]] = {}
+    for host in hosts:
+        tables = _samples(folder, host).tables
+        named = ((name, device, row) for name, rows in tables.items() for device, row in rows.items())
+        known[host] = {f"{name}[{device}]" if device else name: row for name, device, row in named}
     names = list(dict.fromkeys(name for columns in known.values() for name in columns))
     yield ["host", *names]
     for host, columns in known.items():
@@ -30,8 +34,3 @@ def _samples(folder: RunFolder, host: str) -> Samples:
     if samples is None or not samples.tables:
         raise EvalsuiteError.of("runs.samples_empty", path=folder.samples_path(host))
     return samples
-
-
-def _columns(samples: Samples) -> dict[str, list[float | None]]:
-    named = ((name, device, row) for name, rows in samples.tables.items() for device, row in rows.items())
-    return {f"{name}[{device}]" if device else name: row for name, device, row in named}

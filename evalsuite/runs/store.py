@@ -183,7 +183,12 @@ class RunFolder:
 
     def environments(self) -> dict[str, HostEnvironment]:
         hosts = {host: HostEnvironment.from_json(read_json(file), file) for host, file in self._by_host("environment")}
-        return {host: _without_secrets(environment) for host, environment in hosts.items()}
+        return {
+            host: replace(known, environment_variables=redaction.redact_variables(known.environment_variables))
+            if known.environment_variables
+            else known
+            for host, known in hosts.items()
+        }
 
     def _by_host(self, kind: str) -> list[tuple[str, Path]]:
         matches = (re.fullmatch(rf"(?s){kind}\.(.*)\.json", name) for name in sorted(self._names()))
@@ -353,12 +358,6 @@ def folder_name(case: Case) -> str:
         return case.id
     start = _STRANGE.sub("_", case.id)[:SHOWN_OF_A_NAME].strip("._-") or "case"
     return f"{start}-{hashlib.sha256(encoded).hexdigest()[:HASH_DIGITS]}"
-
-
-def _without_secrets(environment: HostEnvironment) -> HostEnvironment:
-    if not environment.environment_variables:
-        return environment
-    return replace(environment, environment_variables=redaction.redact_variables(environment.environment_variables))
 
 
 def _hash(file: Path) -> str | None:

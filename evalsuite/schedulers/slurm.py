@@ -86,11 +86,15 @@ def size(ask: contract.Ask, partition: str | None) -> int | None:
 
 def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[str]:
     """Comments have their own lines: sbatch takes what follows an option for its value."""
+    if allocation.time and not _TIME.fullmatch(allocation.time):
+        raise EvalsuiteError.of("plan.sbatch_time", text=allocation.time)
+    if wrong := next((option for option in allocation.options if not option.startswith("-")), None):
+        raise EvalsuiteError.of("plan.sbatch_option", text=wrong)
     spare = f"{allocation.nodes} for the largest scale and {allocation.spare} to take the place of one that fails"
     asked = {
         "account": allocation.account,
         "partition": allocation.partition,
-        "time": _checked_time(allocation.time),
+        "time": allocation.time,
         "gres": allocation.gres,
         "constraint": allocation.constraint,
     }
@@ -111,20 +115,8 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         f"#SBATCH --signal=B:TERM@{WARNED_S}",
         f"#SBATCH --chdir={contract.one_line('chdir', folder)}",
         f"#SBATCH --output={contract.one_line('runs', f'{runs}/slurm-%j.txt')}",
-        *(f"#SBATCH {_checked_option(option)}" for option in allocation.options),
+        *(f"#SBATCH {contract.one_line('sbatch', option)}" for option in allocation.options),
     ]
-
-
-def _checked_time(text: str | None) -> str | None:
-    if text is not None and not _TIME.fullmatch(text):
-        raise EvalsuiteError.of("plan.sbatch_time", text=text)
-    return text
-
-
-def _checked_option(text: str) -> str:
-    if not text.startswith("-"):
-        raise EvalsuiteError.of("plan.sbatch_option", text=text)
-    return contract.one_line("sbatch", text)
 
 
 SCHEDULER = contract.Scheduler(

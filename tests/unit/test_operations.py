@@ -2,7 +2,6 @@
 
 import json
 import os
-from argparse import Namespace
 from xml.etree import ElementTree
 
 import pytest
@@ -10,9 +9,8 @@ import reports
 
 from evalsuite import cli
 from evalsuite.commands.printing import i18n
-from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
-from evalsuite.launch import hooks
 from evalsuite.launch.remote import allocations
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
@@ -103,28 +101,3 @@ def test_a_site_keeps_the_newest_reports_and_those_with_a_name(tmp_path):
     kept = json.loads((tmp_path / "site" / "site.json").read_text())["reports"]
     assert [attempt["title"] for attempt in kept] == ["night 4", "night 1"]
     assert len(os.listdir(tmp_path / "site" / "reports")) == 2
-
-
-@pytest.mark.parametrize(("code", "calls"), [(0, ["end 0"]), (4, ["end 4"]), (None, ["end 3"])])
-def test_hooks_are_started_with_the_place_and_the_exit_code(code, calls, tmp_path):
-    (hook := tmp_path / "hook.sh").write_text(
-        f'#!/bin/sh\necho "$1 $EVALSUITE_EXIT_CODE" >> {tmp_path}/calls; test -d "$2"\n'
-    )
-    hook.chmod(0o755)
-    told, asked = [], Namespace(on_end=f"{hook} end")
-
-    def evaluate():
-        if code is None:
-            error = EvalsuiteError("nothing")
-            error.exit_code = 3
-            raise error
-        return code
-
-    try:
-        assert hooks.around(evaluate, asked, tmp_path, told.append) == code
-    except EvalsuiteError:
-        assert code is None
-    assert (tmp_path / "calls").read_text().splitlines() == calls and told == []
-
-    with pytest.raises(EvalsuiteError, match="no program that can be started"):
-        hooks.around(evaluate, Namespace(on_end="nosuchprogram 'x"), tmp_path, told.append)

@@ -232,16 +232,13 @@ def data() -> Iterator[Check]:
     there = [name for name in data_sets.declared().data_sets if (paths.data_sets() / name).exists()]
     problems = {name: data_manifest.problem(name) for name in there}
     for name, problem in problems.items():
-        yield check(name=name, state="broken" if problem else "ok", detail=problem or _data_kind(name))
+        made = None if problem else data_manifest.read(name)
+        sound = Message("launch.data_made_up", size=made.size, seed=made.seed) if made else Message("launch.data_given")
+        yield check(name=name, state="broken" if problem else "ok", detail=problem or sound)
     if not there:
         yield check(name=together, state="later", detail=Message("launch.data_none", folder=paths.data_sets()))
     elif differing := data_manifest.differing(name for name in there if problems[name] is None):
         yield check(name=together, state="broken", detail=differing)
-
-
-def _data_kind(name: str) -> str:
-    made = data_manifest.read(name)
-    return Message("launch.data_made_up", size=made.size, seed=made.seed) if made else Message("launch.data_given")
 
 
 def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:

@@ -109,7 +109,9 @@ def _follow(connections: Sequence[_Connection], asked: Sequence[int], say: Calla
             if ended and not code and deadline is None:
                 code = ended if ended > 0 else 128 - ended
             if ended == UNREACHED and deadline is None:
-                say(_explain_unreached(connection))
+                why = connection.last_line[0] if connection.last_line else Message("launch.ssh_nothing")
+                host = connection.host
+                say(f"error: {host.name} was not reached, or was lost: {why}. Try: ssh {host.address} true")
         orphaned = os.getppid() != parent
         if deadline is None and (code or asked or orphaned):
             deadline = time.monotonic() + GRACE_S
@@ -120,9 +122,3 @@ def _follow(connections: Sequence[_Connection], asked: Sequence[int], say: Calla
             return code
         time.sleep(POLL_S)
     return code
-
-
-def _explain_unreached(connection: _Connection) -> str:
-    name = connection.host.name
-    why = connection.last_line[0] if connection.last_line else Message("launch.ssh_nothing")
-    return f"error: {name} was not reached, or was lost: {why}. Try: ssh {connection.host.address} true"

@@ -36,7 +36,11 @@ class Network:
 
     def reading(self) -> dict[str, InterfaceCounters]:
         counters = system.read_psutil("net_io_counters", pernic=True, nowrap=False) or {}
-        readings = {name: _interface(counters[name]) for name in self.facts if name in counters}
+        readings = {
+            name: InterfaceCounters(received_bytes=counters[name].bytes_recv, sent_bytes=counters[name].bytes_sent)
+            for name in self.facts
+            if name in counters
+        }
         for name, port in self._ports.items():
             received, sent = _carried(port)
             if received is not None and sent is not None:
@@ -71,10 +75,6 @@ def _is_hardware(interface: Path, deepest: int = 4) -> bool:
         return True
     below = [file.name.removeprefix("lower_") for file in interface.glob("lower_*")]
     return bool(below) and deepest > 0 and all(_is_hardware(interface.with_name(name), deepest - 1) for name in below)
-
-
-def _interface(counters: Any) -> InterfaceCounters:
-    return InterfaceCounters(received_bytes=counters.bytes_recv, sent_bytes=counters.bytes_sent)
 
 
 def _ports(root: Path) -> list[Path]:
