@@ -838,10 +838,6 @@ class AuthorDiffers(Finding, code="D23", severity="flag"):
     measure: Name  # "speedup"
 
 
-class AuthorContradicted(Finding, code="D23", severity="flag"):
-    claim: Quote
-
-
 class BelowTarget(Finding, code="D24", severity="flag"):
     metric: Metric
     value: Score

@@ -97,17 +97,6 @@ def amended(work: Workplace) -> Said:
     return verdict(ranked, codes(after), f"{values[0]:.0f} → {values[1]:.0f} images/s")
 
 
-def author(text: str, of_a: float = 0.45) -> Callable[[Workplace], Said]:
-    def of(work: Workplace) -> Said:
-        one_campaign_by_word(work, of_a)
-        work.write("lab.toml", text)
-        _, summary = work.report("--author lab.toml")
-        marked = (work.folder / "out" / "report.html").read_text().count("[contradicted by the numbers]")
-        return verdict(not marked, codes(summary), f"{marked} marks; {codes(summary)}")
-
-    return of
-
-
 def gate(*nights: Sequence[reports.Summary], words: str = "", wanted: Sequence[int] = (5, 6)) -> Callable:
     """What `--fail-on-regression` says of the last night against the first."""
 
@@ -154,8 +143,6 @@ OTHERS = [replace(CASE, batch_per_device=batch) for batch in (16, 32)]
 STEPS = replace(CASE, protocol=replace(CASE.protocol, measured_steps=99))
 OPTION = replace(CASE, options=(("input_size", "64"),))
 RENAMED = replace(CASE, framework="pytorch2")
-TITLE = '[document]\ntitle = { zh = "a 最快：98.6% 线性", en = "a is fastest on H100: 98.6 % linear" }\n'
-FINDING = '[[finding]]\nzh = "快 4.7 倍，共 9 个框架"\nen = "4.7 times as fast, among 9 frameworks"\n'
 CASES: dict[str, JudgementCase] = {
     "another day": case("a on monday, b on tuesday on a machine 2.5 % slower", "not fastest", another_day),
     "cut": case(
@@ -184,8 +171,6 @@ CASES: dict[str, JudgementCase] = {
         scaled(scale=1.5, criteria='[C1]\nscope = { frameworks = ["b"] }\n'),
     ),
     "30 nodes": case("min_nodes 30", "undetermined", scaled(criteria="[C1]\nmin_nodes = 30\n")),
-    "title": case("author's title", "marked", author(TITLE)),
-    "finding": case("author's finding", "marked", author(FINDING)),
     "crash": case("the case crashes in the new version", "exit 5", gate([at(1, 1)], [crashed(2)], wanted=[5])),
     "lost": case(
         *("it crashes, and another is as it was", "exit 5"),

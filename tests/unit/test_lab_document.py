@@ -14,7 +14,6 @@ import synthetic
 from evalsuite import report
 from evalsuite.core import author_document, paths
 from evalsuite.core.author_document import BothLanguages, LabDocument, OwnSection
-from evalsuite.core.findings import AuthorContradicted
 from evalsuite.finished import finished
 from evalsuite.report import forms
 from evalsuite.report.book import blocks, outline
@@ -247,20 +246,3 @@ def test_the_notes_stand_in_markdown_spreadsheet_tables_and_summary(noted):
     told = dict(zip(*[[cell.value for cell in row] for row in sheet.iter_rows(max_row=2)], strict=True))
     assert told["zh"].startswith("共 4 个框架") and told["cases"] == CASE
     assert "There are 4 frameworks" in (folder / "tables" / "author_findings.csv").read_text(encoding="utf-8-sig")
-
-
-SAID = """
-[document]
-title = {{ zh = "{zh}", en = "{en}" }}
-expected = [{{ zh = "比其他框架快 9 倍", en = "9 times as fast as others" }}]
-"""
-
-
-@pytest.mark.parametrize(("en", "zh", "claims"), sources.table("author_claims.toml")["claims"])
-def test_plain_claims_that_the_numbers_contradict_are_marked_and_found(en, zh, claims, read):
-    attached = author.attached(synthetic.thorough(), read(SAID.format(en=en, zh=zh)))
-
-    assert {finding.claim for finding in attached.findings if isinstance(finding, AuthorContradicted)} == set(claims)
-    assert all(f"{claim} [" in attached.document.title.en for claim in claims if claim in en)
-    assert all(f"{claim}［" in attached.document.title.zh for claim in claims if claim not in en)
-    assert attached.document.expected[0].en == "9 times as fast as others"

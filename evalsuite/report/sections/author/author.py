@@ -2,7 +2,7 @@
 
 `{throughput:CASE}` prints the computed number. `{frameworks|4}` has the author's number after the bar: where it is not
 the computed one, rounded to its digits, the computed one is printed and the difference is a finding (D23). What stands
-outside braces is left as it is, with a mark where the numbers contradict it (`claims`).
+outside braces is printed as it is.
 """
 
 import re
@@ -18,15 +18,23 @@ from evalsuite.core.findings import AuthorDiffers
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Evaluation, Finding, Summary
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.author import author_file, claims
+from evalsuite.report.sections.author import author_file
 from evalsuite.report.sections.author.author_file import Authored
-from evalsuite.report.sections.author.claims import COUNTS
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.report.text.words import read as read_words
 from evalsuite.results.rules import data_rules
 
+COUNTS: Mapping[str, Callable[[Book], int]] = {
+    "frameworks": lambda book: len(book.frameworks),
+    "models": lambda book: len(book.models),
+    "cases": lambda book: len(book.planned),
+    "valid": lambda book: len(book.valid),
+    "runs": lambda book: len(book.measurements),
+    "nodes": lambda book: max((case.nodes for case in book.planned), default=0),
+    "devices": lambda book: max((case.total_devices for case in book.planned), default=0),
+}
 OF_A_CASE: Mapping[str, tuple[Callable[[Summary], float | None], Callable[[float], Number], int]] = {
     # name: (value of a summary, how it is printed, what the author's number is divided by)
     "throughput": (lambda summary: summary.items_per_s.value, numbers.throughput, 1),
@@ -71,13 +79,12 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
     texts = [(note.en, note.source) for note in written.notes]
     texts += [(text.en, written.source) for text in author_file.texts(written.document, written.problems)]
     wrong = dict.fromkeys(finding for text, source in texts for finding in _wrong(book, text, source))
-    written, contradicted = claims.marked(book, written)
     return replace(
         evaluation,
         author_notes=written.notes,
         document=written.document,
         kept_problems=written.problems,
-        findings=(*evaluation.findings, *wrong, *contradicted),
+        findings=(*evaluation.findings, *wrong),
     )
 
 
