@@ -22,11 +22,11 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import cli
-from evalsuite.plan import participants, spec, variants
+from evalsuite.plan import spec, variants
 
 TABLES = {  # of docs/site/reference.toml → what has those fields, and the heading
     "spec": (spec._SpecFile, {"en": "Keys of a spec", "zh": "spec 的键"}),
-    "participant": (participants.Participant, {"en": "Keys of [[participant]]", "zh": "[[participant]] 的键"}),
+    "participant": (variants.Participant, {"en": "Keys of [[participant]]", "zh": "[[participant]] 的键"}),
     "variant": (variants.Variant, {"en": "Keys of [[variants]]", "zh": "[[variants]] 的键"}),
 }
 LINK = re.compile(r"\[([^\[\]]*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?\)")

@@ -56,9 +56,9 @@ def _start_on_hosts(arguments: argparse.Namespace) -> int:
 
 
 def _look_at_nodes(arguments: argparse.Namespace) -> int:
-    from evalsuite.commands.launching import engine_choice
+    from evalsuite.commands.launching.request import read_engine
 
-    engine = engine_choice.engine(arguments)
+    engine = read_engine(arguments)
     if why := engine.unready(os.environ):
         raise EvalsuiteError(why)
     if not engine.nodes:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from evalsuite.commands.launching import engine_choice
-from evalsuite.commands.launching.request import MANAGED, Options, make_launcher, mpirun_in_mpirun
+from evalsuite.commands.launching.request import MANAGED, Options, make_launcher, mpirun_in_mpirun, read_engine
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
@@ -73,7 +72,7 @@ def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) 
         rehearsal.stand_in_hashes(how.stand_ins)  # raises for an unknown one
     if arguments.record and not evidence.LOGS.parent.is_dir():
         raise EvalsuiteError.of("commands.rehearse_record", path=evidence.LOGS)
-    engine = engine_choice.engine(arguments)
+    engine = read_engine(arguments)
     with bar(len(asked)) as shown:
 
         def tick(run: Run, seconds: float) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalsuite.commands.launching import kubernetes_submission
-from evalsuite.commands.launching.engine_choice import KUBERNETES
-from evalsuite.commands.launching.request import Request, every_case, read_request
+from evalsuite.commands.launching.request import KUBERNETES, Request, every_case, read_request
 from evalsuite.commands.options import add_arguments
 from evalsuite.commands.plan import find_unready, print_table
 from evalsuite.commands.printing import i18n

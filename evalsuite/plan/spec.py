@@ -16,8 +16,7 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import UNKNOWN, Precision, Protocol
 from evalsuite.plan import variants
 from evalsuite.plan.largest import SearchedBatch
-from evalsuite.plan.participants import Participant
-from evalsuite.plan.variants import Rule, Variant
+from evalsuite.plan.variants import Participant, Rule, Variant
 
 SCALE = re.compile(r"^([1-9][0-9]*)x([1-9][0-9]*)$")
 STEPS = re.compile(r"^([0-9]+)\+([1-9][0-9]*)$")

@@ -1,26 +1,32 @@
-"""Variants of recipes: other versions or images, variables of the environment, more arguments.
+"""Variants of recipes: other versions or images, variables of the environment, more arguments; and participants.
 
 What changes how a script is run is an axis of the case, `variant=NAME`, to compare it with the plain script. What
-changes the software (`versions`, an image) is a recipe of its own, `RECIPE@NAME`, with its own environment.
+changes the software (`versions`, an image) is a recipe of its own, `RECIPE@NAME`, with its own environment. A
+participant is a variant with a name: a framework of its own in cases, rankings and figures, so that one framework can
+come twice: NGC's build and the plain one.
 """
 
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Literal
 
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
 from evalsuite.core import decode, redaction
-from evalsuite.core.decode import Constraint, From, Mistake
+from evalsuite.core.decode import Constraint, From, Many, Mistake, Word
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
-from evalsuite.core.model import Case
+from evalsuite.core.model import Case, by_key
 
 AXIS = "variant"
 PLAIN = "plain"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+TITLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}", re.ASCII)
+OPTION = "option."
 VERSION = re.compile(r"(?P<package>[A-Za-z0-9][\w.-]*)\s*==\s*(?P<version>[\w.!+-]+(?:\.\*)?)", re.ASCII)
 
 
@@ -156,7 +162,16 @@ def _varied(adapter: Adapter, asked: Sequence[Variant], asked_versions: Sequence
     ours = [variant for variant in asked if variant.of(adapter.name)]
     for recipe in adapter.recipes:
         theirs = [version for package, version in asked_versions if package == _package(recipe)]
-        based = [_of_version(recipe, version) for version in theirs] or [recipe]
+        based = [
+            replace(
+                recipe,
+                name=f"{recipe.name}@{version.removesuffix('.*')}",
+                requirements=_pinned(recipe.requirements, version),
+                requirements_gpu=None if recipe.requirements_gpu is None else _pinned(recipe.requirements_gpu, version),
+                other_wheels=(),
+            )
+            for version in theirs
+        ] or [recipe]
         based += [
             replace(recipe, name=f"{recipe.name}@{each.name}", image=each.image)
             for each in ours
@@ -169,17 +184,6 @@ def _varied(adapter: Adapter, asked: Sequence[Variant], asked_versions: Sequence
 
 def _package(recipe: Recipe) -> str:
     return recipe.requirements[0].partition("==")[0].strip().lower() if recipe.requirements else ""
-
-
-def _of_version(recipe: Recipe, version: str) -> Recipe:
-    name = f"{recipe.name}@{version.removesuffix('.*')}"
-    return replace(
-        recipe,
-        name=name,
-        requirements=_pinned(recipe.requirements, version),
-        requirements_gpu=None if recipe.requirements_gpu is None else _pinned(recipe.requirements_gpu, version),
-        other_wheels=(),
-    )
 
 
 def _pinned(pins: Sequence[str], version: str) -> tuple[str, ...]:
@@ -201,17 +205,16 @@ def _with_axis(recipe: Recipe, asked: Sequence[Variant]) -> Recipe:
 
     def command(case: Case) -> Command:
         made, way = plain(_without_axis(case)), ways.get(case.option(AXIS, PLAIN))
-        if way is None:
-            return made
-        return extended(made, way.arguments, way.environment)
+        return made if way is None else _extended(made, way)
 
     declared = recipe.options if recipe.options is None else {**recipe.options, AXIS: (PLAIN, *ways)}
     own = recipe.unsupported
     return replace(recipe, command=command, options=declared, unsupported=lambda case: own(_without_axis(case)))
 
 
-def extended(command: Command, arguments: Sequence[str], environment: Sequence[tuple[str, str]]) -> Command:
-    return replace(command, argv=(*command.argv, *arguments), environment={**command.environment, **dict(environment)})
+def _extended(command: Command, way: "Variant | Launch") -> Command:
+    environment = {**command.environment, **dict(way.environment)}
+    return replace(command, argv=(*command.argv, *way.arguments), environment=environment)
 
 
 def _without_axis(case: Case) -> Case:
@@ -227,3 +230,112 @@ def ways(recipe: Recipe, framework: str, asked: Sequence[Variant]) -> tuple[str,
         own = next(variant for variant in ours if variant.name == image)
         return (own.name,) if own.environment or own.arguments else (PLAIN,)
     return (PLAIN, *(variant.name for variant in ours if not variant.image))
+
+
+# Participants
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    environment: Environment = ()
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Participant:
+    framework: Word
+    recipes: Many[Word]  # of each model one
+    title: Annotated[str, Constraint("participant", TITLE.fullmatch)] | None = None  # None: the framework's
+    image: Image = ""
+    environment: Literal["managed", "current"] | None = None
+    data: Argument | None = None
+    optimiser: Argument | None = None
+    options: Mapping[Word, Argument] | None = None
+    launch: Launch = Launch()
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if bool(self.image) == bool(self.environment):
+            yield Mistake("", decode.message("image_or_environment", participant=self.called))
+
+    @property
+    def called(self) -> str:
+        return self.title or self.framework
+
+    @property
+    def name(self) -> str:
+        return self.title.replace(" ", "_") if self.title else self.framework
+
+    @property
+    def axes(self) -> dict[str, str]:
+        own = {"data": self.data, "optimiser": self.optimiser, **(self.options or {})}
+        return {name: value for name, value in own.items() if value is not None}
+
+
+def read_participant(text: str, where: str) -> Participant:
+    """`title=NGC PyTorch,framework=ngc_pytorch,recipe=resnet50,image=IMAGE,option.NAME=VALUE`."""
+    pairs = [(name.strip(), value) for name, _, value in (part.partition("=") for part in text.split(","))]
+    options = {name.removeprefix(OPTION): value for name, value in pairs if name.startswith(OPTION)}
+    facts: dict[str, object] = {name: value for name, value in pairs if not name.startswith((OPTION, "recipe"))}
+    facts["recipes"] = [value for name, value in pairs if name == "recipe"]
+    return decode.decode(Participant, {**facts, **({"options": options} if options else {})}, where, strict=True)
+
+
+def check_shared(asked: Sequence[Participant], cases: Iterable[Case], models: Set[str]) -> None:
+    """Raises EvalsuiteError where no two participants make one of *cases* alike: nothing could be compared."""
+    by = by_key(
+        ((case.model, case.scale, case.batch_policy or case.batch_per_device, case.precision), case.framework)
+        for case in cases
+    )
+    if len(asked) > 1 and all(len({*frameworks}) == 1 for frameworks in by.values()):
+        names = [each.called for each in asked]
+        raise EvalsuiteError.of("plan.participants_apart", names=names, models=sorted(models))
+
+
+def with_participants(adapters: Mapping[str, Adapter], asked: Sequence[Participant]) -> dict[str, Adapter]:
+    joined, names = dict(adapters), [each.name for each in asked]
+    for each in asked:
+        if names.count(each.name) > 1:
+            raise EvalsuiteError.of("plan.participants_twice", name=each.called)
+        if each.framework not in adapters:
+            known = listed("frameworks", each.framework, adapters)
+            raise EvalsuiteError.of("plan.participant_framework", name=each.framework, known=known)
+        if each.title and each.name in adapters and each.name != each.framework:
+            raise EvalsuiteError.of("plan.participant_taken", name=each.title)
+        joined[each.name] = _adapter(adapters[each.framework], each)
+    return joined
+
+
+def _adapter(adapter: Adapter, asked: Participant) -> Adapter:
+    recipes = tuple(_entered(adapter.recipe(name), asked) for name in asked.recipes)
+    models = Counter(recipe.model for recipe in recipes)
+    if twice := next((model for model, n in models.items() if n > 1), None):
+        raise EvalsuiteError.of("plan.participant_model", name=asked.title or adapter.title, model=twice)
+    declared = [recipe.options for recipe in recipes if recipe.options is not None]
+    for option, value in asked.axes.items() if len(declared) == len(recipes) else ():
+        values, wanted = [each[option] for each in declared if option in each], {"name": asked.called, "option": option}
+        if not values:
+            raise EvalsuiteError.of("plan.participant_option", **wanted, names=sorted({*itertools.chain(*declared)}))
+        if all(each and value not in each for each in values):
+            known = sorted({*itertools.chain(*values)})
+            raise EvalsuiteError.of("plan.participant_value", **wanted, value=value, names=known)
+    return replace(adapter, name=asked.name, title=asked.title or adapter.title, recipes=recipes)
+
+
+def _entered(recipe: Recipe, asked: Participant) -> Recipe:
+    plain = recipe.command
+    return replace(
+        recipe,
+        command=lambda case: _extended(plain(case), asked.launch),
+        image=asked.image or recipe.image,
+        environment=asked.environment or "container",
+        participant=asked.called,
+    )
+
+
+def choose_participants(asked: Sequence[Participant], words: Sequence[str]) -> tuple[Participant, ...]:
+    """Of *asked* those whose title or framework is among *words*; all without words. Raises EvalsuiteError."""
+    called = [{each.title, each.name, each.framework} for each in asked]
+    for word in words:
+        if not any(word in names for names in called):
+            raise EvalsuiteError.of("plan.participant_none", name=word, names=[each.called for each in asked])
+    return tuple(each for each, names in zip(asked, called, strict=True) if not words or names & {*words})

@@ -7,12 +7,13 @@ import pytest
 import synthetic
 
 from evalsuite import cli
+from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.importing import user_facts
 from evalsuite.logs import catalogue
-from evalsuite.plan import kubernetes, plan, spec
+from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.variants import varied
 from evalsuite.report.sections.author import author, author_file
@@ -44,7 +45,7 @@ READ = {
     "scope": lambda file, words: criteria.read(file).check(
         [CASE, replace(CASE, precision="amp"), replace(CASE, framework="othernet")]
     ),
-    "kubernetes": lambda file, words: kubernetes.read(file),
+    "kubernetes": lambda file, words: kubernetes_submission.read_values(file),
     "mapping": lambda file, words: user_facts.mapping(file),
     "adapter": lambda file, words: registry.discover([file.parent]),
     "dialect": lambda file, words: catalogue.discover([file.parent]),

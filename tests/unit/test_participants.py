@@ -9,7 +9,7 @@ from evalsuite import cli
 from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.plan import participants, plan, spec
+from evalsuite.plan import plan, spec, variants
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.variants import varied
 from evalsuite.results.judge import rerun_command
@@ -111,14 +111,14 @@ def test_a_copy_of_a_published_matrix_is_planned_and_priced_as_the_original(name
 def test_two_of_one_framework_have_adapters_of_their_own():
     known = registry.discover()
     [twice] = [
-        participants.read_text("title=Paddle 2,framework=paddlepaddle,recipe=paddleclas-resnet50,image=x", "here")
+        variants.read_participant("title=Paddle 2,framework=paddlepaddle,recipe=paddleclas-resnet50,image=x", "here")
     ]
 
-    found = participants.with_participants(known, [twice])
+    found = variants.with_participants(known, [twice])
 
     assert found["Paddle_2"].title == "Paddle 2" and found["paddlepaddle"] is known["paddlepaddle"]
     with pytest.raises(EvalsuiteError, match="recipe"):
-        participants.with_participants(known, [participants.read_text("framework=mxnet,recipe=x,image=y", "here")])
+        variants.with_participants(known, [variants.read_participant("framework=mxnet,recipe=x,image=y", "here")])
 
 
 def test_what_is_not_known_yet_is_priced_by_what_the_spec_says(planned, tmp_path, capsys):

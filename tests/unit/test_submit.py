@@ -9,13 +9,12 @@ import yaml
 
 from evalsuite import cli
 from evalsuite.commands.launching import kubernetes_submission
+from evalsuite.commands.launching.kubernetes_submission import HOSTFILE, Values
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Run
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.launch.remote import allocations
-from evalsuite.plan import kubernetes
 from evalsuite.plan.estimate import Estimate
-from evalsuite.plan.kubernetes import Values
 from evalsuite.schedulers import SCHEDULERS, slurm
 from tests import goldens, sources
 from tests.toys import CASE
@@ -233,7 +232,7 @@ def test_submit_writes_what_the_launcher_runs_over_the_pods(tmp_path):
     assert "numNodes: 2" in text
     words = [line.strip().removeprefix("- ").strip('"') for line in text.splitlines()]
     line = words[words.index("compare") :]
-    assert line[: line.index("--frameworks")] == ["compare", "--engine", "hosts", "--hosts", kubernetes.HOSTFILE]
+    assert line[: line.index("--frameworks")] == ["compare", "--engine", "hosts", "--hosts", HOSTFILE]
     assert {"/shared/runs", "/shared/report", "1x1,2x2"} <= set(line)
     assert "--values" not in words
     assert "--go" not in words

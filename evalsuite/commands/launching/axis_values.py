@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.plan import participants, spec
+from evalsuite.plan import spec, variants
 from evalsuite.plan.spec import Spec
 
 DEFAULT_PROFILE = "quick"
@@ -25,9 +25,9 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
 
 
 def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:
-    added = [participants.read_text(text, "--participant") for text in arguments.participant if "=" in text]
+    added = [variants.read_participant(text, "--participant") for text in arguments.participant if "=" in text]
     titles = [text for text in arguments.participant if "=" not in text]
-    whole = replace(whole, participants=(*participants.chosen(whole.participants, titles), *added))
+    whole = replace(whole, participants=(*variants.choose_participants(whole.participants, titles), *added))
     return whole.up_to(spec.nodes(arguments.subset)) if arguments.subset else whole
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalsuite.commands.launching import axis_values, engine_choice
+from evalsuite.commands.launching import axis_values
 from evalsuite.commands.options import read_hosts, search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
@@ -22,20 +22,25 @@ from evalsuite.core.model import Case, Device
 from evalsuite.launch import batch_search, campaign
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.provision import readiness, virtualenvs
+from evalsuite.launch.remote import allocations, forwarded_environment
 from evalsuite.launch.runner import Launcher
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
-from evalsuite.plan import containers, participants, plan
+from evalsuite.plan import containers, engines, over_hosts, plan
 from evalsuite.plan.engines import HOSTS, Engine
+from evalsuite.plan.hosts import Host
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
-from evalsuite.plan.variants import varied
+from evalsuite.plan.variants import check_shared, varied, with_participants
 from evalsuite.runs import group, rehearsed
 from evalsuite.runs.store import Store
+from evalsuite.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from evalsuite.results.judge.criteria import Criteria
 
+KUBERNETES = "kubernetes"
+OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 CONTAINER, CURRENT, MANAGED = "container", "current", "managed"  # where the frameworks come from
 
 
@@ -79,7 +84,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     refusals = _refusals(arguments, engine)
     made = plan.plan(spec, adapters, machine, refusals)
     asked = [*made.cases, *(skip.case for skip in made.skips)]
-    participants.check_shared(spec.participants, asked, {model for part in spec.matrices() for model in part.models})
+    check_shared(spec.participants, asked, {model for part in spec.matrices() for model in part.models})
     _check_hosts(made, engine)
     paths = search_paths(arguments)
     dialects = catalogue.known(paths)
@@ -133,7 +138,7 @@ def every_case(plan: Plan) -> list[Case]:
 
 
 def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
-    entered = participants.with_participants(adapters, spec.participants)
+    entered = with_participants(adapters, spec.participants)
     with_image = next((each for each in spec.participants if each.image), None)
     if with_image and not container:
         raise _without_container("participant", with_image.called, with_image.image)
@@ -152,7 +157,7 @@ def _check_hosts(made: Plan, engine: Engine) -> None:
 
 
 def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
-    engine = engine_choice.engine(arguments)
+    engine = read_engine(arguments)
     if container:
         engine = replace(engine, container=containers.here(container))
     elif arguments.image:
@@ -261,4 +266,40 @@ def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environme
         stop_after_window=spec.stop_after_window,
         share=options.share,
         waits=lambda words: note(say("run.waiting", who=words)),
+    )
+
+
+# The engine that `--engine`, `--hosts` and their options ask for
+
+
+def read_engine(arguments: argparse.Namespace) -> Engine:
+    """The engine that *arguments* ask for. Raises EvalsuiteError with what does not go together."""
+    named = read_hosts(arguments)
+    if named and arguments.engine not in (None, engines.HOSTS):
+        raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
+    if named:
+        return _ssh_engine(named, arguments)
+    if arguments.engine == engines.HOSTS:
+        raise EvalsuiteError.of("commands.hosts_absent")
+    if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
+        raise EvalsuiteError.of("commands.hosts_needed", option=given)
+    if scheduler := SCHEDULERS.get(arguments.engine):
+        return allocations.engine(scheduler, os.environ)
+    if arguments.engine == KUBERNETES:
+        if not hasattr(arguments, "commands"):  # of `plan`, and of `submit`
+            raise EvalsuiteError.of("commands.kubernetes_submit")
+        return Engine(name=KUBERNETES, wrap=engines.ENGINES["local"].wrap)  # one agent a pod
+    engine = engines.engine(arguments.engine or "local", (*SCHEDULERS, KUBERNETES))
+    if engine.name == "mpi":  # mpirun hands no variable of this shell to other nodes
+        variables = forwarded_environment.forwarded_variables(os.environ, None)
+        return replace(engine, handed=lambda nodes, folder: variables)
+    return engine
+
+
+def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
+    via = over_hosts.transport(forwarded_environment.with_version(arguments.via or "ssh"))
+    options = os.environ.get(via.ssh_options_in or "", "")
+    ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0, ssh_options=options)
+    return over_hosts.engine(
+        named, via, handed=forwarded_environment.forwarded_variables(os.environ, arguments.interface), ways=ways
     )

@@ -10,8 +10,7 @@ from evalsuite.contracts.adapter import Recipe
 from evalsuite.core.documents import Checkout
 from evalsuite.core.messages import Message
 from evalsuite.core.redaction import redact
-from evalsuite.launch.provision.checkout_integrity import BYTECODE, Differences, find_differences
-from evalsuite.launch.provision.git import CannotFetch, read_git, run_git
+from evalsuite.launch.provision.git import BYTECODE, CannotFetch, Differences, find_differences, read_git, run_git
 from evalsuite.plan.repositories import ADDRESS, COMMIT, Repository, named
 
 BRANCHES_ALONE = (  # of a server that gives no single commit, git says

@@ -1,12 +1,25 @@
-"""Runs git, and nothing else that a repository or this machine could have it start."""
+"""Runs git, and nothing else that a repository could have it start; whether a checkout is what its commit says.
 
+Its own index and settings can be made to hide files (`update-index --assume-unchanged`) or to start programs. So git is
+given a fresh repository without settings, with the checkout's objects and files. It hashes every file again, and we the
+commit and its trees, which git believes.
+"""
+
+import contextlib
+import hashlib
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError
 
+BYTECODE = "__pycache__"
+IMPORTED = (".py", ".pyc", ".pyd", ".so", ".pth")  # what Python may import in place of a module
+BUILT = "build"  # where scripts compile kernels
 LAST_LINES = 6
 # no hook, no watcher of files, no transport helper that is a shell
 SETTINGS = (
@@ -45,3 +58,88 @@ def run_git(*arguments: str, folder: Path, stdin: bytes = b"", variables: Mappin
 
 def read_git(*arguments: str, folder: Path) -> str:
     return run_git(*arguments, folder=folder).decode(errors="replace").strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """What is not as the commit has it, as paths below the checkout."""
+
+    changed: tuple[str, ...] = ()  # other content, or not in the commit at all
+    gone: tuple[str, ...] = ()  # in the commit, wanted by the recipes, and not there
+    forged: tuple[str, ...] = ()  # commit and trees whose content is not what their number says
+
+
+def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Differences:
+    """What in *folder* is not as *commit* has it; *wanted*: the folders that were checked out, () for all.
+
+    Raises CannotFetch where git cannot read the commit.
+    """
+    with files.scratch("checkout") as fresh:
+        run_git("init", "--quiet", "--bare", folder=fresh, variables=_without_git())
+        (fresh / "objects" / "info" / "alternates").write_text(f"{folder.absolute()}/.git/objects\n")
+        git = partial(run_git, folder=folder, variables=_of_fresh(fresh))
+        if forged := _find_forged(commit, git):
+            return Differences(forged=forged)
+        git("update-index", "-z", "--index-info", stdin=git("ls-tree", "-r", "-z", "--full-tree", commit, "--"))
+        with contextlib.suppress(CannotFetch):  # where files differ; diff-files says which
+            git("update-index", "-q", "--refresh")
+        listed = _split(git("diff-files", "-z", "--name-status", "--ignore-submodules"))
+        strange = _split(git("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"))
+        every = _split(git("ls-files", "-z", "--others"))
+    states = dict(zip(listed[1::2], listed[::2], strict=True))
+    # an ignored module is run in place of another, and a .gitignore that was added hides others
+    strange += [path for path in every if path.endswith((".gitignore", *IMPORTED)) and not _is_built(path)]
+    changed = {path for path, state in states.items() if state != "D"}
+    changed |= {path for path in strange if BYTECODE not in path.split("/")}
+    gone = tuple(path for path, state in states.items() if state == "D" and _is_wanted(path, wanted))
+    return Differences(changed=tuple(sorted(changed)), gone=gone)
+
+
+def _find_forged(commit: str, git: Callable[..., bytes]) -> tuple[str, ...]:
+    tree = git("cat-file", "commit", commit).split(b"\n", 1)[0].removeprefix(b"tree ")
+    git("cat-file", "tree", tree.decode())  # names it where it is missing, as ls-tree does not
+    below = git("ls-tree", "-r", "-d", "-z", "--full-tree", tree.decode(), "--").split(b"\0")
+    ids = [commit.encode(), tree, *(line.split()[2] for line in below if b" tree " in line)]
+    answer, forged = memoryview(git("cat-file", "--batch", stdin=b"\n".join(ids))), []
+    for wanted in ids:  # git answers: number, kind and size, a line end, the content, a line end
+        head = bytes(answer[:80]).split(b"\n", 1)[0]
+        kind, size = head.split()[1], int(head.split()[2])
+        start = len(head) + 1
+        content = b"%s %d\0" % (kind, size) + answer[start : start + size]
+        if hashlib.sha1(content, usedforsecurity=False).hexdigest().encode() != wanted:
+            forged.append(f"{kind.decode()} {wanted.decode()}")
+        answer = answer[start + size + 1 :]
+    return tuple(forged)
+
+
+def _of_fresh(fresh: Path) -> dict[str, str]:
+    return _without_git() | {
+        "GIT_DIR": str(fresh),
+        "GIT_WORK_TREE": ".",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+    }
+
+
+def _without_git() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+
+def _is_wanted(path: str, wanted: tuple[str, ...]) -> bool:
+    """As a sparse checkout by folders: those folders, and the files on the way to them."""
+    above = path.rpartition("/")[0]
+    folders = [place.strip("/") for place in wanted]
+    return (
+        not wanted
+        or not above
+        or any(above == place or above.startswith(f"{place}/") or place.startswith(f"{above}/") for place in folders)
+    )
+
+
+def _split(paths: bytes) -> list[str]:
+    return [os.fsdecode(path) for path in paths.split(b"\0") if path]
+
+
+def _is_built(path: str) -> bool:
+    return BUILT in path.split("/")[:-1] and not path.endswith(".gitignore")
