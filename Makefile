@@ -50,7 +50,7 @@ plan: setup ## show what `make report` would run
 	$(BIN)/python -m evalsuite plan --profile $(PROFILE) --runs $(RUNS)
 
 equivalence: setup ## prove that our reference workloads compute the same; writes data/equivalence
-	$(BIN)/python -m evalsuite equivalence --model all --receipts data/equivalence
+	$(BIN)/python -m evalsuite equivalence --models all --receipts data/equivalence
 
 test: $(VENV)/.ready ## six minutes: the unit floor, then four frameworks, a scheduler, ssh and a browser, once each
 	$(BIN)/python tools/prepare_tests.py
@@ -70,7 +70,7 @@ convergence: $(VENV)/.ready ## time to a stated accuracy in three frameworks, fi
 	$(BIN)/evalsuite run --spec data/specs/convergence.toml --runs $(CONVERGENCE)/runs
 	PATTERNS_STOP_AT=155 $(BIN)/evalsuite run --spec data/specs/convergence.toml --repeats 6 --runs $(CONVERGENCE)/runs
 	$(BIN)/evalsuite report --runs $(CONVERGENCE)/runs --criteria data/criteria/convergence.toml --out $(CONVERGENCE)/report \
-		--forms html,md $(if $(PRICE),--price $(PRICE))
+		--forms html,md
 
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py

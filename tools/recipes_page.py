@@ -112,7 +112,7 @@ A recipe that reads data looks for these folders (or links) in `$EVALSUITE_DATA`
 
 - **The public data**: the third column says how a folder is made of them, and the fourth how large it becomes.
 - **Made-up data**: `evalsuite data make NAME…`, or `--for` a recipe or spec, writes them with each format's own library
-  in an environment of its own. From one seed (`--seed`, 1) the decoded images, sentences, documents, faces and clicks
+  in an environment of its own. From one seed the decoded images, sentences, documents, faces and clicks
   are the same in every format; `MANIFEST.json` has the hash of the items as they were read back from the files, and
   each run records it. So frameworks that read different formats of the same items are ranked together, and those that
   read others are not. A throughput on them says little about reading from a real disk. `--size tiny` is for a start,

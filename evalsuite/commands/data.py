@@ -47,7 +47,6 @@ def _make(names: Sequence[str], arguments: argparse.Namespace) -> int:
         folder = made_data.make(
             name,
             size=size,
-            seed=made_data.SEED if arguments.seed is None else arguments.seed,
             again=arguments.again,
             progress=note,
         )
@@ -57,7 +56,7 @@ def _make(names: Sequence[str], arguments: argparse.Namespace) -> int:
 
 
 def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:
-    problems = {name: data_manifest.problem(name, arguments.ranks, thorough=True) for name in names}
+    problems = {name: data_manifest.problem(name, 1, thorough=True) for name in names}
     differing = data_manifest.differing(name for name, problem in problems.items() if problem is None)
     if arguments.json:
         print_json({"folder": str(paths.data_sets()), "problems": problems, "differing": differing})

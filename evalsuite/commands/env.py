@@ -76,13 +76,11 @@ def _facts(name: str, recipe: Recipe, device: Device) -> Row:
 
 
 def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
-    if bool(arguments.names) == arguments.all:
-        raise EvalsuiteError.of("commands.lock_which")
-    wanted, failed = environments(recipes, with_data=arguments.all), 0
+    wanted, failed = environments(recipes, with_data=not arguments.names), 0
     if arguments.check:
-        return _check(wanted, whole=arguments.all)
+        return _check(wanted, whole=not arguments.names)
     for name, each in wanted.items():
-        if not arguments.refresh and not find_mistakes(each):
+        if not find_mistakes(each):
             continue
         try:
             write_lock(each, lambda text: None)

@@ -44,11 +44,10 @@ def run(arguments: argparse.Namespace) -> int:
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
         for row in _each(paths, _reader(arguments, dialects))
     ]
-    shown = log_table.sort_rows(rows, arguments.sort)
     if arguments.json:
-        terminal.print_json(shown, allow_nan=False)
+        terminal.print_json(rows, allow_nan=False)
     else:
-        log_table.show(shown)
+        log_table.show(rows)
     return _exit(rows, arguments.logs)
 
 

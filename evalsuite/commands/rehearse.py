@@ -49,7 +49,7 @@ class Rehearsed:
 
 def run(arguments: argparse.Namespace) -> int:
     adapters = discover(arguments.adapters)
-    os.environ["EVALSUITE_DATA"] = str((arguments.data or arguments.out / "data").resolve())
+    os.environ["EVALSUITE_DATA"] = str((arguments.out / "data").resolve())
     ended: list[Rehearsed] = []
     with interruptible():
         for each in _one_by_one(adapters, arguments):
@@ -100,7 +100,7 @@ def _rehearse(
     else:
         scales = [scale for scale in how.scales if scale[0] <= max(1, len(engine.nodes))]
     options = Options(environment=MANAGED, search_paths=search_paths(arguments))
-    with rehearsals.environment(recipe, keep=arguments.keep_environments, progress=note) as made:
+    with rehearsals.environment(recipe, progress=note) as made:
         key = (adapter.name, name)
         ready = Environments(pythons={key: made.python}, packages={key: made.packages}, skips=())
         launcher = make_launcher(Spec(name="rehearsal", timeout_s=float(how.timeout_s)), engine, options, ready)
@@ -108,7 +108,7 @@ def _rehearse(
             case = rehearsal.case(adapter.name, recipe, how, scale)
             why = recipe.refusal(case) or engine.refusal(case)
             if not why:
-                rehearsals.make_data(recipe, case, keep=arguments.keep_environments, progress=note)
+                rehearsals.make_data(recipe, case, progress=note)
                 why = readiness.refusal()(case, recipe) or mpirun_in_mpirun(engine)(case, recipe)
             if why:
                 yield Rehearsed(recipe=f"{adapter.name}/{name}", scale=case.scale, reason=why)

@@ -15,8 +15,7 @@ from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import copy_command, line, note
-from evalsuite.core import decode, findings, paths
-from evalsuite.core.author_document import TrainingPrice
+from evalsuite.core import findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Case, Evaluation, Finding, Skip
@@ -80,8 +79,6 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
         if cases is not None:
             asked.check(cases)
     check_receipts(arguments.receipts)
-    if arguments.price:
-        _read_price(arguments.price)
     _forecast_scales(arguments)
     if arguments.against:
         _reference(arguments.against)
@@ -98,11 +95,6 @@ def _reference(name: str) -> list[published_rates.PublishedRate]:
 
 def _forecast_scales(arguments: argparse.Namespace) -> tuple[tuple[int, int], ...]:
     return tuple(map(spec.scale, arguments.forecast.split(","))) if arguments.forecast else ()
-
-
-def _read_price(file: Path) -> TrainingPrice:
-    facts = decode.read_toml(file, 'per_device_hour = 2.5, currency = "CNY", source = "…"')
-    return decode.decode(TrainingPrice, facts, str(file), "see_price", strict=True)
 
 
 def check_receipts(folder: Path | None) -> None:
@@ -165,8 +157,6 @@ def evaluate(
     if arguments.against:
         compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
-    if arguments.price:
-        evaluation = replace(evaluation, price=_read_price(arguments.price))
     evaluation = replace(evaluation, forecast=_forecast_scales(arguments))
     if before:
         evaluation = replace(evaluation, since=since.since(before, evaluation))

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if _lacks(request, scheduler, allocation) and not arguments.anyway:
         note(say("submit.refused"))
         return Exit.NOTHING_MEASURED
-    file = arguments.script or arguments.runs / f"evaluation.{submitter.split()[-1]}"
+    file = arguments.runs / f"evaluation.{submitter.split()[-1]}"
     arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
     files.write_named(file, text.encode())
     line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
@@ -68,7 +68,7 @@ def script(directives: Sequence[str], command: Sequence[str], **facts: object) -
 
 
 def _request(arguments: argparse.Namespace, engine: str) -> Request:
-    device = "gpu" if arguments.device == "auto" and arguments.gres else arguments.device
+    device = "gpu" if arguments.device == "auto" and "gres" in dict(arguments.ask) else arguments.device
     asked = {**vars(arguments), "engine": engine, "device": device, "commands": False}
     return read_request(argparse.Namespace(**asked))
 
@@ -98,16 +98,16 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
         raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
     cases = every_case(request.plan)
     devices = max(case.devices_per_node for case in cases)
+    asked = dict(arguments.ask)
+    known = {name: asked.pop(name, None) for name in ("account", "partition", "time", "gres", "constraint")}
+    if request.place.machine.device == "gpu":
+        known["gres"] = known["gres"] or f"gpu:{devices}"
     return Allocation(
         nodes=max(case.nodes for case in cases),
         spare=arguments.nodes_spare,
-        account=arguments.account,
-        partition=arguments.partition,
-        time=arguments.time,
-        gres=arguments.gres or (f"gpu:{devices}" if request.place.machine.device == "gpu" else None),
+        **known,
         cores=max((case.cores_per_device or 0) * case.devices_per_node for case in cases) or None,
-        constraint=arguments.constraint,
-        options=tuple(arguments.sbatch),
+        options=tuple(f"--{name}={value}" if name[1:] else f"-{name} {value}" for name, value in asked.items()),
     )
 
 

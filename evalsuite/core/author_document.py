@@ -7,7 +7,7 @@ from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from evalsuite.core.decode import EACH_ONCE, Constraint, From, Mistake, between, message
+from evalsuite.core.decode import EACH_ONCE, Constraint, From, Mistake, message
 
 PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")  # of a computed number
 SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,3}")
@@ -28,19 +28,6 @@ Text = Annotated[str, From(str, str.strip)]
 Url = Annotated[str, Constraint("url", _is_page)]
 Size = Annotated[str, Constraint("size", SIZE.fullmatch)]
 Place = Literal["introduction", "background", "resnet50", "bert", "face", "gpt2", "wide_deep", "problems", "own"]
-
-
-Money = Annotated[float, between(0, 1_000_000)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingPrice:
-    """Of a file of its own (`--price`). *per_kwh* is paid beside an hour of a device; None: it is in that hour."""
-
-    per_device_hour: Money
-    currency: Text
-    source: Text
-    per_kwh: Money | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

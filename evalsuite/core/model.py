@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, d
 from evalsuite.core.messages import Phrase
 
 if TYPE_CHECKING:
-    from evalsuite.core.author_document import AuthorNote, KeptProblem, LabDocument, TrainingPrice
+    from evalsuite.core.author_document import AuthorNote, KeptProblem, LabDocument
     from evalsuite.core.documents import HostEnvironment, RunCommand
     from evalsuite.core.expressions import OwnColumn
     from evalsuite.core.workload import EquivalenceReceipt
@@ -627,7 +627,6 @@ class Evaluation:
     receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
     columns: "tuple[OwnColumn, ...]" = ()
     trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
-    price: "TrainingPrice | None" = None
     against: "tuple[ReferenceComparison, ...]" = ()
     forecast: tuple[tuple[int, int], ...] = ()  # scales, (nodes, devices per node), that the report is asked about
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from evalsuite.core.placeholders import INTERFACE, INTERFACE_OF_OPEN_MPI, Node
 
-VARIABLE = "EVALSUITE_INTERFACE"  # "auto", or a name
+VARIABLE = "EVALSUITE_INTERFACE"  # AUTO, or a name
 AUTO = "auto"
 ADDRESS_OF = 0x8915  # SIOCGIFADDR, netdevice(7)
 ANY_PORT = 9  # nothing is sent

@@ -97,13 +97,6 @@ class Spec:
         )
         return tuple({word for words in each for word in words})
 
-    def up_to(self, nodes: int) -> "Spec":
-        scales = tuple(scale for scale in self.scales if scale[0] <= nodes)
-        parts = tuple(part.up_to(nodes) for part in self.parts)
-        if not scales:
-            raise EvalsuiteError.of("plan.subset_none", nodes=nodes, least=min(self.scales)[0])
-        return replace(self, scales=scales, parts=parts)
-
     @property
     def base_devices(self) -> int:
         """Of the smallest scale, where each device has the batch that the spec names."""

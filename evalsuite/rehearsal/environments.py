@@ -41,9 +41,9 @@ def fetch(recipe: Recipe, rehearsal: Rehearsal, mirror: str | None, progress: Ca
 
 
 @contextmanager
-def environment(recipe: Recipe, *, keep: bool, progress: Callable[[str], None]) -> Iterator[Environment]:
-    """One made for *recipe* is removed afterwards with its downloads, unless *keep*. Raises CannotInstall."""
-    passing = not keep and virtualenvs.existing(recipe) is None
+def environment(recipe: Recipe, *, progress: Callable[[str], None]) -> Iterator[Environment]:
+    """One made for *recipe* is removed afterwards with its downloads. Raises CannotInstall."""
+    passing = virtualenvs.existing(recipe) is None
     downloads = paths.cache() / f"rehearsal-downloads-{os.getpid()}"
     if own := passing and CACHE_OF_UV not in os.environ:
         os.environ[CACHE_OF_UV] = str(downloads)
@@ -60,13 +60,13 @@ def environment(recipe: Recipe, *, keep: bool, progress: Callable[[str], None]) 
             shutil.rmtree(downloads, ignore_errors=True)
 
 
-def make_data(recipe: Recipe, case: Case, *, keep: bool, progress: Callable[[str], None]) -> None:
+def make_data(recipe: Recipe, case: Case, *, progress: Callable[[str], None]) -> None:
     for name in readiness.data_sets(case, recipe):
         beside = data_sets.data_set(name).beside
         for each in filter(None, (beside, name)):
             if not (paths.data_sets() / each).exists():
                 writer = made_data.environment_of(data_sets.data_set(each))
-                with environment(writer, keep=keep, progress=progress):
+                with environment(writer, progress=progress):
                     made_data.make(each, progress=progress)
 
 

@@ -98,8 +98,6 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         raise EvalsuiteError.of("pbs.gres", text=allocation.gres)
     if allocation.time and not _TIME.fullmatch(allocation.time):
         raise EvalsuiteError.of("pbs.time", text=allocation.time)
-    if wrong := next((option for option in allocation.options if not option.startswith("-")), None):
-        raise EvalsuiteError.of("pbs.option", text=wrong)
     chunk = [str(hosts), "mpiprocs=1", *([f"ncpus={allocation.cores}"] if allocation.cores else [])]
     chunk += [f"ngpus={gpus[1]}"] if gpus else []
     if limit := allocation.constraint:
@@ -120,7 +118,7 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         "#PBS -r y",
         "#PBS -j oe",
         f"#PBS -o {contract.one_line('runs', os.path.join(folder, runs, ''))}",
-        *(f"#PBS {contract.one_line('sbatch', option)}" for option in allocation.options),
+        *(f"#PBS {contract.one_line('ask', option)}" for option in allocation.options),
     ]
 
 

@@ -88,8 +88,6 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
     """Comments have their own lines: sbatch takes what follows an option for its value."""
     if allocation.time and not _TIME.fullmatch(allocation.time):
         raise EvalsuiteError.of("plan.sbatch_time", text=allocation.time)
-    if wrong := next((option for option in allocation.options if not option.startswith("-")), None):
-        raise EvalsuiteError.of("plan.sbatch_option", text=wrong)
     spare = f"{allocation.nodes} for the largest scale and {allocation.spare} to take the place of one that fails"
     asked = {
         "account": allocation.account,
@@ -115,7 +113,7 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         f"#SBATCH --signal=B:TERM@{WARNED_S}",
         f"#SBATCH --chdir={contract.one_line('chdir', folder)}",
         f"#SBATCH --output={contract.one_line('runs', f'{runs}/slurm-%j.txt')}",
-        *(f"#SBATCH {contract.one_line('sbatch', option)}" for option in allocation.options),
+        *(f"#SBATCH {contract.one_line('ask', option)}" for option in allocation.options),
     ]
 
 

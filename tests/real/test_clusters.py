@@ -48,7 +48,7 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     hosts, environment = four_nodes
     words = ("--scales", "1x1,2x1,4x1", "--steps", "5+20", "--option", "script=train.py", "--repeats", "1")
 
-    job = submitted(hosts, environment, tmp_path, *words, "--time", "10")
+    job = submitted(hosts, environment, tmp_path, *words, "--ask", "time=10")
 
     assert soon(lambda: job_ended(hosts, environment, job), 120)
     output = (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
@@ -78,7 +78,7 @@ def test_slurm_and_hosts_give_reports_alike_and_the_same_folders_the_same_bytes(
     for folder in folders.values():
         folder.mkdir()
 
-    job = submitted(hosts, environment, folders["slurm"], *matrix, "--time", "10")
+    job = submitted(hosts, environment, folders["slurm"], *matrix, "--ask", "time=10")
     assert soon(lambda: job_ended(hosts, environment, job), 120)
     nodes = [hosts[name] for name in ("n1", "n2")]
     with namespaces.reached_by_ssh([hosts["ctl"], *nodes]) as config:
@@ -95,7 +95,7 @@ def test_slurm_and_hosts_give_reports_alike_and_the_same_folders_the_same_bytes(
 
 def test_a_node_that_dies_costs_one_run_and_a_spare_one_takes_its_place(four_nodes, tmp_path):
     hosts, environment = four_nodes
-    job = submitted(hosts, environment, tmp_path, "--scales", "2x1", *LONG, "--nodes-spare", "1", "--time", "10")
+    job = submitted(hosts, environment, tmp_path, "--scales", "2x1", *LONG, "--nodes-spare", "1", "--ask", "time=10")
     runs = tmp_path / "runs"
     assert soon(lambda: len(list(runs.glob("*/r0/samples.*.jsonl"))) == 2)
     time.sleep(2)
@@ -114,7 +114,7 @@ def test_a_node_that_dies_costs_one_run_and_a_spare_one_takes_its_place(four_nod
 
 def test_a_job_that_is_requeued_goes_on_where_it_was(four_nodes, tmp_path):
     hosts, environment = four_nodes
-    job = submitted(hosts, environment, tmp_path, "--scales", "1x1,2x1", *LONG, "--time", "10")
+    job = submitted(hosts, environment, tmp_path, "--scales", "1x1,2x1", *LONG, "--ask", "time=10")
     runs = tmp_path / "runs"
     first, second = (lambda scale=scale: next(runs.glob(f"*-{scale}/r0"), None) for scale in ("1x1", "2x1"))
     assert soon(lambda: (run := first()) and (run / "outcome.json").is_file(), 120)

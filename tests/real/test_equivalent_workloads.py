@@ -9,7 +9,7 @@ FRAMEWORKS = ["mxnet", "paddlepaddle", "pytorch", "tensorflow"]
 
 
 def test_four_frameworks_train_one_bert_from_one_start(capsys):
-    code = cli.main(["equivalence", "--model", "bert_tiny", "--frameworks", ",".join(FRAMEWORKS), "--json"])
+    code = cli.main(["equivalence", "--models", "bert_tiny", "--frameworks", ",".join(FRAMEWORKS), "--json"])
 
     (model,) = json.loads(capsys.readouterr().out)["models"]
     assert code == Exit.DONE, model["not_run"]

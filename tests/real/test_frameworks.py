@@ -67,7 +67,7 @@ def test_four_frameworks_train_on_two_processes_and_stand_on_one_page(tmp_path):
 
 
 def test_two_frameworks_train_one_bert_from_one_start(capsys):
-    code = cli.main(["equivalence", "--model", "bert_tiny", "--frameworks", "pytorch,mxnet", "--json"])
+    code = cli.main(["equivalence", "--models", "bert_tiny", "--frameworks", "pytorch,mxnet", "--json"])
 
     (model,) = json.loads(capsys.readouterr().out)["models"]
     assert code == Exit.DONE, model["not_run"]

@@ -37,6 +37,7 @@ def started(reached, folder: Path, launcher: Launcher, *words: str) -> subproces
     variables = mpi_launchers.variables(config) | {"PATH": os.pathsep.join((str(place), os.environ["PATH"]))}
     for name in ("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"):  # for the engine mpi
         variables[name] = str(folder / "hostfile")
+    variables["EVALSUITE_INTERFACE"] = "eth0"
     return namespaces.evalsuite(hosts["a"], folder, "run", *TRAINS, *words, **variables)
 
 
@@ -47,7 +48,7 @@ def ranks(folder: Path) -> dict[str, int]:
 
 @over(*NEWER)
 def test_every_host_trains_over_every_launcher_through_the_interface_that_is_named(reached, tmp_path, launcher):
-    words = ("--scales", "3x1", "--steps", "5+20", "--hosts", "b,a,c", "--via", launcher.via, "--interface", "eth0")
+    words = ("--scales", "3x1", "--steps", "5+20", "--hosts", "b,a,c", "--via", launcher.via)
 
     process = started(reached, tmp_path, launcher, *words)
     said, _ = process.communicate(timeout=120)

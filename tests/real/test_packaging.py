@@ -51,7 +51,7 @@ def test_the_wheel_brings_completions_that_complete_and_a_man_page_of_every_comm
     ]
 
     assert set(pages) == {"evalsuite", "evalsuite.fish", "_evalsuite", "evalsuite.1"}
-    assert found == [["compare"], ["--models"], ["--refresh"]]
+    assert found == [["compare"], ["--models"], ["--receipts"]]
     of_commands = pages["evalsuite.1"].replace("\\-", "-")
     assert [name for name in cli.COMMANDS if f"COMMAND \\fI\\,'evalsuite {name}'" not in of_commands] == []
 

@@ -5,7 +5,6 @@ import sys
 import pytest
 
 from evalsuite import cli
-from evalsuite.commands.printing import log_table
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from tests import sources
@@ -20,12 +19,6 @@ def test_the_help_of_a_command_has_an_example(command, capsys):
 
     assert end.value.code == 0
     assert f"evalsuite {command}" in capsys.readouterr().out.split("examples:")[1]
-
-
-def test_logs_can_be_sorted_by_each_column():
-    (sort,) = (action for action in cli.parser_of("parse")._actions if action.dest == "sort")
-
-    assert sort.choices == list(log_table.SORTS)
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh.md"])
@@ -97,7 +90,7 @@ def test_a_name_that_is_gone_says_what_to_type_instead(name, instead, capsys):
 
 
 def test_the_parser_of_completions_and_man_page_knows_what_every_command_takes():
-    assert {"--models", "--refresh", "--receipts", "--hz"} <= set(cli.whole_parser().options())
+    assert {"--models", "--receipts", "--hz"} <= set(cli.whole_parser().options())
 
 
 def test_no_command_shows_the_list(capsys):

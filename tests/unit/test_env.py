@@ -74,6 +74,5 @@ def test_the_check_of_locks_says_which_has_none_disagrees_or_is_used_no_more(cac
     assert cli.main(check) == Exit.CRITERION_FAILED
     assert "disagree: toynet==1.0" in capsys.readouterr().out
     (adapters / "locks" / "old.txt").write_text("toynet==0.9 --hash=sha256:00\n")
-    cli.main(["env", "lock", "--all", "--check", "--adapters", str(adapters)])
+    cli.main(["env", "lock", "--check", "--adapters", str(adapters)])
     assert "old.txt: no recipe has these pins any more" in capsys.readouterr().out
-    assert cli.main(["env", "lock", "--all", "tiny"]) == cli.main(["env", "lock"]) == Exit.USAGE

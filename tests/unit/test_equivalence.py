@@ -170,7 +170,7 @@ def toys(tmp_path, monkeypatch):
         said = json.dumps(answer(name, **how).to_json())
         program = PROGRAM.format(said=said, last=last)
         (tmp_path / "workloads" / f"{name}_equivalence.py").write_text(program)
-        return ["equivalence", "--model", "toy", "--adapters", str(tmp_path)]
+        return ["equivalence", "--models", "toy", "--adapters", str(tmp_path)]
 
     return add
 

@@ -102,15 +102,6 @@ def test_several_logs_are_one_table_with_totals(logs, capsys):
     assert lines[-1] == "    notes.txt"
 
 
-@pytest.mark.parametrize(("column", "order"), sources.table("parse.toml")["orders"])
-def test_the_table_and_the_json_stand_in_the_order_that_is_asked_for(logs, capsys, column, order):
-    lines = table(capsys, logs, "--sort", column)
-    _, found = parsed(capsys, logs, "--sort", column, "--devices", "1", "--batch-per-device", "32")
-
-    assert [line.split()[0] for line in lines[1:5]] == order
-    assert [each["file"] for each in found] == [str(logs / name) for name in order]
-
-
 def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
     line = (
         "[titan] 2025-06-16 22:31:18,934 - root - INFO - step: {step:2d}  loss:  6.0348  memory: 49.66GiB(52.28%)  "

@@ -68,7 +68,7 @@ def test_one_is_added_or_chosen_on_the_command_line(planned):
 
     _, found = planned(
         HEAD + TABLES + '[[exclude]]\nframework = ["ngc_pytorch"]\nscale = ["2x8"]\n',
-        *("--participant", "PyTorch plain", "--participant", added, "--subset", "1"),
+        *("--participant", "PyTorch plain", "--participant", added, "--scales", "1x1,1x8"),
     )
 
     assert {case["framework"] for case in found["cases"]} == {"PyTorch_plain", "paddlepaddle"}
@@ -98,7 +98,7 @@ def test_a_copy_of_a_published_matrix_is_planned_and_priced_as_the_original(name
     (tmp_path / "lab.toml").write_text(text)
     found = []
     for source in (["--profile", name], ["--spec", str(tmp_path / "lab.toml")]):
-        cli.main(["plan", *source, "--hosts", hosts(4), "--subset", "1", "--json"])
+        cli.main(["plan", *source, "--hosts", hosts(4), "--scales", "1x8", "--json"])
         found.append([case["id"] for case in json.loads(capsys.readouterr().out)["cases"]])
 
     cli.main(["plan", "--spec", str(tmp_path / "lab.toml"), "--hosts", hosts(4)])

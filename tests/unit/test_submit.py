@@ -1,5 +1,6 @@
 """The script for sbatch, and what Slurm's queue says."""
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -20,7 +21,8 @@ from tests import goldens, sources
 from tests.toys import CASE
 
 SLURM = SCHEDULERS["slurm"]
-PLACE = ("--partition", "gpu", "--account", "dl", "--time", "8:00:00", "--gres", "gpu:8", "--constraint", "a100")
+ASKED = ("partition=gpu", "account=dl", "time=8:00:00", "gres=gpu:8", "constraint=a100")
+PLACE = tuple(word for each in ASKED for word in ("--ask", each))
 CONTAINERS = sources.table("submit.toml")["containers"]
 
 
@@ -83,7 +85,7 @@ def test_a_job_has_a_number_and_one_that_slurm_refuses_or_nobody_takes_says_why(
     program(programs, "sbatch", f"printf '{why}' >&2; exit 1")
     program(programs, "scontrol", "exit 0")
 
-    with pytest.raises(EvalsuiteError, match=r"sbatch: invalid partition specified: gpux .*expected.*Try other"):
+    with pytest.raises(EvalsuiteError, match=r"sbatch: invalid partition specified: gpux .*expected.*Try another"):
         allocations.submit(SLURM, tmp_path / "evaluation.sbatch", print)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EvalsuiteError, match=r"no such program.*evaluation\.sbatch"):
@@ -122,8 +124,8 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
 
     assert cli.main([*asked, "4x1"]) == Exit.NOTHING_MEASURED
     assert "the partition has 3" in "".join(capsys.readouterr())
-    assert cli.main([*asked, "1x2", "--device", "gpu", "--gres", "gpu:a100:1"]) == Exit.NOTHING_MEASURED
-    assert "--gres gpu:a100:1" in "".join(capsys.readouterr())
+    assert cli.main([*asked, "1x2", "--device", "gpu", "--ask", "gres=gpu:a100:1"]) == Exit.NOTHING_MEASURED
+    assert "--ask gres=gpu:a100:1" in "".join(capsys.readouterr())
     assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
     assert cli.main([*asked, "2x1"]) == Exit.DONE
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
@@ -219,16 +221,17 @@ def test_the_nodes_are_alike_and_the_launcher_trains_nothing():
 
 def submitted(tmp_path, *words):
     (tmp_path / "values.toml").write_text(FILE)
-    where = ["--runs", "runs", "--values", str(tmp_path / "values.toml"), "--script", str(tmp_path / "out.yaml")]
-    return cli.main(
-        ["submit", "--engine", "kubernetes", "--frameworks", "pytorch", "--scales", "1x1,2x2", *where, *words]
-    )
+    where = ["--runs", "runs", "--values", str(tmp_path / "values.toml")]
+    with contextlib.chdir(tmp_path):
+        return cli.main(
+            ["submit", "--engine", "kubernetes", "--frameworks", "pytorch", "--scales", "1x1,2x2", *where, *words]
+        )
 
 
 def test_submit_writes_what_the_launcher_runs_over_the_pods(tmp_path):
     assert submitted(tmp_path, "--device", "cpu") == 0
 
-    text = (tmp_path / "out.yaml").read_text()
+    text = (tmp_path / "runs" / "evaluation.yaml").read_text()
     assert "numNodes: 2" in text
     words = [line.strip().removeprefix("- ").strip('"') for line in text.splitlines()]
     line = words[words.index("compare") :]
@@ -258,6 +261,6 @@ def test_go_gives_them_to_the_cluster_s_client_and_repeats_what_it_says(tmp_path
 )
 def test_what_the_pods_cannot_do_or_no_values_say_is_refused(tmp_path, capsys, words, why):
     assert submitted(tmp_path, "--device", "cpu", *words) == 2
-    assert why in capsys.readouterr().err and not (tmp_path / "out.yaml").exists()
+    assert why in capsys.readouterr().err and not (tmp_path / "runs" / "evaluation.yaml").exists()
     without = ["submit", "--engine", "kubernetes", "--frameworks", "pytorch", "--runs", str(tmp_path / "runs")]
     assert cli.main(without) == 2 and "--values FILE" in capsys.readouterr().err and not (tmp_path / "runs").exists()

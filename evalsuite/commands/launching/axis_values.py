@@ -27,8 +27,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
 def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:
     added = [variants.read_participant(text, "--participant") for text in arguments.participant if "=" in text]
     titles = [text for text in arguments.participant if "=" not in text]
-    whole = replace(whole, participants=(*variants.choose_participants(whole.participants, titles), *added))
-    return whole.up_to(spec.nodes(arguments.subset)) if arguments.subset else whole
+    return replace(whole, participants=(*variants.choose_participants(whole.participants, titles), *added))
 
 
 def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
@@ -90,7 +89,6 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # argument → field of
     "cores_per_device": ("cores_per_device", spec.cores),
     "retries": ("retries", spec.retries),
     "max_device_hours": ("max_device_hours", spec.device_hours),
-    "seed": ("seed", spec.seed),
     "stop_after_window": ("stop_after_window", bool),
     "oversubscribe": ("oversubscribe", bool),
 }

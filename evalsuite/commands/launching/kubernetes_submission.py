@@ -76,7 +76,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
         raise EvalsuiteError.of("commands.kubernetes_values")
     values = read_values(arguments.values)
     cases = cases_asked(arguments, KUBERNETES)
-    file = arguments.script or arguments.runs / "evaluation.yaml"
+    file = arguments.runs / "evaluation.yaml"
     text = manifests(
         values,
         _in_the_pods(arguments, values, evaluation),

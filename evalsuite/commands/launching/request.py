@@ -26,6 +26,7 @@ from evalsuite.launch.remote import allocations, forwarded_environment
 from evalsuite.launch.runner import Launcher
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
+from evalsuite.machine import interfaces
 from evalsuite.plan import containers, engines, over_hosts, plan
 from evalsuite.plan.engines import HOSTS, Engine
 from evalsuite.plan.hosts import Host
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from evalsuite.results.judge.criteria import Criteria
 
 KUBERNETES = "kubernetes"
-OF_HOSTS = ("via", "interface")  # options that mean nothing without hosts
 CONTAINER, CURRENT, MANAGED = "container", "current", "managed"  # where the frameworks come from
 
 
@@ -281,8 +281,8 @@ def read_engine(arguments: argparse.Namespace) -> Engine:
         return _ssh_engine(named, arguments)
     if arguments.engine == engines.HOSTS:
         raise EvalsuiteError.of("commands.hosts_absent")
-    if given := next((option for option in OF_HOSTS if getattr(arguments, option)), None):
-        raise EvalsuiteError.of("commands.hosts_needed", option=given)
+    if arguments.via:
+        raise EvalsuiteError.of("commands.hosts_needed", option="via")
     if scheduler := SCHEDULERS.get(arguments.engine):
         return allocations.engine(scheduler, os.environ)
     if arguments.engine == KUBERNETES:
@@ -291,7 +291,7 @@ def read_engine(arguments: argparse.Namespace) -> Engine:
         return Engine(name=KUBERNETES, wrap=engines.ENGINES["local"].wrap)  # one agent a pod
     engine = engines.engine(arguments.engine or "local", (*SCHEDULERS, KUBERNETES))
     if engine.name == "mpi":  # mpirun hands no variable of this shell to other nodes
-        variables = forwarded_environment.forwarded_variables(os.environ, None)
+        variables = forwarded_environment.forwarded_variables(os.environ)
         return replace(engine, handed=lambda nodes, folder: variables)
     return engine
 
@@ -299,7 +299,7 @@ def read_engine(arguments: argparse.Namespace) -> Engine:
 def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
     via = over_hosts.transport(forwarded_environment.with_version(arguments.via or "ssh"))
     options = os.environ.get(via.ssh_options_in or "", "")
-    ways = over_hosts.Ways(interface=arguments.interface, root=os.geteuid() == 0, ssh_options=options)
-    return over_hosts.engine(
-        named, via, handed=forwarded_environment.forwarded_variables(os.environ, arguments.interface), ways=ways
-    )
+    interface = os.environ.get(interfaces.VARIABLE, interfaces.AUTO)
+    named_one = None if interface == interfaces.AUTO else interface
+    ways = over_hosts.Ways(interface=named_one, root=os.geteuid() == 0, ssh_options=options)
+    return over_hosts.engine(named, via, handed=forwarded_environment.forwarded_variables(os.environ), ways=ways)

@@ -20,19 +20,9 @@ if TYPE_CHECKING:
     from evalsuite.results.measure.goodput import TimeSpan
 
 Row = dict[str, Any]  # one element of `parse --json`
-SURE = ("two clocks agree", "one clock", "printed only", "assumed scope")
 NAMED = 3  # files that share a reason; more are counted
 
-# column → the key that sorts logs by it; of equals the order is as given
-SORTS: dict[str, Callable[[Row], Any]] = {
-    "file": lambda row: row["file"],
-    "dialect": lambda row: (row["dialect"] is None, row["dialect"] or ""),
-    "status": lambda row: row["status"],
-    "throughput": lambda row: (row["throughput"] is None, -(row["throughput"] or 0.0)),
-    "unit": lambda row: (row["unit"] is None, row["unit"] or "", row["throughput"] is None, -(row["throughput"] or 0)),
-    "certainty": lambda row: SURE.index(row["certainty"]) if row["certainty"] else len(SURE),
-    "findings": lambda row: -len(row["findings"]),
-}
+COLUMNS = ("file", "dialect", "status", "throughput", "unit", "certainty", "findings")
 HEADS = {"throughput": "rate"}
 _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_printed` → heading, form
     "items_per_s_per_device": ("per_device", rate),
@@ -58,11 +48,6 @@ def show_goodput(spans: Sequence["TimeSpan"], seconds: Mapping[str, float], whol
     terminal.note(say("goodput.sum", seconds=f"{whole:.1f}", n=attempts, share=f"{seconds['steps'] / whole:.1%}"))
 
 
-def sort_rows(rows: Sequence[Row], column: str | None) -> list[Row]:
-    """*rows* sorted by *column*: the fastest, the surest, those with most findings first; those without last."""
-    return sorted(rows, key=SORTS[column]) if column else list(rows)
-
-
 def show(rows: Sequence[Row]) -> None:
     """Prints *rows*: a sentence for one log, a table with totals for several."""
     if len(rows) == 1:
@@ -71,8 +56,8 @@ def show(rows: Sequence[Row]) -> None:
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(row["file"])) for row in rows])
     names = {row["file"]: os.path.relpath(os.path.abspath(row["file"]), folder) for row in rows}
     beside = [key for key in _BESIDE if any((row["also_printed"] or {}).get(key) is not None for row in rows)]
-    heads = [say(f"columns.{HEADS.get(name, name)}") for name in SORTS] + [_heading_of_also(key) for key in beside]
-    sides = ["right" if name == "throughput" else "left" for name in SORTS] + ["right"] * len(beside)
+    heads = [say(f"columns.{HEADS.get(name, name)}") for name in COLUMNS] + [_heading_of_also(key) for key in beside]
+    sides = ["right" if name == "throughput" else "left" for name in COLUMNS] + ["right"] * len(beside)
     terminal.aligned([heads, *(_cells(row, names, beside) for row in rows)], sides)
     print("", *_totals(rows, names), sep="\n")
 

@@ -12,7 +12,6 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.remote.forwarded_environment import forwarded_variables
-from evalsuite.machine import interfaces
 from evalsuite.plan.engines import Engine, refuse_more_nodes
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Environment, Host, QueuedJob, Scheduler
@@ -33,7 +32,7 @@ def engine_on(scheduler: Scheduler, allocated: Sequence[str], names: Sequence[st
     hosts = [Host(number=allocated.index(name), name=name) for name in names]
 
     def handed(nodes: int, folder: str) -> dict[str, str]:
-        known = {} if scheduler.inherits else forwarded_variables(os.environ, os.environ.get(interfaces.VARIABLE))
+        known = {} if scheduler.inherits else forwarded_variables(os.environ)
         return known if scheduler.hosts_in_place or not names else {**known, "EVALSUITE_HOSTS": ",".join(names[:nodes])}
 
     return Engine(

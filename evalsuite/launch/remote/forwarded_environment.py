@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.launch.programs import ask_program
-from evalsuite.machine import variables
+from evalsuite.machine import interfaces, variables
 
 OPEN_MPI = "openmpi"
 VERSION_TIMEOUT_S = 20.0
-ALSO = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "EVALSUITE_DATA", "EVALSUITE_CACHE", "LC_ALL")
+ALSO = ("PATH", interfaces.VARIABLE, "LD_LIBRARY_PATH", "PYTHONPATH", "EVALSUITE_DATA", "EVALSUITE_CACHE", "LC_ALL")
 
 
-def forwarded_variables(environment: Mapping[str, str], interface: str | None) -> dict[str, str]:
+def forwarded_variables(environment: Mapping[str, str]) -> dict[str, str]:
     wanted = [name for name in sorted(environment) if name in variables.KNOWN or name in ALSO]
     values = {name: environment[name] for name in wanted}
-    return {**values, **python_path(environment), "EVALSUITE_INTERFACE": interface or "auto"}
+    return {interfaces.VARIABLE: interfaces.AUTO, **values, **python_path(environment)}
 
 
 def python_path(environment: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalsuite.core.author_document import TrainingPrice
 from evalsuite.core.model import Measurement, Row, Score, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
@@ -25,7 +24,6 @@ METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")
 MOST_CURVES = 6  # of one figure: hues that can be distinguished
 MOST_FIGURES = 6  # of curves, in one report
-JOULES_PER_KWH = 3.6e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +69,7 @@ class Trained:
 
 def sections(subject: Subject) -> Iterable[Section]:
     evaluation = subject.book.evaluation
-    if tables := trained(subject.models, evaluation.targets, subject.words, evaluation.price):
+    if tables := trained(subject.models, evaluation.targets, subject.words):
         yield Section(
             id="convergence",
             title=subject.words("convergence.title"),
@@ -95,20 +93,18 @@ def _findings(facts: Mapping[str, Any], words: Words) -> Iterator[Text]:
     yield _title(table, ours[0].column, ours, _names(ours), words)
 
 
-def trained(
-    models: Sequence[Model], targets: Sequence[Target], words: Words, price: TrainingPrice | None = None
-) -> tuple[Trained, ...]:
-    trainings = (_of_block(block, targets, words, price) for model in models for block in model.blocks)
+def trained(models: Sequence[Model], targets: Sequence[Target], words: Words) -> tuple[Trained, ...]:
+    trainings = (_of_block(block, targets, words) for model in models for block in model.blocks)
     return tuple(training for training in trainings if training is not None)
 
 
-def _of_block(block: Block, targets: Sequence[Target], words: Words, price: TrainingPrice | None) -> Trained | None:
+def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained | None:
     runs = [(summary, run) for summary in block.summaries if (run := room.run_of(summary)) is not None]
     if not runs:
         return None
     present = {(score.split, score.metric) for _, run in runs for score in run.scores}
     metrics = tuple((split, metric) for metric in METRICS for split in SPLITS if (split, metric) in present)
-    rows = tuple(_row(block, summary, run, metrics, runs, targets, words, price) for summary, run in runs)
+    rows = tuple(_row(block, summary, run, metrics, runs, targets, words) for summary, run in runs)
     target = next((reached[0] for row, run in runs if (reached := room.target_of(row.case, run, targets))), None)
     return Trained(block=block, metrics=metrics, rows=rows, target=target)
 
@@ -134,7 +130,6 @@ def _row(
     runs: Sequence[Trial],
     targets: Sequence[Target],
     words: Words,
-    price: TrainingPrice | None,
 ) -> TrainedRow:
     column = next(column for column in block.columns if column.series == summary.case.series)
     finals = [room.final(run, split, metric) for split, metric in metrics]
@@ -152,12 +147,12 @@ def _row(
         scaled=bool(solved and solved.scaled),
         missed=bool(solved and reached and reached[1].value < reached[0].value),
         judgement=_judgement(summary, reached, solved, runs, targets, words),
-        arrival=tuple(_arrival_cells(summary, block, reached[0], price, words)) if reached else (),
+        arrival=tuple(_arrival_cells(summary, block, reached[0], words)) if reached else (),
     )
 
 
 def _arrival_cells(
-    summary: Row, block: Block, target: Target, price: TrainingPrice | None, words: Words
+    summary: Row, block: Block, target: Target, words: Words
 ) -> Iterator[tuple[str, Number | Text | None]]:
     """(name of a column, what stands in it) of the way to *target*; none of a case without trainings."""
     own = room.arrivals(summary, target)
@@ -174,11 +169,6 @@ def _arrival_cells(
     if isinstance(summary, Summary) and seconds and (taken := energy(summary)):
         joules = taken.joules_per_item * summary.items_per_s.value * seconds.value
     yield "energy", numbers.quantity(joules / 1000, "kJ") if joules else words("convergence.energy_unknown")
-    if price:
-        hours = summary.case.total_devices * seconds.value / 3600 if seconds else None
-        drawn = (joules or 0.0) / JOULES_PER_KWH * (price.per_kwh or 0.0)
-        amount = numbers.significant(hours * price.per_device_hour + drawn) if hours else None
-        yield "money", amount and replace(amount, text=f"{amount} {price.currency}")
     yield "reference", _against(summary, reference, target, words)
 
 
