@@ -2,12 +2,14 @@
 
 import html
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
 
+import pages
 import pytest
 import synthetic
 
@@ -268,3 +270,19 @@ def test_where_there_are_no_control_groups_or_none_may_be_made_it_is_said(tmp_pa
     (tmp_path / "cg/job/evalsuite-x").mkdir(parents=True)
 
     assert run_groups.make_group("x", tmp_path) == f"{tmp_path}/cg/job/evalsuite-x: File exists"
+
+
+def test_a_figure_declared_as_main_follows_the_throughput_by_framework_and_scale(tmp_path, monkeypatch):
+    marked = tuple(replace(column, main=column.name == "cpu_s") for column in columns.SHOWN)
+    monkeypatch.setattr(columns, "SHOWN", marked)
+    found = synthetic.quick()
+    of = found.summaries[0]
+    runs = tuple(replace(run, figures=(("cpu_s", 12.5),)) for run in of.measurements)
+    found = replace(found, summaries=(replace(of, measurements=runs), *found.summaries[1:]))
+
+    page = pages.read(report.build(found, tmp_path)[0].read_text(encoding="utf-8"))
+    text = markdown.document(material.material_of(found, tmp_path, ("en",)), "en")
+
+    (table,) = [table for table in page.all("table", class_="results") if "CPU" in table.one("caption").text("en")]
+    assert [cell.text("en") for cell in table.all("td") if cell["data-v"]] == ["12.50 s◐(3)"]
+    assert re.search(r"\*\*CPU[^\n]*\*\*\n\n\|(.+\n)+?.*12\.5", text)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from evalsuite.core.findings import UnstableRepeats
 from evalsuite.core.model import Case, Interval, Summary
 from evalsuite.report.book.book import Book
+from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.book.states import GLYPHS, MARKS, State
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
@@ -52,6 +53,14 @@ def efficiency_cell(book: Book, case: Case) -> Cell:
 
 def per_device_cell(book: Book, case: Case) -> Cell:
     return _cell(book, case, _per_device, numbers.throughput)
+
+
+def figure_cell(book: Book, case: Case, column: CaseColumn) -> Cell:
+    cell, summary = throughput_cell(book, case), book.valid_of.get(case.id)
+    if summary is None:
+        return cell
+    number = column.number({column.name: column.value(summary)})
+    return replace(cell, number=number, interval=None, state="value" if number else "missing")
 
 
 def _per_device(summary: Summary) -> Interval:

@@ -27,6 +27,7 @@ class CaseColumn:
     method: str = ""  # name of the column that says how it was found
     stated: bool = False  # by the source of an imported run
     in_totals: bool = True  # else the chapter of its model alone has it
+    main: bool = False  # the tables of frameworks by scales have it, too
 
     def head(self, words: Words) -> Rendered:
         key = f"totals.{self.name}"
@@ -50,6 +51,7 @@ def _of_figure(figure: RunFigure) -> CaseColumn:
         value=lambda summary: case_figure(summary, figure),
         form=numbers.milliseconds if figure.name == "step_time_stated_s" else _quantity(figure.unit),
         stated=figure.name in STATED,
+        main=figure.main,
     )
 
 
