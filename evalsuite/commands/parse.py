@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
+from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.core import processes
 from evalsuite.core.errors import EvalsuiteError, Exit
@@ -77,10 +78,12 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
             read = explained(log, dialects, arguments.dialect, every=arguments.json, watcher=show)
     except Unreadable as error:
         raise EvalsuiteError.of("commands.log_unread", path=log, error=error) from error
+    name = _reader(arguments, dialects)(log)["reading"]
     if arguments.json:
-        terminal.print_json(asdict(replace(read, groups=tuple(replace(group, dialect=None) for group in read.groups))))
+        groups = tuple(replace(group, dialect=None) for group in read.groups)
+        terminal.print_json({"reading": name, **asdict(replace(read, groups=groups))})
     else:
-        print("\n".join(log_table.explain(read)))
+        print(say("parse.reading", name=name, what=i18n.known("readings", name)), *log_table.explain(read), sep="\n")
     return Exit.DONE if read.dialect else Exit.NOTHING_MEASURED
 
 
@@ -183,7 +186,7 @@ def facts(path: Path, reading: "Reading") -> Row:
     findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
         "file": log_table.printable(path),
-        **read("dialect", "framework", "model", "status", "reason", "total_devices"),
+        **read("dialect", "framework", "model", "reading", "status", "reason", "total_devices"),
         "batch_size_per_device": int(batch) if batch is not None and batch == int(batch) else batch,
         **read("scope", "shape"),
         "throughput": None if throughput is None else throughput.items_per_s,

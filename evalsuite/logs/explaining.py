@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.messages import Message
-from evalsuite.logs import catalogue, reading
+from evalsuite.logs import catalogue, recognition
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.collectors import HEADER
 from evalsuite.logs.text.logfile import Chunk, chunks
@@ -51,8 +51,8 @@ def explained(
     watcher: Watcher | None = None,
 ) -> Explanation:
     """*every* line is listed, or the first few of each kind in the log's first part. Raises Unreadable."""
-    sniffer = reading.Sniffer(dialects.values())
-    fits = [catalogue.chosen(name, dialects)] if name else reading.find_dialects(path, sniffer)
+    sniffer = recognition.Sniffer(dialects.values())
+    fits = [catalogue.chosen(name, dialects)] if name else recognition.find_dialects(path, sniffer)
     candidates = tuple(fit.name for fit in fits)
     if len(fits) != 1:
         heaviest = () if fits else tuple(groups(path)[:SHOWN_OF_EACH])

@@ -58,7 +58,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     composed = (
         *("columns.", "adapters.", "dialects.", "statuses.", "causes.", "groups.", "plan.on_", "nodes."),
         *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods.", "again."),
-        *("goodput.", "certificate.", "services."),
+        *("goodput.", "readings.", "certificate.", "services."),
     )
     plain = [key for key in TABLES["en"] if not key.startswith(composed)]
 

@@ -17,7 +17,8 @@ from evalsuite.contracts.dialect import Line
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.logs import catalogue
-from evalsuite.logs.reading import Sniffer, read_file
+from evalsuite.logs.reading import read_file
+from evalsuite.logs.recognition import Sniffer
 from evalsuite.runs import archive
 from tests import sources
 from tests.corpus import LOGS as SHARED

@@ -40,8 +40,8 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
     assert code == Exit.DONE
     assert found == {
         "file": str(log), "dialect": "pytorch_examples", "framework": "pytorch", "model": None, "status": "ok",
-        "reason": "", "total_devices": 4, "batch_size_per_device": 32, "shape": None, "scope": "global",
-        "throughput": pytest.approx(256.0), "unit": "images/s", "method": "step times",
+        "reading": "window", "reason": "", "total_devices": 4, "batch_size_per_device": 32, "shape": None,
+        "scope": "global", "throughput": pytest.approx(256.0), "unit": "images/s", "method": "step times",
         "window": {"first_step": 21, "last_step": 120, "steps": 100}, "steps_reported": 130, "reported_final": None,
         "certainty": "one clock", "certainty_reason": "its step times alone",
         "findings": [{"code": "devices_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
@@ -74,6 +74,24 @@ def test_without_json_each_log_is_a_sentence(log, capsys):
         "ok; 256.00 images/s on 4 devices (pytorch_examples, step times, steps 21 to 120); "
         f"one clock: its step times alone\n  devices_assumed: {ASSUMED}\n"
     )
+
+
+READINGS = {
+    "apex_imagenet.log": "window",
+    "llm_c.log": "steps_alone",
+    "hugectr.log": "whole_log",
+    "reference_training.log": "one_start",
+    "composed/complete/composer.txt": "shape",
+    "printed_lines.log": "refused",
+}
+
+
+def test_each_log_says_by_which_reading_it_has_its_number(capsys):
+    _, found = parsed(capsys, *(LOGS / name for name in READINGS), "--devices", "8", "--batch-per-device", "32")
+
+    assert [each["reading"] for each in found] == list(READINGS.values())
+    main(["parse", "--explain", str(LOGS / "llm_c.log")])
+    assert capsys.readouterr().out.startswith("read by `steps_alone`: steps per second")
 
 
 @pytest.fixture

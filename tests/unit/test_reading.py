@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from evalsuite.contracts import dialect
 from evalsuite.core.model import Case, Log, Protocol
-from evalsuite.logs import catalogue, reading
-from evalsuite.logs.reading import Reading, Sniffer, read_file, read_run
+from evalsuite.logs import catalogue, reading, recognition
+from evalsuite.logs.reading import Reading, read_file, read_run
+from evalsuite.logs.recognition import Sniffer
 from evalsuite.logs.scan.scan import MOST_SAMPLED, Scan
 from evalsuite.logs.steps import merging
 from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
@@ -237,7 +238,7 @@ def short_chunks(monkeypatch):
     """Pieces of 1 KiB, of which every eighth is looked at behind the first 4."""
     monkeypatch.setattr("evalsuite.logs.text.logfile.FIRST_CHUNK_BYTES", 1 << 10)
     monkeypatch.setattr("evalsuite.logs.text.logfile.CHUNK_BYTES", 1 << 10)
-    monkeypatch.setattr(reading, "THOROUGH_BYTES", 1 << 12)
+    monkeypatch.setattr(recognition, "THOROUGH_BYTES", 1 << 12)
 
 
 def _noise(lines):
@@ -251,7 +252,7 @@ def test_training_lines_are_found_wherever_they_begin(tmp_path, short_chunks, ki
     path = tmp_path / "log"
     path.write_text(_noise(range(kib * 16)) + "".join(map(STEP.format, range(3))) + _noise(range(16 * CHUNKS)))
 
-    (found,) = reading.find_dialects(path, Sniffer(catalogue.known().values()))
+    (found,) = recognition.find_dialects(path, Sniffer(catalogue.known().values()))
 
     assert found.name == "pytorch_examples"
 
@@ -263,7 +264,7 @@ def test_what_is_passed_over_at_first_is_looked_at_where_nothing_is_found(tmp_pa
     fits = Sniffer.fits
     monkeypatch.setattr(Sniffer, "fits", lambda self, text: seen.append(text) or fits(self, text))
 
-    assert reading.find_dialects(path, Sniffer(catalogue.known().values())) == []
+    assert recognition.find_dialects(path, Sniffer(catalogue.known().values())) == []
     assert b"".join(seen).count(b"INFO") >= 16 * CHUNKS
 
 
@@ -272,10 +273,10 @@ def test_a_log_that_ends_in_training_is_not_read_twice(tmp_path, short_chunks, m
     path.write_text(_noise(range(16 * CHUNKS)) + "".join(map(STEP.format, range(40))))
     looked = []
     monkeypatch.setattr(
-        reading, "chunks", lambda path, read=reading.chunks, **how: looked.append(path) or read(path, **how)
+        recognition, "chunks", lambda path, read=recognition.chunks, **how: looked.append(path) or read(path, **how)
     )
 
-    reading.find_dialects(path, Sniffer(catalogue.known().values()))
+    recognition.find_dialects(path, Sniffer(catalogue.known().values()))
 
     assert len(looked) == 1
 

@@ -24,7 +24,7 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision, Protocol
 from evalsuite.launch.provision import wheels
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.reading import Sniffer
+from evalsuite.logs.recognition import Sniffer
 from evalsuite.machine.sensors.accelerators import Brought
 from evalsuite.plan import repositories
 from evalsuite.results.compare.units import SEQUENCES, TOKENS

@@ -13,7 +13,7 @@ from evalsuite.core import paths
 from evalsuite.core.decode import instant
 from evalsuite.core.errors import EvalsuiteError, Gone, NothingMeasured
 from evalsuite.core.model import Log
-from evalsuite.logs.reading import recognise
+from evalsuite.logs.recognition import recognise
 from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.logfile import Unreadable, chunks
 from evalsuite.logs.text.records import Extractor, Record, place

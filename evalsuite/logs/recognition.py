@@ -1,0 +1,146 @@
+"""Which dialect a log is in: by the shapes of its lines, before any pattern is tried."""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from evalsuite.contracts.dialect import NO_DIGITS, Dialect
+from evalsuite.core.messages import Message
+from evalsuite.logs import catalogue
+from evalsuite.logs.scan.scan import Quiet, find_failure
+from evalsuite.logs.text.intact import ALTERED, is_altered_log
+from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
+from evalsuite.logs.text.records import count
+
+SNIFF_BYTES = 3 << 14  # in which a dialect that says more is looked for
+LOOK_BACK_BYTES = 1 << 12
+THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
+SAMPLED_BYTES = 1 << 25
+SAMPLED_CHUNKS, SELDOM = 8, 64  # and after that one of so many up to there, and one of so many later, before all are
+_LINE_BYTES = 4096
+
+
+class Sniffer:
+    """Finds the dialects that fit a piece of log.
+
+    The lines of a log are alike but for their numbers: what is left when numbers are taken out is a handful of
+    shapes, and only a dialect whose literal text is in one of them is tried on the lines themselves.
+    """
+
+    def __init__(self, dialects: Iterable[Dialect]) -> None:
+        self._dialects = tuple(dialects)
+
+    @cached_property
+    def _shapes(self) -> dict[bytes, set[str]]:
+        names: dict[bytes, set[str]] = {}
+        for dialect in self._dialects:
+            for line in dialect.telling:
+                names.setdefault(line.shape, set()).add(dialect.name)
+        return names
+
+    def fits(self, text: bytes) -> list[Dialect]:
+        """None, one, or several with equally many step lines; a dialect yields to one that says more (`yields_to`)."""
+        plain = text.replace(b"\r", b"\n")
+        examples = dict(zip(plain.translate(None, NO_DIGITS).split(b"\n"), plain.split(b"\n"), strict=True))
+        shapes, example = b"\n".join(examples), b"\n".join(line[:_LINE_BYTES] for line in examples.values()) + b"\n"
+        names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
+        likely = [dialect for dialect in self._dialects if dialect.name in names]
+        fitting = [
+            dialect
+            for dialect in likely
+            if any(
+                line.fields is None or line.read(match) is not None
+                for line in dialect.telling
+                for where in (text if b"\n" in line.sample else example,)  # else one line of each shape is enough
+                if line.literal in where
+                for match in line.compiled.finditer(where)
+            )
+        ]
+        names = {dialect.name for dialect in fitting}
+        strong = [dialect for dialect in fitting if not names.intersection(dialect.yields_to)]
+        if len(strong) < 2:
+            return strong
+        counts = {dialect: lines_found(text, dialect) for dialect in strong}
+        best = max(counts.values())
+        return [dialect for dialect, count in counts.items() if count == best]
+
+    def stronger(self, text: bytes, fitting: list[Dialect]) -> list[Dialect]:
+        """*fitting*, or the dialects it yields to whose lines come later in *text*."""
+        names = {name for dialect in fitting for name in dialect.yields_to}
+        better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
+        strongest = {dialect.name for dialect in better}
+        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or fitting
+
+
+@functools.lru_cache(maxsize=8)
+def _sniffer(dialects: tuple[Dialect, ...]) -> Sniffer:
+    """Cached: to make it costs as much as to read a short log."""
+    return Sniffer(dialects)
+
+
+def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect:
+    """The dialect called *name*, or the one that fits. Raises Unreadable if none or several do."""
+    if name is not None:
+        return catalogue.chosen(name, dialects)
+    for path in paths:
+        fitting = find_dialects(path, _sniffer(tuple(dialects.values())))
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            names = " and ".join(dialect.name for dialect in fitting)
+            raise Unreadable(Message("logs.parse_equally", names=names))
+    raise _explain_silence(paths, dialects.values())
+
+
+def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
+    """None, one, or several that fit equally. Raises Unreadable.
+
+    Judged by the first lines that any dialect knows. Of a long preamble every so many chunks are looked at first, then
+    its end; the others only if nothing is found there.
+    """
+    fitting: list[Dialect] = []
+    text, passed_over = b"", set[int]()
+    for place, chunk in enumerate(chunks(path, bare=True)):
+        seldom = SELDOM if chunk.offset > SAMPLED_BYTES else SAMPLED_CHUNKS
+        if not fitting and chunk.offset > THOROUGH_BYTES and place % seldom:
+            text = chunk.text
+            passed_over.add(place)
+            continue
+        text = text + chunk.text if fitting else text[-LOOK_BACK_BYTES:] + chunk.text
+        fitting = fitting or sniffer.fits(text)
+        if fitting and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in fitting)):
+            break
+    fitting = fitting or sniffer.fits(text)
+    if not fitting and passed_over:
+        for place, chunk in enumerate(chunks(path, bare=True)):
+            if place in passed_over and (fitting := sniffer.fits(text := chunk.text)):
+                break
+    return sniffer.stronger(text[:SNIFF_BYTES], fitting) if any(dialect.yields_to for dialect in fitting) else fitting
+
+
+def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:
+    if not paths:
+        return Unreadable(Message("logs.parse_none"))
+    nothing, skipped = True, 0
+    for path in paths:
+        quiet = Quiet()
+        for chunk in chunks(path):
+            if nothing and (other := kind(chunk.text)):
+                return Unreadable(Message("logs.parse_other", other=other))
+            quiet.add(Piece(chunk=chunk))
+            nothing, skipped = False, skipped + chunk.skipped
+        if failure := find_failure(quiet.lines()):
+            return Unreadable(failure.reason, failed=True)
+    if nothing:
+        return Unreadable(Message("logs.parse_empty"))
+    if skipped:
+        return Unreadable(Message("logs.parse_long_lines", n=skipped))
+    if is_altered_log(paths[0], dialects):
+        return Unreadable(ALTERED)
+    return Unreadable(Message("logs.parse_unknown"), final=False)
+
+
+def lines_found(text: bytes, dialect: Dialect) -> int:
+    steps, finals = ([line for line in lines if line.telling] for lines in (dialect.step, dialect.final))
+    return count(text, steps) or count(text, finals)

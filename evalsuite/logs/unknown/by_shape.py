@@ -1,0 +1,97 @@
+"""Reads a log by the heaviest group of its lines that has a counter and a time, where no dialect does."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite.contracts.dialect import NO_ITEMS, Dialect
+from evalsuite.core.messages import Message, join, message_of
+from evalsuite.core.redaction import redact
+from evalsuite.logs.judging import Reading, judge
+from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
+from evalsuite.logs.text.arrivals import Arrival
+from evalsuite.logs.text.logfile import Unreadable
+from evalsuite.logs.unknown.groups import Group, begun_by_evaluations, groups
+from evalsuite.logs.unknown.starts import choose_start
+from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
+
+
+def read_by_shape(
+    paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading, *, bars: bool | None
+) -> Reading:
+    """What the heaviest group of reports says, or *silent*: what else is said of the log.
+
+    *bars*: by these alone, or by no bar, since an evaluation may draw one.
+    """
+    grouped = groups(paths[0]) if paths else []
+    if bars is not None:
+        grouped = [group for group in grouped if bool(group.dialect and group.dialect.redrawn) == bars]
+    shape = next(iter(grouped), None)
+    if shape and shape.by_epoch and given.steps_per_report:
+        counted = {"step": shape.roles["epoch"], **shape.roles}
+        shape = replace(shape, dialect=replace(shape.by_epoch, each=given.steps_per_report), roles=counted)
+    if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
+        return silent
+    shape = replace(shape, text=redact(shape.text))
+    if shape.dialect is None:
+        roles = Message("logs.shape_roles", roles=shape.outline) if shape.roles else ""
+        nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=roles, why=shape.lacks)
+        died = silent.reason if silent.status == "failed" else None  # it trained, and died
+        known = silent.reason if silent.dialect else None
+        return replace(silent, status="unrecognised" if died else silent.status, reason=join(known, nearly, died))
+    size = paths[0].stat().st_size
+    start = choose_start(paths[0], shape.dialect, given) if len(paths) == 1 and size < 4 * SMALL_BYTES else None
+    try:
+        given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
+        run = _measure_by_shape(paths, arrivals, shape.dialect, given)
+    except Unreadable as error:
+        return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
+    result = asked = silent
+    for variant in _variants(run, counted={"step", "seconds"} & shape.roles.keys()):
+        if variant.dialect.scope == "auto" and asked.total_devices not in (None, 1):
+            break  # whose rate it is, is asked
+        numbers = over_all(compute_numbers(variant))
+        if "argued_parts" in run.said and numbers.facts.batch_from_outside and not numbers.rated:
+            continue  # is a step of theirs a part of an optimiser's step?
+        result = judge(numbers)
+        if result.throughput is not None:
+            break
+        by_steps = variant.dialect.unit in NO_ITEMS and "rate" not in shape.roles  # then no batch would help
+        asked = asked if asked.steps and not by_steps else result
+    result = replace(result if result.throughput else asked, dialect=None, shape=shape.shape)
+    taken = join(_taken_for(shape, silent), start.reason if start else None)
+    if result.throughput is None or result.throughput.items_per_s is None:
+        return replace(result, status="doubtful", reason=join(taken, result.reason))
+    if given.shape == shape.shape and start is None:
+        return result
+    died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
+    inside = Message("logs.log_validated") if all(record.evaluated for record in run.records) else None
+    accept = Message("logs.shape_accept", shape=shape.shape)
+    return replace(result, status="doubtful", reason=join(taken, inside, accept, start.died if start else died))
+
+
+def _measure_by_shape(
+    paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
+) -> Pass:
+    """Where an evaluation with a stamp stands before every report, the steps count from that stamp."""
+    run = measure_logs(paths, arrivals, dialect, given).run
+    many = len(run.records) > 1 and (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)
+    if not (many and dialect.evaluation and all(record.gap and record.stamp_s for record in run.records[1:])):
+        return run  # or counts epochs
+    begun = measure_logs(paths, arrivals, begun_by_evaluations(dialect), given).run
+    return begun if any(record.begins for record in begun.records) else run
+
+
+def _taken_for(shape: Group, silent: Reading) -> Message:
+    told = {"line": shape.line, "text": shape.text, "roles": shape.outline}
+    if silent.dialect and silent.steps:
+        return Message("logs.read_beside", dialect=silent.dialect, **told)
+    return Message("logs.read_by_shape", **told)
+
+
+def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
+    yield run
+    if counted:
+        yield in_steps(run)
+    if run.dialect.scope != "per_device":
+        yield replace(run, dialect=replace(run.dialect, scope="auto"))
