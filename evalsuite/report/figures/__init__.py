@@ -3,21 +3,24 @@
 An SVG holds only numbers, units and proper names: words live in HTML (docs/report.md#words).
 """
 
-from evalsuite.report.figures.curves import Curve, CurvePanel, convergence
+from collections.abc import Callable, Mapping
+
+from evalsuite.report.figures.bars import bars
 from evalsuite.report.figures.data import (
     Bilingual,
     Figure,
     Label,
+    Line,
     Metric,
-    ScalePoint,
-    ScaleSeries,
+    Point,
     Table,
+    drawable,
     plain,
     series_of,
 )
-from evalsuite.report.figures.multiples import Multiple, small_multiples
-from evalsuite.report.figures.scaling import curves, per_device, throughput, time_to_solution
+from evalsuite.report.figures.lines import LinePanel, lines, reaches_far
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import Look, as_picture, css, family, look, palette
-from evalsuite.report.figures.sweeps import SweepLine, SweepPoint, row_name, size_sweep
+
+KINDS: Mapping[str, Callable[..., Figure]] = {"lines": lines, "bars": bars, "phases": phases, "strips": utilisation}

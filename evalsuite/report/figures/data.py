@@ -50,8 +50,8 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScalePoint:
-    devices: int
+class Point:
+    x: float  # the devices, a size, an epoch
     value: float | None
     low: float | None = None
     high: float | None = None
@@ -59,6 +59,7 @@ class ScalePoint:
     ref: str = ""  # the case id a mark leads to
     partial: bool = False
     origin: Origin | Literal["extrapolated"] = "measured"
+    state: str = ""  # what the table says in place of a value: "OOM"
 
     @property
     def shown(self) -> float:
@@ -83,11 +84,13 @@ COMPUTED = ("extrapolated", "simulated")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScaleSeries:
+class Line:
     name: Label
     framework: str
-    points: tuple[ScalePoint, ...]
-    base_devices: int = 1
+    points: tuple[Point, ...]
+    base: float = 1
+    signed: bool = False  # zero and less are values too, as of a loss
+    end: str = ""  # said behind its name, where the line ends early
     variant: int = 0  # 1, 2, … for further series of the same framework: same hue and marker, other dash
 
 
@@ -139,9 +142,7 @@ class Figure:
     notes: tuple[str, ...] = ()  # keys of what must be explained below: "partial", "cited", "ideal", …
 
 
-def series_of(
-    summaries: Sequence[Summary], metric: Metric, names: Mapping[str, str] | None = None
-) -> tuple[ScaleSeries, ...]:
+def series_of(summaries: Sequence[Summary], metric: Metric, names: Mapping[str, str] | None = None) -> tuple[Line, ...]:
     """Summaries as series of one metric, in the order they are first met.
 
     *names* gives the printed name of a series (key: `case.series`) or of a framework; else the framework's key.
@@ -153,11 +154,11 @@ def series_of(
         framework = members[0].case.framework
         variant = seen[framework] = seen.get(framework, -1) + 1
         result.append(
-            ScaleSeries(
+            Line(
                 name=(names or {}).get(key) or (names or {}).get(framework, framework),
                 framework=framework,
                 points=tuple(_point(summary, metric) for summary in members),
-                base_devices=_base_devices(members),
+                base=_base_devices(members),
                 variant=variant,
             )
         )
@@ -169,13 +170,13 @@ def _base_devices(summaries: Sequence[Summary]) -> int:
     return named[0] if named else min(s.case.total_devices for s in summaries)
 
 
-def _point(summary: Summary, metric: Metric) -> ScalePoint:
+def _point(summary: Summary, metric: Metric) -> Point:
     interval = getattr(summary, "items_per_s" if metric == "per_device" else metric)
     share = summary.case.total_devices if metric == "per_device" else 1
     ends = (interval.value, interval.low, interval.high) if interval else (None, None, None)
     value, low, high = (None if end is None else end / share for end in ends)
-    return ScalePoint(
-        devices=summary.case.total_devices,
+    return Point(
+        x=summary.case.total_devices,
         value=value,
         low=low,
         high=high,
@@ -186,7 +187,7 @@ def _point(summary: Summary, metric: Metric) -> ScalePoint:
     )
 
 
-def as_drawn(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
+def as_drawn(series: Sequence[Line]) -> tuple[Line, ...]:
     """*series* with marks on the exceptions only: what holds of all points is a line below the figure.
 
     The mark of an origin follows a name: in the drawing two † look like a ‡.
@@ -199,7 +200,7 @@ def as_drawn(series: Sequence[ScaleSeries]) -> tuple[ScaleSeries, ...]:
     return tuple(_with_sign(each) for each in series)
 
 
-def _with_sign(series: ScaleSeries) -> ScaleSeries:
+def _with_sign(series: Line) -> Line:
     sign = "".join(sorted({SIGNS[point.origin] for point in series.points if point.origin in SIGNS}))
     if not sign:
         return series
@@ -209,7 +210,7 @@ def _with_sign(series: ScaleSeries) -> ScaleSeries:
     return replace(series, name=f"{name} {sign}")
 
 
-def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
+def point_notes(series: Sequence[Line]) -> tuple[str, ...]:
     points = [point for each in series for point in each.points if point.value is not None]
     origins = {point.origin for point in points}
     present: set[str] = {f"all_{origin}" for origin in origins} if len(origins) == 1 else set(origins)
@@ -219,18 +220,50 @@ def point_notes(series: Sequence[ScaleSeries]) -> tuple[str, ...]:
     return tuple(key for key in order if key in present)
 
 
-def point_table(
-    drawn: Sequence[ScaleSeries], value_key: str, unit: str = "", *, given: Sequence[ScaleSeries] = ()
-) -> Table:
-    pairs = [(each, point) for each in drawn for point in each.points]
-    visible = {id(point) for _, point in pairs}
-    pairs += [(each, point) for each in given for point in each.points if id(point) not in visible]
+def drawable(series: Sequence[Line]) -> tuple[Line, ...]:
+    """*series* with their finite points, sorted; none is empty. Of counts only what is positive is drawn."""
+    kept = []
+    for line in series:
+        points = [p for p in line.points if finite(p.value) and math.isfinite(p.x) and (p.value > 0 or line.signed)]
+        if points:
+            kept.append(replace(line, points=tuple(sorted(points, key=lambda p: p.x))))
+    return tuple(kept)
+
+
+def point_table(panels: Sequence[tuple[Label, str, Sequence[Line], Sequence[Line]]], x: str, value: str) -> Table:
+    """Of each panel (label, unit, its lines, those drawn): the drawn points come first, since marks count from them."""
+    rows: list[tuple[Label, str, Line, Point]] = []
+    for label, unit, given, drawn in panels:
+        shown = [(label, unit, line, point) for line in drawn for point in line.points]
+        known = {id(point) for *_, point in shown}
+        rows += [*shown, *((label, unit, s, p) for s in given for p in s.points if id(p) not in known)]
+    units = {unit for _, unit, *_ in rows} | {panels[0][1]} if panels else {""}
+    unit = units.pop() if len(units) == 1 else ""
+    columns: dict[str, list[TableValue]] = {
+        "panel": [plain(label) for label, *_ in rows],
+        "series": [plain(line.name) for *_, line, _ in rows],
+        x: [point.x for *_, point in rows],
+        value: [point.value for *_, point in rows],
+        **{name: [getattr(point, name) for *_, point in rows] for name in ("low", "high", "n")},
+        "origin": [point.origin for *_, point in rows],
+        "partial": [point.partial for *_, point in rows],
+        "status": [point.state for *_, point in rows],
+    }
+    plainly = {"origin": "measured", "partial": False, "status": "", "panel": ""}
+    always = ("series", x, value)
+    kept = [
+        name for name, of in columns.items() if name in always or any(v not in (None, plainly.get(name)) for v in of)
+    ]
     return Table(
-        columns=("series", "devices", value_key, "low", "high", "n", "origin", "partial"),
-        units=("", "", unit, unit, unit, "", "", ""),
-        rows=tuple((plain(s.name), p.devices, p.value, p.low, p.high, p.n, p.origin, p.partial) for s, p in pairs),
-        refs=tuple(point.ref for _, point in pairs),
+        columns=tuple(kept),
+        units=tuple(unit if name in (value, "low", "high") else "" for name in kept),
+        rows=tuple(zip(*(columns[name] for name in kept), strict=True)),
+        refs=tuple(point.ref for *_, point in rows),
     )
+
+
+def positive(value: float | None) -> TypeGuard[float]:
+    return finite(value) and value > 0
 
 
 def note_entry(key: str) -> LegendEntry:

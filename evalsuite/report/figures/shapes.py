@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.report.figures.data import Label, ScalePoint
+from evalsuite.report.figures.data import Label, Point
 from evalsuite.report.figures.sheet import TEXT, Panel, Sheet, shorten, text_width
 from evalsuite.report.figures.style import ROLES, Hue
 
@@ -47,7 +47,7 @@ def row_chart(
     return sheet, panel
 
 
-def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, ScalePoint]], hue: Hue, series: str) -> None:
+def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, Point]], hue: Hue, series: str) -> None:
     """Bars as (box, point); a tint with an outline where the point is hollow.
 
     Not hatched: a browser prints a pattern without its hue.

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain
-from evalsuite.report.figures.scaling import positive
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain, positive
 from evalsuite.report.figures.shapes import field, outlines, row_chart
 from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatch

@@ -45,12 +45,12 @@ def colours(book: Book) -> dict[str, tuple[str, bool]]:
     return {name: (COLOURS[hue.name][0], bool(hue.dash)) for name, hue in look(book).hues.items()}
 
 
-def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.ScaleSeries, ...]:
+def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.Line, ...]:
     printed = {column.series: column.label for column in block.columns}
     return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))
 
 
-def anchored(series: figures.ScaleSeries) -> figures.ScaleSeries:
+def anchored(series: figures.Line) -> figures.Line:
     return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
 
 

@@ -235,7 +235,7 @@ def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | N
     panels = []
     for split, metric in table.metrics:
         curves = tuple(
-            figures.Curve(name=key, key=key, points=_points(row, split, metric), ref=row.ref)
+            _curve(key, row, split, metric)
             for key, row in zip(keys, ours, strict=True)
             if len(_points(row, split, metric)) > 1
         )
@@ -244,12 +244,14 @@ def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | N
             aimed_at = room.ALSO_CALLED.get(target.metric, (target.metric,)) if target and split == "validation" else ()
             aim = target.value if target and metric in aimed_at else None
             panels.append(
-                figures.CurvePanel(label=label(words(f"scores.{split}_{metric}")), curves=curves, unit=unit, target=aim)
+                figures.LinePanel(
+                    label=label(words(f"scores.{split}_{metric}")), lines=curves, unit=unit, target=aim, counted=False
+                )
             )
     if not panels:
         return None
     look = figures.look(keys)
-    figure = figures.convergence(tuple(panels), look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}")
+    figure = figures.lines(panels, look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}", value="value", x="epoch")
     said = [words(f"scores.{split}_{metric}") for split, metric in table.metrics]
     names_of = {figures.plain(label(text)): text for text in said}
     return CaptionedFigure(
@@ -304,32 +306,38 @@ def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, floa
     return tuple((float(score.epoch), score.value) for score in room.curve(row.run, split, metric))
 
 
+def _curve(name: str, row: TrainedRow, split: str, metric: str) -> figures.Line:
+    points = tuple(figures.Point(x=x, value=y, ref=row.ref) for x, y in _points(row, split, metric))
+    return figures.Line(name=name, framework=name, points=points, signed=True)
+
+
 def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> CaptionedFigure | None:
     series = []
     for column in block.columns:
         solved = [(row, row.solution) for row in rows if row.column is column and row.solution]
         if len({row.summary.case.total_devices for row, _ in solved}) > 1:
             points_of = tuple(
-                figures.ScalePoint(
-                    devices=row.summary.case.total_devices,
+                figures.Point(
+                    x=row.summary.case.total_devices,
                     value=solution.raw,
                     ref=row.ref,
                     origin="extrapolated" if row.scaled else "measured",
                 )
                 for row, solution in solved
             )
-            base = min(point.devices for point in points_of)
+            base = min(point.x for point in points_of)
             series.append(
-                figures.ScaleSeries(
+                figures.Line(
                     name=column.label,
                     framework=column.framework,
                     points=points_of,
-                    base_devices=base,
+                    base=base,
                     variant=column.variant,
                 )
             )
     if not series:
         return None
-    figure = figures.time_to_solution(tuple(series), look, id=f"f-{block.id}-cs")
+    panel = figures.LinePanel(lines=tuple(series), unit="s", ideal="inverse", logarithmic=True)
+    figure = figures.lines((panel,), look, id=f"f-{block.id}-cs", value="time_to_solution")
     reading = (setting(block, words), words("convergence.see_times"))
     return CaptionedFigure(figure=figure, title=words("convergence.figure_times"), reading=reading)

@@ -122,8 +122,12 @@ def figures_of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedF
 def _throughput(block: Block, look: Look, words: Words) -> CaptionedFigure:
     one_scale = len({summary.case.total_devices for summary in block.valid}) < 2
     series = series_of_block(block, "items_per_s" if one_scale else "per_device")
-    draw = figures.throughput if one_scale else figures.per_device
-    figure = draw(series, look, id=f"f-{block.id}-t", unit=names.visible(block.unit))
+    id, unit = f"f-{block.id}-t", names.visible(block.unit)
+    if one_scale:
+        figure = figures.bars(series, look, id=id, value="items_per_s", unit=unit)
+    else:
+        panel = figures.LinePanel(lines=series, unit=unit, valued=True)
+        figure = figures.lines((panel,), look, id=id, value="items_per_s_per_device")
     title = figure_titles.of_throughput(block, words, "throughput_one" if one_scale else "throughput")
     see = "one_scale_see" if one_scale else "per_device_see"
     return _captioned(figure, title, see, words, f"{block.id}-t", "throughput")

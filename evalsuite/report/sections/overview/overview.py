@@ -49,18 +49,21 @@ def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
 
 def draw_blocks(blocks: Sequence[Block], title: Text, look: Look, words: Words) -> CaptionedFigure:
     settings = heading.settings(blocks, words)
+    threshold = blocks[0].book.efficiency_threshold
     panels = tuple(
-        figures.Multiple(
-            label=names.model(block.model), detail=label(setting), series=series_of_block(block, "efficiency")
+        figures.LinePanel(
+            lines=series_of_block(block, "efficiency"),
+            label=names.model(block.model),
+            detail=label(setting),
+            share=True,
+            target=threshold,
+            valued=True,
         )
         for block, setting in zip(blocks, settings, strict=True)
     )
-    threshold = blocks[0].book.efficiency_threshold
-    figure = figures.small_multiples(panels, look, id="f-overview", threshold=threshold)
+    figure = figures.lines(panels, look, id="f-overview", value="efficiency")
     tables = tuple(
         (f"{block.id}-{'s' if block.book.huge else 'e'}", options.apart([names.model(block.model), setting], words))
         for block, setting in zip(blocks, settings, strict=True)
     )
-    grey = any(entry.key == "others" for entry in figure.legend)
-    help = words("overview.see" if grey else "overview.see_two")
-    return CaptionedFigure(figure=figure, title=title, help=help, tables=tables)
+    return CaptionedFigure(figure=figure, title=title, help=words("overview.see"), tables=tables)

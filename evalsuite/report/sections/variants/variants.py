@@ -254,12 +254,16 @@ def _draw_growth(
     several = len({line[0].precision for line in lines}) > 1
     notes = distinctions(line[0] for line in lines)
     sweeps = [(_name(line[0], notes, words), line) for line in lines]
-    figure = figures.size_sweep(
-        tuple(_line(book, option, name, line, several) for name, line in sweeps),
+    panels = by_key((names.precision(line[0].precision), _line(book, option, name, line)) for name, line in sweeps)
+    figure = figures.lines(
+        [
+            figures.LinePanel(lines=tuple(each), unit=", ".join(model.units), label=precision * several)
+            for precision, each in panels.items()
+        ],
         look,
         id=names.anchor("f-o", model.name if option == BATCH else f"{model.name} {option}"),
-        unit=", ".join(model.units),
-        key=option,
+        value="items_per_s",
+        x=option,
     )
     if figure.svg is None:
         return None
@@ -267,7 +271,6 @@ def _draw_growth(
         figure=figure,
         title=_growth_title(book, sweeps, title(option, words), several, words),
         reading=(words("variants.see", setting_text=_setting_text(lines[0][0], option, words)),),
-        labels=tuple(words.same(str(row[0])) for row in figure.table.rows),
     )
 
 
@@ -286,16 +289,18 @@ def _name(case: Case, notes: dict[str, Distinction], words: Words) -> Rendered:
     return options.apart([names.framework(case.framework), *xla, *notes[case.id].names(words)], words)
 
 
-def _line(book: Book, option: str, name: Rendered, line: Sequence[Case], several: bool) -> figures.SweepLine:
+def _line(book: Book, option: str, name: Rendered, line: Sequence[Case]) -> figures.Line:
     points = []
     for case in line:
-        size = _size(option, case)
         summary, state = book.valid_of.get(case.id), cells.throughput_cell(book, case).state
         (low, high), ref = ends(summary) or (None, None), names.case_anchor(case)
-        point = figures.SweepPoint(size=size, items_per_s=median(summary), low=low, high=high, ref=ref)
-        points.append(replace(point, oom=state == "oom"))
-    panel = names.precision(line[0].precision) if several else ""
-    return figures.SweepLine(name=label(name), framework=line[0].framework, points=tuple(points), panel=panel)
+        said = "OOM" if state == "oom" else ""
+        points.append(
+            figures.Point(x=_size(option, case), value=median(summary), low=low, high=high, ref=ref, state=said)
+        )
+    lost = min((f"{point.x:,.0f}" for point in points if point.state), default="", key=len)
+    end = f"  ({lost}: OOM)" if lost else ""
+    return figures.Line(name=label(name), framework=line[0].framework, points=tuple(points), end=end)
 
 
 def _growth_title(

@@ -58,12 +58,19 @@ def _draw(
     summaries.sort(key=lambda summary: names.case_order(summary.case))
     labels = _told_apart({summary.case.series: summary.case.recipe for summary in summaries}, named)
 
-    def series(metric: Metric) -> list[figures.ScaleSeries]:
+    def series(metric: Metric) -> list[figures.Line]:
         series = figures.series_of(summaries, metric, {key: key for key in named})
         return [captioned_figure.anchored(replace(each, name=labels[str(each.name)])) for each in series]
 
     block = block_of.get(summaries[0].case.id)
-    figure = figures.curves(series("items_per_s"), series("speedup"), look, id=f"f-{asked[0].id}", unit=unit)
+    whole, gains = tuple(series("items_per_s")), tuple(series("speedup"))
+    id, far = f"f-{asked[0].id}", figures.reaches_far(whole)
+    if len({summary.case.total_devices for summary in summaries}) < 2:
+        figure = figures.bars(whole, look, id=id, value="items_per_s", unit=unit)
+    else:
+        panel = figures.LinePanel(lines=whole, unit=unit, ideal="proportional", logarithmic=far)
+        panels = (panel, replace(panel, lines=gains, unit="x", ideal="each"))
+        figure = figures.lines(panels, look, id=id, value="items_per_s", tabled=1)
     return CaptionedFigure(
         figure=figure,
         title=words("figures.curves", model=asked[0].model, setting_text=asked[0].setting),

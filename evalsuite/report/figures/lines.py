@@ -1,0 +1,288 @@
+"""Lines over what grows: the devices, a batch size, an option, or the time of a training."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from evalsuite.report.figures import ticks
+from evalsuite.report.figures.data import (
+    Axis,
+    Bilingual,
+    Figure,
+    Label,
+    LegendEntry,
+    Line,
+    Point,
+    as_drawn,
+    drawable,
+    note_entry,
+    point_notes,
+    point_table,
+    positive,
+)
+from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
+from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch, swatch
+from evalsuite.report.text import numbers
+
+_TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
+_LABEL, _DETAIL = 20, 17  # what stands above the unit
+_COMPACT = 4  # panels: more stand in three columns, where only the highest and the lowest line are named
+_LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
+_MARKS = 12  # on a curve of many points: enough to tell it by shape
+FLAT = 0.4  # of the highest value: curves that span less have an axis with a marked break
+Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinePanel:
+    lines: tuple[Line, ...]
+    unit: str = ""
+    label: Label = ""
+    detail: Label = ""
+    ideal: Ideal = "none"
+    logarithmic: bool = False
+    target: float | None = None
+    share: bool = False  # 1.0 is 100 %, which has a line
+    valued: bool = False  # names carry the last value
+    counted: bool = True  # x is one of a few counts, not a time
+
+    @property
+    def xs(self) -> list[float]:
+        return sorted({point.x for line in self.lines for point in line.points})
+
+    @property
+    def broken(self) -> bool:
+        ys = [point.shown for line in self.lines for point in line.points]
+        return not self.counted and min(ys) > 0 and max(ys) - min(ys) < FLAT * max(ys)
+
+    def written(self, value: float) -> str:
+        return ticks.percent_value(value, self.target) if self.share else ticks.throughput(value)
+
+
+def lines(
+    panels: Sequence[LinePanel],
+    look: Look,
+    *,
+    id: str,
+    value: str,
+    x: str = "devices",
+    x_unit: str = "",
+    tabled: int = 99,
+) -> Figure:
+    """*value* and *x* are the keys by which the page words the axes; the table has the first *tabled* panels."""
+    visible = [replace(panel, lines=drawable(panel.lines)) for panel in panels]
+    visible = [panel for panel in visible if panel.lines]
+    every = [line for panel in visible for line in panel.lines]
+    drawn = [replace(panel, lines=as_drawn(panel.lines)) for panel in visible]
+    far = any(panel.logarithmic for panel in visible)
+    bent = any(panel.counted and not _from_0(panel) for panel in visible)
+    units = {panel.unit for panel in visible[:tabled]}
+    entries = {line.framework: entry(line, look) for line in every} if len(drawn) > _COMPACT else {}
+    notes = {
+        "ideal": any(panel.share or panel.ideal != "none" for panel in drawn),
+        "threshold": any(panel.share and panel.target for panel in drawn),
+        "axis_break": any(panel.broken for panel in drawn),
+    }
+    aimed = any(panel.target is not None and not panel.share for panel in drawn)
+    return Figure(
+        id=id,
+        svg=draw(_draw, id, look, drawn) if drawn else None,
+        table=point_table(
+            [(panel.label, panel.unit, panel.lines, shown.lines) for panel, shown in _tabled(panels, tabled)], x, value
+        ),
+        legend=(
+            *entries.values(),
+            *([LegendEntry(key="target", swatch=note_swatch("threshold"))] if aimed else []),
+            *(note_entry(key) for key, present in notes.items() if present),
+        ),
+        axes=(
+            Axis(key=x, unit=x_unit, logarithmic=bent),
+            Axis(key=value, unit=units.pop(), logarithmic=far) if len(units) == 1 else Axis(key="value_by_panel"),
+        ),
+        notes=point_notes(every),
+    )
+
+
+def _tabled(panels: Sequence[LinePanel], most: int) -> list[tuple[LinePanel, LinePanel]]:
+    return [(panel, replace(panel, lines=drawable(panel.lines))) for panel in panels[:most]]
+
+
+def reaches_far(series: Sequence[Line]) -> bool:
+    xs = [point.x for line in drawable(series) for point in line.points]
+    return bool(xs) and max(xs) > numbers.FAR * min(xs)
+
+
+def entry(line: Line, look: Look) -> LegendEntry:
+    hue = dashed(look.hue(line.framework), line.variant)
+    return LegendEntry(key=line.framework, label=line.name, hue=hue.index, swatch=swatch(hue))
+
+
+def dashed(hue: Hue, variant: int) -> Hue:
+    """A further line of one framework: the dash changes, colour and marker stay."""
+    return replace(hue, dash=((), (2, 2), (7, 2, 2, 2), (1, 3))[min(variant, 3)]) if variant else hue
+
+
+def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
+    compact = len(panels) > _COMPACT
+    columns = 3 if compact else min(len(panels), 2)
+    named = [[] if compact else [_ending(line, panel) for line in panel.lines] for panel in panels]
+    alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
+    room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
+    room = min(room, WIDTH / columns / (1 if columns == 1 or alike else 2.6))
+    lefts = max(_margin(panel) for panel in panels)
+    rooms = room if alike else room * columns
+    wide = (WIDTH - rooms - columns * lefts - (columns - 1) * _BETWEEN) / columns
+    head = _TOP + (_LABEL if any(panel.label for panel in panels) else 0) + (_DETAIL if compact else 0)
+    most = max(len(panel.lines) for panel in panels)
+    high = 150 if compact else max(300 - 70 * (len(panels) > 1), 17 * most + 22)
+    each = head + high + _BOTTOM
+    sheet = Sheet(id, height=math.ceil(len(panels) / columns) * each, ends=columns < 3)
+    top = max((_limits(panel)[1] for panel in panels if panel.share), default=0.0)
+    for place, (panel, names) in enumerate(zip(panels, named, strict=True)):
+        column, down = place % columns, place // columns * each
+        left = lefts + column * (wide + lefts + _BETWEEN + (0 if alike else room))
+        axes = _axes(sheet, (left, down + head, left + wide, down + head + high), panel, look, top)
+        if compact:
+            _name_extremes(sheet, axes, panel, wide)
+        elif not (alike and column == 0):
+            _name_ends(sheet, axes, panel, names, left + wide + 16, down + head, high)
+        sheet.write(left, down + 12, shorten(panel.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
+        sheet.write(left, down + 12 + _DETAIL, shorten(panel.detail, wide, SMALL))
+    if columns == len(panels) == 2:
+        sheet.fold = lefts + wide + _BETWEEN / 2 + (0 if alike else room)
+    return sheet.svg()
+
+
+def _ending(line: Line, panel: LinePanel) -> Label:
+    value = f"  {panel.written(line.points[-1].shown)}" if panel.valued else ""
+    name = shorten(line.name, _LONGEST - text_width(value + line.end, SMALL))
+    if isinstance(name, Bilingual):
+        return Bilingual(zh=f"{name.zh}{value}{line.end}", en=f"{name.en}{value}{line.end}")
+    return f"{name}{value}{line.end}"
+
+
+def _margin(panel: LinePanel) -> float:
+    return max(ticks.margin(_rows(panel, _limits(panel)), ticks.percent if panel.share else ticks.number), 46)
+
+
+def _limits(panel: LinePanel) -> tuple[float, float]:
+    points = [point for line in panel.lines for point in line.points]
+    values = [value for p in points for value in (p.value, p.low, p.high) if value is not None and math.isfinite(value)]
+    last = max(point.x for point in points)
+    values += [_ideal(base, last, panel.ideal) for base in _bases(panel)]
+    values += [panel.target] if panel.target is not None else []
+    values += [1.0] if panel.share else []
+    if panel.logarithmic:
+        known = [value for value in values if positive(value)]
+        return min(known) / 1.25, max(known) * 1.25
+    pad = (max(values) - min(values)) * 0.06 or abs(max(values)) * 0.1 or 1
+    low = min(values) - pad if panel.broken or min(values) < 0 else 0.0
+    return low, max(values) + (max(values) * 0.06 if low == 0 and max(values) > 0 else pad)
+
+
+def _rows(panel: LinePanel, limits: tuple[float, float]) -> list[float]:
+    return ticks.logarithmic(*limits) if panel.logarithmic else ticks.linear(*limits, 5)
+
+
+def _from_0(panel: LinePanel) -> bool:
+    return panel.ideal != "none" and not panel.logarithmic and len(panel.xs) > 2
+
+
+def _axes(sheet: Sheet, box: tuple[float, float, float, float], panel: LinePanel, look: Look, top: float) -> Panel:
+    axes, xs = sheet.panel(*box), panel.xs
+    if not panel.counted:
+        low = min(0.0, xs[0])
+        axes.set_xlim(low, max(xs[-1], low + 1e-9))
+    elif _from_0(panel):
+        axes.set_xlim(0, xs[-1] * 1.03)
+    else:
+        pad = (xs[-1] / xs[0]) ** 0.04 if xs[-1] > xs[0] else 1.3
+        axes.set_xscale("log", base=2)
+        axes.set_xlim(xs[0] / pad, xs[-1] * pad)
+    if panel.logarithmic:
+        axes.set_yscale("log")
+    limits = (0.0, top) if panel.share else _limits(panel)
+    axes.set_ylim(*limits)
+    ticks.label_columns(sheet, axes, xs if panel.counted else ticks.linear(*axes.get_xlim(), 5))
+    ticks.label_rows(sheet, axes, _rows(panel, limits), ticks.percent if panel.share else ticks.number)
+    left = box[0]
+    sheet.write(left - 6, box[1] - 20, panel.unit, anchor="right" if text_width(panel.unit) < left - 6 else "left")
+    _draw_marks(sheet, axes, panel)
+    for line in panel.lines:
+        _draw_line(sheet, axes, line, look, panel.counted)
+    return axes
+
+
+def _draw_marks(sheet: Sheet, axes: Panel, panel: LinePanel) -> None:
+    for base in _bases(panel):
+        ends = (base.x, panel.xs[-1])
+        values = [_ideal(base, x, panel.ideal) for x in ends]
+        axes.plot(ends, values, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.6)
+    if panel.share:
+        axes.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
+    if panel.target is not None:
+        axes.axhline(panel.target, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
+    if panel.broken:
+        x, y = sheet.pixel(axes, axes.get_xlim()[0], axes.get_ylim()[0])
+        for up in (6, 11):
+            sheet.line([(x - 6, y - up + 3), (x + 6, y - up - 3)], width=1.4)
+
+
+def _bases(panel: LinePanel) -> Sequence[Point]:
+    bases = [([p for p in line.points if p.x == line.base] or line.points)[0] for line in panel.lines]
+    if panel.ideal == "each":
+        return list({base.x: base for base in bases}.values())
+    if panel.ideal == "inverse":
+        return [min(bases, key=lambda base: base.shown * base.x)]
+    return [max(bases, key=lambda base: base.shown / base.x)] if panel.ideal == "proportional" else []
+
+
+def _ideal(base: Point, x: float, kind: Ideal) -> float:
+    return base.shown * (base.x / x if kind == "inverse" else x / base.x)
+
+
+def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool) -> None:
+    hue = dashed(look.hue(line.framework), line.variant)
+    if len(line.points) > 1:
+        xs, ys = [p.x for p in line.points], [p.shown for p in line.points]
+        sheet.join(axes, xs, ys, hue, line.framework, width=2 if counted else 1.6)
+    if spans := [(p.x, *p.interval) for p in line.points if p.interval]:
+        whiskers = axes.vlines(*zip(*spans, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
+        sheet.belongs(whiskers, line.framework)
+    marked = line.points if counted else line.points[:: math.ceil(len(line.points) / _MARKS)]
+    for hollow in (False, True):
+        if group := [p for p in marked if p.hollow == hollow]:
+            dots_x, dots_y, refs = zip(*((p.x, p.shown, p.ref) for p in group), strict=True)
+            sheet.dots(axes, dots_x, dots_y, hue, refs, line.framework, hollow=hollow)
+
+
+def _name_ends(
+    sheet: Sheet, axes: Panel, panel: LinePanel, names: Sequence[Label], left: float, top: float, high: float
+) -> None:
+    columns: dict[float, list[tuple[Label, float]]] = {}
+    for line, name in zip(panel.lines, names, strict=True):
+        x, y = sheet.pixel(axes, line.points[-1].x, line.points[-1].shown)
+        columns.setdefault(x, []).append((name, y))
+    for x, members in columns.items():
+        at_the_end = left - x <= _END
+        places = spread([y for _, y in members], 16, top, top + high - 2)
+        for (name, y), place in zip(members, places, strict=True):
+            if at_the_end and abs(place - y) > 3:
+                sheet.line([(x + 7, y), (left - 10, place), (left - 3, place)], width=0.7)
+            if at_the_end:
+                sheet.write(left, place, name, colour="ink")
+            else:  # a line that ends early is named where it ends: a lead across the panel looks like a line
+                sheet.write(x + 9, place + 14, name, colour="ink", style="halo")
+
+
+def _name_extremes(sheet: Sheet, axes: Panel, panel: LinePanel, wide: float) -> None:
+    reach = panel.xs[-1]
+    ends = sorted((each for each in panel.lines if each.points[-1].x == reach), key=lambda line: line.points[-1].shown)
+    for line, below in ((ends[-1], False), *(((ends[0], True),) if len(ends) > 1 else ())):
+        x, y = sheet.pixel(axes, reach, line.points[-1].shown if below else axes.get_ylim()[1])
+        value = f" {panel.written(line.points[-1].shown)}"
+        floor = sheet.pixel(axes, reach, axes.get_ylim()[0])[1] - 5
+        text = shorten(line.name, wide - text_width(value))
+        name = Bilingual(zh=text.zh + value, en=text.en + value) if isinstance(text, Bilingual) else text + value
+        sheet.write(x, min(y + 16, floor) if below else y - 9, name, anchor="right", colour="ink", style="halo")
