@@ -29,12 +29,10 @@ HOSTILE = (  # each is drawn into every kind of figure
 
 def line(framework="pytorch", name="PyTorch", counts=(1, 2, 8, 16), one=100.0, **fields):
     points = tuple(
-        figures.ScalePoint(
-            devices=m, value=one * m**0.9, low=one * m**0.9 * 0.97, high=one * m**0.9 * 1.02, ref=f"{name}-{m}"
-        )
+        figures.Point(x=m, value=one * m**0.9, low=one * m**0.9 * 0.97, high=one * m**0.9 * 1.02, ref=f"{name}-{m}")
         for m in counts
     )
-    return figures.ScaleSeries(name=name, framework=framework, points=tuple(replace(p, **fields) for p in points))
+    return figures.Line(name=name, framework=framework, points=tuple(replace(p, **fields) for p in points))
 
 
 def shares(series):
@@ -47,14 +45,6 @@ STRIPS = (
     figures.Strip(label=MEMORY, samples=tuple((i / 2, float(i % 100)) for i in range(200)), mean=50.0),
     figures.Strip(label="GPU 0", samples=tuple((i / 2, None if 40 < i < 60 else 90.0) for i in range(200)), mean=90.0),
 )
-SWEEP = figures.SweepLine(
-    name="OneFlow",
-    framework="oneflow",
-    points=(
-        *(figures.SweepPoint(size=b, items_per_s=9.0 * b) for b in (16, 32, 64)),
-        figures.SweepPoint(size=128, oom=True),
-    ),
-)
 STEP = figures.StepBar(
     label="8",
     total=100.0,
@@ -66,30 +56,45 @@ STEP = figures.StepBar(
     ),
     communication=0.3,
 )
-CURVE = figures.Curve(name="256", key="pytorch", points=tuple((e, 76 * (1 - math.exp(-e / 9))) for e in range(1, 41)))
+CURVE = figures.Line(
+    name="256",
+    framework="pytorch",
+    points=tuple(figures.Point(x=e, value=76 * (1 - math.exp(-e / 9))) for e in range(1, 41)),
+)
+PANEL = figures.LinePanel(lines=(CURVE,), unit="%", target=75.0, counted=False)
 
 
-PANEL = figures.CurvePanel(label="", curves=(CURVE,), unit="%", target=75.0)
+def throughput(series, look, *, id, unit, **panel):
+    asked = figures.LinePanel(lines=tuple(series), unit=unit, **{"ideal": "proportional", **panel})
+    return figures.lines((asked,), look, id=id, value="items_per_s")
+
+
+def per_device(series, look, *, id, unit):
+    return throughput(series, look, id=id, unit=unit, ideal="none", valued=True)
+
+
+def curves(series, gains, look, *, id, unit):
+    panel = figures.LinePanel(lines=tuple(series), unit=unit, ideal="proportional")
+    gained = replace(panel, lines=tuple(gains), unit="x", ideal="each")
+    return figures.lines((panel, gained), look, id=id, value="items_per_s", tabled=1)
 
 
 def every_figure(look=LOOK, label="PyTorch"):
     """One figure of each kind, all with *label* where a name may stand."""
     series = (line(name=label), line("mxnet", "NGC MXNet", partial=True), line("paddle", origin="cited"))
     percent = tuple(map(shares, series))
+    shared = figures.LinePanel(label=label, lines=percent, share=True, valued=True, target=0.8)
     return {
-        "throughput": figures.throughput(series, look, id="f1", unit="images/s"),
-        "one_scale": figures.throughput((line(name=label, counts=(8,)),), look, id="f3", unit="images/s"),
-        "per_device": figures.per_device(series, look, id="f4", unit="images/s"),
-        "curves": figures.curves(series, percent, look, id="f5", unit="images/s"),
-        "time_to_solution": figures.time_to_solution(series, look, id="f7"),
+        "throughput": throughput(series, look, id="f1", unit="images/s"),
+        "bars": figures.bars((line(name=label, counts=(8,)),), look, id="f3", value="items_per_s", unit="images/s"),
+        "per_device": per_device(series, look, id="f4", unit="images/s"),
+        "curves": curves(series, percent, look, id="f5", unit="images/s"),
+        "time_to_solution": throughput(series, look, id="f7", unit="s", ideal="inverse", logarithmic=True),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
         "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
         "phase_shares": figures.phases((STEP,), look, id="f14", share=True),
-        "small_multiples": figures.small_multiples(
-            (figures.Multiple(label=label, series=percent),) * 4, look, id="f15"
-        ),
-        "batch_sweep": figures.size_sweep((replace(SWEEP, name=label),), look, id="f16", unit="images/s"),
-        "convergence": figures.convergence((replace(PANEL, label=label),), look, id="f17"),
+        "many_panels": figures.lines((shared,) * 5, look, id="f15", value="efficiency"),
+        "convergence": figures.lines((replace(PANEL, label=label),), look, id="f17", value="value", x="epoch"),
     }
 
 
@@ -173,16 +178,16 @@ def test_the_same_data_gives_the_same_bytes_whatever_a_users_matplotlibrc_and_na
     assert text == "a\ufffdb\ufffdc\ufffdd\ufffde"
 
     with pytest.raises(ValueError, match="figure id"):
-        figures.throughput(SERIES, LOOK, id='"><script>', unit="images/s")
+        throughput(SERIES, LOOK, id='"><script>', unit="images/s")
 
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 30, "axes.linewidth": 9, "svg.fonttype": "path", "text.usetex": True}):
         before = dict(matplotlib.rcParams)
-        figure = figures.throughput(SERIES, LOOK, id="rc", unit="images/s")
+        figure = throughput(SERIES, LOOK, id="rc", unit="images/s")
         assert dict(matplotlib.rcParams) == before
 
-    assert figure == figures.throughput(SERIES, LOOK, id="rc", unit="images/s")
+    assert figure == throughput(SERIES, LOOK, id="rc", unit="images/s")
 
 
 def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never():
@@ -196,8 +201,8 @@ def test_matplotlib_is_imported_when_a_figure_is_drawn_and_pyplot_never():
 
 def test_ticks_stand_at_the_measured_device_counts_and_where_they_would_touch_the_ends_keep_their_number():
     figure, dense = (
-        figures.throughput((line(counts=counts),), LOOK, id="t", unit="images/s")
-        for counts in ((1, 2, 8, 16), tuple(range(1, 200)))
+        throughput((line(counts=counts),), LOOK, id="t", unit="images/s", logarithmic=far)
+        for counts, far in (((1, 2, 8, 16), False), (tuple(range(1, 200)), True))
     )
 
     assert [label for label in texts(figure.svg) if label in {"1", "2", "4", "8", "16", "32"}] == ["1", "2", "8", "16"]
@@ -205,21 +210,19 @@ def test_ticks_stand_at_the_measured_device_counts_and_where_they_would_touch_th
     assert {"1", "199"} <= set(texts(dense.svg)) and len(texts(dense.svg)) < 60
 
 
-def test_one_scale_gives_bars_and_two_of_one_device_a_low_slope_with_both_values():
-    figure = figures.throughput((line(counts=(8,)), line("mxnet", counts=(8,))), LOOK, id="one", unit="images/s")
+def test_one_scale_gives_bars():
+    series = (line(counts=(8,)), line("mxnet", counts=(8,)))
+    figure = figures.bars(series, LOOK, id="one", value="items_per_s", unit="images/s")
+
     assert "ideal" not in [entry.key for entry in figure.legend]
     assert [classes.startswith("fill-hue") for classes in painted(figure.svg)] == [True, True]
     assert not re.findall(r'<path class="line-hue[^>]*stroke-width="2"', figure.svg)
-
-    slope, whole = (figures.per_device((line(one=10.0, counts=c),), LOOK, id="n", unit="") for c in ((1, 2), (1, 2, 4)))
-    assert "10.00" in texts(slope.svg) and "10.00" not in texts(whole.svg)
-    assert 'height="250"' in slope.svg and 'height="360"' in whole.svg
 
 
 @pytest.mark.parametrize(("changes", "sign", "note", "hollow"), sources.cases("figures.toml")["partial_values_those"])
 def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unless_whole(changes, sign, note, hollow):
     alone, beside = (
-        figures.throughput((line(**changes), *others), LOOK, id="p", unit="images/s")
+        throughput((line(**changes), *others), LOOK, id="p", unit="images/s")
         for others in ((), (line("mxnet", "MXNet"),))
     )
 
@@ -231,18 +234,17 @@ def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unl
     assert sign is not None or {*painted(alone.svg)} == {whole}
 
 
-def test_throughput_and_speedup_stand_side_by_side_each_with_its_ideal_and_names_stand_at_the_ends_or_in_a_legend():
+def test_throughput_and_speedup_stand_side_by_side_each_with_its_ideal_and_names_at_the_ends():
     gains = tuple(
-        replace(sery, points=tuple(replace(p, value=p.devices, low=None, high=None) for p in sery.points))
-        for sery in SERIES
+        replace(sery, points=tuple(replace(p, value=p.x, low=None, high=None) for p in sery.points)) for sery in SERIES
     )
-    both, one, none = (figures.curves(SERIES, each, LOOK, id="s", unit="images/s") for each in (gains, gains[:1], ()))
+    both, one, none = (curves(SERIES, each, LOOK, id="s", unit="images/s") for each in (gains, gains[:1], ()))
 
     assert {"images/s", "x"} <= set(texts(both.svg)) and "x" not in texts(none.svg)
     assert both.svg.count('class="mark') == 2 * none.svg.count('class="mark') == 2 * len(both.table.rows)
     assert len(re.findall(r'<path class="line-rule"[^>]*stroke-dasharray', both.svg)) == 2
     assert [entry.key for entry in both.legend] == ["ideal"]
-    assert [entry.key for entry in one.legend] == [*(each.framework for each in SERIES), "ideal"]
+    assert [texts(each.svg).count("NGC MXNet") for each in (both, one)] == [1, 1]
     assert 'class="' not in figures.as_picture(both.svg, "en").partition(">")[2]
 
 
@@ -254,41 +256,35 @@ def test_a_name_is_never_cut_within_a_number(width):
 
 
 def test_the_end_of_a_line_has_its_name_cut_in_the_middle_where_it_is_long_and_its_value():
-    per_device = figures.per_device((line(one=10.0, counts=(1, 2, 4)), line("mxnet", "MXNet")), LOOK, id="d", unit="")
-    whole = figures.throughput(SERIES, LOOK, id="t", unit="images/s")
+    valued = per_device((line(one=10.0, counts=(1, 2, 4)), line("mxnet", "MXNet")), LOOK, id="d", unit="")
+    whole = throughput(SERIES, LOOK, id="t", unit="images/s")
 
-    assert "PyTorch  34.82" in texts(per_device.svg)
-    assert "ideal" not in [entry.key for entry in per_device.legend]
+    assert "PyTorch  34.82" in texts(valued.svg)
+    assert "ideal" not in [entry.key for entry in valued.legend]
     assert len(re.findall(r'<path class="line-rule"[^>]*stroke-dasharray="2,3"', whole.svg)) == 1
 
     long = [f"TensorFlow · tf-cnn-benchmarks-resnet50-of-2018-once-{end}" for end in ("more", "again")]
     lines = [line(key, name) for key, name in zip(("tensorflow", "mxnet"), long, strict=True)]
-    found = figures.per_device(lines, LOOK, id="f", unit="images/s")
+    found = per_device(lines, LOOK, id="f", unit="images/s")
     labels = [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", found.svg) if "TensorFlow" in text]
     assert [re.fullmatch(r"TensorFlow.*…\S+-(more|again)\s+[\d.,]+", label)[1] for label in labels] == ["more", "again"]
 
 
-def test_small_multiples_name_the_highest_and_the_lowest_line_and_grey_the_rest():
+def test_more_than_four_panels_name_the_highest_and_the_lowest_line_and_have_a_legend():
     three = tuple(
-        figures.ScaleSeries(
-            name=name,
-            framework=name,
-            points=tuple(figures.ScalePoint(devices=m, value=v) for m, v in ((1, 1.0), (8, last))),
+        figures.Line(
+            name=name, framework=name, points=tuple(figures.Point(x=m, value=v) for m, v in ((1, 1.0), (8, last)))
         )
         for name, last in (("pytorch", 0.9), ("mxnet", 0.7), ("paddle", 0.5))
     )
-    panel = figures.Multiple(label="BERT-Base", detail="AMP · b64 · gradient_clipping = none", series=three)
+    panel = figures.LinePanel(label="BERT-Base", detail="AMP · b64", lines=three, share=True, valued=True)
 
-    figure = figures.small_multiples((panel, panel), LOOK, id="m")
-    two = figures.small_multiples((replace(panel, series=three[:2]),), LOOK, id="two")
+    figure = figures.lines((panel,) * 5, LOOK, id="m", value="efficiency")
     labels = texts(figure.svg)
 
-    assert labels.count("pytorch 90.0%") == labels.count("paddle 50.0%") == 2
+    assert labels.count("pytorch 90.0%") == labels.count("paddle 50.0%") == labels.count("AMP · b64") == 5
     assert not [label for label in labels if "mxnet" in label]
-    assert labels.count("8") == 2  # each panel has its own numbers of devices
-    assert labels.count("AMP · b64 · gradient_clipping = none") == 2
-    legends = [[entry.key for entry in each.legend] for each in (figure, two)]
-    assert ["others" in keys for keys in legends] == [True, False]
+    assert [entry.key for entry in figure.legend] == ["pytorch", "mxnet", "paddle", "ideal"]
 
 
 @pytest.mark.parametrize(("names", "indices", "dashed"), sources.cases("figures.toml")["hues"])
@@ -310,9 +306,9 @@ def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_patt
     look = figures.look(names)
     series = [line(name, name, counts=(1, 8, 64, 512, 1000), one=10.0 + i) for i, name in enumerate(names)]
 
-    svg = figures.throughput(series, look, id="many", unit="images/s").svg
+    svg = throughput(series, look, id="many", unit="images/s").svg
     bars = (line(partial=True, counts=(8,)), line("mxnet", counts=(8,)))
-    partial = figures.throughput(bars, LOOK, id="s", unit="images/s").svg
+    partial = figures.bars(bars, LOOK, id="s", value="items_per_s", unit="images/s").svg
 
     assert {int(i) for i in re.findall(r"hue-(\d+)", svg)} == {1, 2, 3, 4, 5, 6}
     assert set(names) <= set(texts(f"<svg>{svg}</svg>"))
@@ -321,28 +317,22 @@ def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_patt
 
 
 def test_without_anything_to_draw_there_is_a_table_and_no_svg():
-    missing = figures.ScaleSeries(
-        name="PyTorch", framework="pytorch", points=(figures.ScalePoint(devices=8, value=None, ref="c"),)
-    )
+    missing = figures.Line(name="PyTorch", framework="pytorch", points=(figures.Point(x=8, value=None, ref="c"),))
 
-    figure = figures.throughput((missing,), LOOK, id="none", unit="images/s")
+    figure = throughput((missing,), LOOK, id="none", unit="images/s")
 
     assert figure.svg is None
-    assert figure.table.rows == (("PyTorch", 8, None, None, None, None, "measured", False),)
-    for draw in (figures.phases, figures.small_multiples, figures.convergence):
-        assert draw((), LOOK, id="none").svg is None
-    assert figures.size_sweep((), LOOK, id="none", unit="").svg is None
+    assert figure.table.rows == (("PyTorch", 8, None),)
+    assert figures.phases((), LOOK, id="none").svg is None
+    assert figures.lines((), LOOK, id="none", value="value").svg is None
+    assert figures.bars((), LOOK, id="none", value="value", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
 
 
 def test_points_without_a_positive_number_are_left_out_of_the_drawing_and_kept_in_the_table():
-    odd = tuple(
-        figures.ScalePoint(devices=m, value=v) for m, v in ((1, math.nan), (2, 0.0), (4, 7.0), (8, math.inf), (16, 9.0))
-    )
+    odd = tuple(figures.Point(x=m, value=v) for m, v in ((1, math.nan), (2, 0.0), (4, 7.0), (8, math.inf), (16, 9.0)))
 
-    figure = figures.throughput(
-        (figures.ScaleSeries(name="A", framework="mxnet", points=odd),), LOOK, id="odd", unit=""
-    )
+    figure = throughput((figures.Line(name="A", framework="mxnet", points=odd),), LOOK, id="odd", unit="")
 
     assert figure.svg.count('class="mark') == 2
     assert len(figure.table.rows) == 5
@@ -372,13 +362,14 @@ def test_missing_samples_are_hatched_and_runs_of_one_group_share_a_time_axis():
 
 def test_curves_that_differ_little_have_a_marked_break_and_others_begin_at_zero():
     def panel(*values):
-        points = tuple((float(epoch), value) for epoch, value in enumerate(values))
-        return figures.CurvePanel(
-            label="top-1", curves=(figures.Curve(name="256", key="256", points=points),), unit="%"
-        )
+        points = tuple(figures.Point(x=float(epoch), value=value) for epoch, value in enumerate(values))
+        curve = figures.Line(name="256", framework="256", points=points)
+        return figures.LinePanel(label="top-1", lines=(curve,), unit="%", counted=False)
 
-    broken = figures.convergence((panel(74.0, 75.0, 76.0),), LOOK, id="b")
-    whole = figures.convergence((panel(10.0, 60.0, 76.0),), LOOK, id="w")
+    broken, whole = (
+        figures.lines((panel(*values),), LOOK, id="b", value="value", x="epoch")
+        for values in ((74.0, 75.0, 76.0), (10.0, 60.0, 76.0))
+    )
 
     assert "axis_break" in [entry.key for entry in broken.legend]
     assert "axis_break" not in [entry.key for entry in whole.legend]
@@ -442,21 +433,19 @@ def test_text_and_marks_stand_out_from_the_page_and_a_hue_has_one_name_in_both_t
 )
 def test_any_numbers_and_any_names_make_a_figure(drawn):
     series = tuple(
-        figures.ScaleSeries(
+        figures.Line(
             name=name,
             framework=FRAMEWORKS[i % 6],
             points=(
-                figures.ScalePoint(devices=1, value=value),
-                figures.ScalePoint(
-                    devices=count, value=value * count, low=value * (1 - spread), high=value * (1 + spread)
-                ),
+                figures.Point(x=1, value=value),
+                figures.Point(x=count, value=value * count, low=value * (1 - spread), high=value * (1 + spread)),
             ),
         )
         for i, (count, value, spread, name) in enumerate(drawn)
     )
 
-    found = [draw(series, LOOK, id="any", unit="images/s") for draw in (figures.throughput, figures.per_device)]
-    found.append(figures.curves(series, series, LOOK, id="any", unit="images/s"))
+    found = [draw(series, LOOK, id="any", unit="images/s") for draw in (throughput, per_device)]
+    found.append(curves(series, series, LOOK, id="any", unit="images/s"))
 
     assert all(figure.svg for figure in found)
     for figure in (figure for figure in found if figure.svg):
@@ -511,19 +500,20 @@ def test_summaries_become_series_by_everything_but_scale():
 
     assert (plain.name, xla.name) == ("PyTorch 2.4", "PyTorch w/XLA")
     assert (plain.variant, xla.variant) == (0, 1)
-    assert [(p.devices, p.value, p.low, p.ref) for p in plain.points] == [
+    assert [(p.x, p.value, p.low, p.ref) for p in plain.points] == [
         (1, 30.0, 27.0, CASE.id),
         (2, 25.0, 22.5, CASE.at_scale(1, 2).id),
     ]
     assert xla.points[0].value == 60.0
 
 
-def test_batch_sizes_have_a_panel_for_each_precision_and_names_behind_their_lines():
-    names, panels = ("OneFlow", "OneFlow · XLA"), ("FP32", "AMP")
-    lines = [replace(SWEEP, panel=panel, name=name) for panel in panels for name in names]
+def test_a_line_that_ended_early_says_so_behind_its_name():
+    points = (*(figures.Point(x=b, value=9.0 * b) for b in (16, 32)), figures.Point(x=64, value=None, state="OOM"))
+    swept = figures.Line(name="OneFlow", framework="oneflow", points=points, end="  (64: OOM)")
 
-    figure = figures.size_sweep(lines, LOOK, id="b", unit="images/s")
+    figure = figures.lines(
+        (figures.LinePanel(lines=(swept,)),), LOOK, id="b", value="items_per_s", x="batch_per_device"
+    )
 
-    labels = texts(figure.svg)
-    assert [labels.count(name) for name in (*panels, *names)] == [1, 1, 2, 2]
-    assert len({row[:2] for row in figure.table.rows}) == len(figure.table.rows)
+    assert "OneFlow  (64: OOM)" in texts(figure.svg)
+    assert [row[-1] for row in figure.table.rows] == ["", "", "OOM"]

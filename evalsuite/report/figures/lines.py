@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evalsuite.core.model import by_key
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import (
     Axis,
@@ -68,7 +69,7 @@ def lines(
     value: str,
     x: str = "devices",
     x_unit: str = "",
-    tabled: int = 99,
+    tabled: int | None = None,
 ) -> Figure:
     """*value* and *x* are the keys by which the page words the axes; the table has the first *tabled* panels."""
     visible = [replace(panel, lines=drawable(panel.lines)) for panel in panels]
@@ -88,9 +89,7 @@ def lines(
     return Figure(
         id=id,
         svg=draw(_draw, id, look, drawn) if drawn else None,
-        table=point_table(
-            [(panel.label, panel.unit, panel.lines, shown.lines) for panel, shown in _tabled(panels, tabled)], x, value
-        ),
+        table=point_table([(p.label, p.unit, p.lines, drawable(p.lines)) for p in panels[:tabled]], x, value),
         legend=(
             *entries.values(),
             *([LegendEntry(key="target", swatch=note_swatch("threshold"))] if aimed else []),
@@ -102,10 +101,6 @@ def lines(
         ),
         notes=point_notes(every),
     )
-
-
-def _tabled(panels: Sequence[LinePanel], most: int) -> list[tuple[LinePanel, LinePanel]]:
-    return [(panel, replace(panel, lines=drawable(panel.lines))) for panel in panels[:most]]
 
 
 def reaches_far(series: Sequence[Line]) -> bool:
@@ -260,20 +255,17 @@ def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool)
 def _name_ends(
     sheet: Sheet, axes: Panel, panel: LinePanel, names: Sequence[Label], left: float, top: float, high: float
 ) -> None:
-    columns: dict[float, list[tuple[Label, float]]] = {}
-    for line, name in zip(panel.lines, names, strict=True):
-        x, y = sheet.pixel(axes, line.points[-1].x, line.points[-1].shown)
-        columns.setdefault(x, []).append((name, y))
-    for x, members in columns.items():
-        at_the_end = left - x <= _END
-        places = spread([y for _, y in members], 16, top, top + high - 2)
-        for (name, y), place in zip(members, places, strict=True):
-            if at_the_end and abs(place - y) > 3:
-                sheet.line([(x + 7, y), (left - 10, place), (left - 3, place)], width=0.7)
-            if at_the_end:
-                sheet.write(left, place, name, colour="ink")
-            else:  # a line that ends early is named where it ends: a lead across the panel looks like a line
+    ends = [sheet.pixel(axes, line.points[-1].x, line.points[-1].shown) for line in panel.lines]
+    groups = by_key((0.0 if left - x <= _END else x, (name, x, y)) for name, (x, y) in zip(names, ends, strict=True))
+    for early, members in groups.items():
+        places = spread([y for *_, y in members], 16, top, top + high - 2)
+        for (name, x, y), place in zip(members, places, strict=True):
+            if early:  # it is named where it ends: a lead across the panel looks like a line
                 sheet.write(x + 9, place + 14, name, colour="ink", style="halo")
+                continue
+            if abs(place - y) > 3:
+                sheet.line([(x + 7, y), (left - 10, place), (left - 3, place)], width=0.7)
+            sheet.write(left, place, name, colour="ink")
 
 
 def _name_extremes(sheet: Sheet, axes: Panel, panel: LinePanel, wide: float) -> None:
