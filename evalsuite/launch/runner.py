@@ -1,5 +1,6 @@
 """Launches runs: one engine process after the other, each with its outcome written before the next begins."""
 
+import functools
 import os
 import shutil
 import time
@@ -20,9 +21,9 @@ from evalsuite.launch import engine_process, fault_attribution
 from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
 from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
-from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
 from evalsuite.logs import catalogue
 from evalsuite.machine import signals
+from evalsuite.machine.heartbeat import HeartbeatMonitor
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.engines import Engine
@@ -88,7 +89,10 @@ def launch(
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     inputs = folder.hash_records()
     # for other hosts alone: an agent of this machine sees our end by itself
-    monitor = None if launcher.engine.name == "local" else HeartbeatMonitor(folder, nodes=run.case.nodes)
+    monitor = None
+    if launcher.engine.name != "local":
+        ask_launcher = functools.partial(launcher_errors.read_lost_nodes, folder.engine_log)
+        monitor = HeartbeatMonitor(folder, nodes=run.case.nodes, ask_launcher=ask_launcher)
     exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
     if monitor and not why:
         lost = lost or launcher_errors.read_lost_nodes(folder.engine_log)

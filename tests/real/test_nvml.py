@@ -145,7 +145,7 @@ def test_the_look_at_a_node_names_what_is_on_its_devices_as_far_as_the_driver_te
     node = looked_at(tmp_path, library("READINGS", "PROCESSES"))
     found = [(device["device"], device["pid"], device.get("memory_bytes")) for device in node["facts"]["on_devices"]]
     assert found == [(0, 1, 3 << 30), (1, 2, None)]
-    assert "on_devices" in [trouble["kind"] for trouble in node["troubles"]]
+    assert "nodes.on_devices" in [check["detail"]["id"] for check in node["checks"]]
 
     node = looked_at(tmp_path, library("READINGS"))
     assert node["facts"]["devices"] == 2 and "on_devices" not in node["facts"]
@@ -156,4 +156,4 @@ def test_the_look_at_a_node_says_how_its_devices_are_set(tmp_path):
 
     found = [(pitfall["seen"]["id"], pitfall["seen"]["values"]["gpus"]) for pitfall in node["facts"]["pitfalls"]]
     assert found == [("machine.sm_clock_mhz_lowered", [0, 1]), ("machine.not_persistent", [0])]
-    assert [trouble["kind"] for trouble in node["troubles"]].count("pitfall") == 2
+    assert [check["detail"] for check in node["checks"]].count(node["facts"]["pitfalls"][0]["seen"]) == 1

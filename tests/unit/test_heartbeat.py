@@ -1,12 +1,13 @@
 """Signs of life by files: who is heard, and what a silence means."""
 
+import functools
 import os
 import time
 
 import pytest
 
-from evalsuite.launch.remote.heartbeat import HeartbeatMonitor
-from evalsuite.machine.heartbeat import EvaluatorLost, Heartbeat
+from evalsuite.launch.remote import launcher_errors
+from evalsuite.machine.heartbeat import EvaluatorLost, Heartbeat, HeartbeatMonitor
 from evalsuite.runs.store import RunFolder
 from tests import bad_files
 from tests.processes import soon
@@ -60,11 +61,13 @@ def test_a_launcher_that_says_which_node_it_lost_is_believed_at_once(folder):
         "ORTE has lost communication with a remote daemon.\n\n  Remote daemon: [[28067,0],2] on node c\n"
     )
 
-    assert HeartbeatMonitor(folder).find_lost() == ["c"]
+    ask_launcher = functools.partial(launcher_errors.read_lost_nodes, folder.engine_log)
+
+    assert HeartbeatMonitor(folder, ask_launcher=ask_launcher).find_lost() == ["c"]
 
 
 def test_a_node_that_is_never_heard_makes_a_run_incomplete(folder, monkeypatch):
-    monkeypatch.setattr("evalsuite.launch.remote.heartbeat.START_S", 0.2)
+    monkeypatch.setattr("evalsuite.machine.heartbeat.START_S", 0.2)
     one, two = (HeartbeatMonitor(folder, 0.2, nodes=nodes) for nodes in (1, 2))
     for monitor in (one, two):
         os.utime(folder.beat_path("a"))

@@ -21,7 +21,7 @@ from evalsuite.launch import engine_process
 from evalsuite.launch.checks import nodes
 from evalsuite.launch.checks.nodes import NodeFacts, chosen, look_at_nodes
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.machine import cores, foreign
+from evalsuite.machine import cores
 from evalsuite.machine.pitfalls import Pitfall
 from evalsuite.machine.sensors.sensor import DeviceProcess
 from evalsuite.plan.engines import Engine
@@ -171,7 +171,7 @@ def test_a_node_without_the_environment_is_refused_and_a_slow_one_taken_only_if_
 
 def test_the_runs_folder_is_another_where_the_word_in_it_is_and_absent_programs_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr(cores, "measure_seconds", lambda: 0.5)
-    monkeypatch.setattr(foreign, "busy_programs", dict)
+    monkeypatch.setattr(nodes, "busy_programs", dict)
     (tmp_path / nodes.TOKEN).write_text("ours")
 
     def seen(folder, token):
@@ -217,11 +217,11 @@ def test_the_nodes_of_an_engine_are_listed_and_an_engine_whose_nodes_nobody_know
 
 
 def test_a_program_that_keeps_cores_busy_is_seen(monkeypatch):
-    monkeypatch.setattr(foreign, "LEAST_CORES", 0.01)  # others may be busier here
-    monkeypatch.setattr(foreign, "MOST_NAMED", 1000)
+    monkeypatch.setattr(nodes, "LEAST_CORES", 0.01)  # others may be busier here
+    monkeypatch.setattr(nodes, "MOST_NAMED", 1000)
 
     with subprocess.Popen(["yes"], stdout=subprocess.DEVNULL) as hog:
-        found = soon(lambda: "yes" in (foreign.busy_programs(0.4) or ()))
+        found = soon(lambda: "yes" in (nodes.busy_programs(0.4) or ()))
         hog.kill()
 
     assert found
@@ -237,12 +237,12 @@ def test_programs_on_accelerators_are_named_as_far_as_they_are_known(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("namespace", "name"), [(foreign.FIRST_NAMESPACE, "init"), ("pid:[4026532000]", None)])
+@pytest.mark.parametrize(("namespace", "name"), [(nodes.FIRST_NAMESPACE, "init"), ("pid:[4026532000]", None)])
 def test_a_program_is_named_only_where_processes_are_numbered_as_the_driver_does(monkeypatch, namespace, name):
-    monkeypatch.setattr(foreign.os, "readlink", lambda path: namespace)
-    monkeypatch.setattr(foreign.files, "text", lambda path: "init" if path == Path("/proc/1/comm") else None)
+    monkeypatch.setattr(nodes.os, "readlink", lambda path: namespace)
+    monkeypatch.setattr(nodes.files, "text", lambda path: "init" if path == Path("/proc/1/comm") else None)
 
-    (process,) = foreign.name_processes([DeviceProcess(device=0, pid=1)])
+    (process,) = nodes.name_processes([DeviceProcess(device=0, pid=1)])
 
     assert process.name == name
 

@@ -16,11 +16,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
+
+import psutil
 
 from evalsuite import __version__
 from evalsuite.core import decode, files, paths, redaction
@@ -29,7 +31,7 @@ from evalsuite.core.findings import HostClocksDiffer
 from evalsuite.core.messages import Message
 from evalsuite.launch import engine_process
 from evalsuite.launch.remote import launcher_errors
-from evalsuite.machine import cgroups, cores, environment, foreign, pitfalls
+from evalsuite.machine import cgroups, cores, environment, pitfalls
 from evalsuite.machine.pitfalls import Pitfall
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.processor import Cpu
@@ -116,8 +118,8 @@ def facts(programs: Sequence[str] = ()) -> NodeFacts:
         sources_sha256=sources_sha256(),
         cores=Cpu(cgroups.limits(Path("/")), Path("/")).capacity,
         devices=len(accelerators),
-        busy=foreign.busy_programs(),
-        on_devices=None if on_devices is None else foreign.name_processes(on_devices),
+        busy=busy_programs(),
+        on_devices=None if on_devices is None else name_processes(on_devices),
         machine=f"{booted}/{os.uname().nodename}" if booted else None,  # a container with another name is another
         absent=tuple(program for program in programs if not os.access(program, os.X_OK)),
         pitfalls=pitfalls.find(),
@@ -302,3 +304,45 @@ def judge(
 def _on_device(process: DeviceProcess) -> str:
     memory = "" if process.memory_bytes is None else f", {process.memory_bytes / ROOM_BYTES:.1f} GiB"
     return f"{process.name or '?'} (pid {process.pid}, GPU {process.device}{memory})"
+
+
+FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO in include/linux/proc_ns.h
+LEAST_CORES = 0.3  # less is what any machine does anyway
+WATCHED_S = 0.5
+MOST_NAMED = 3
+
+
+def busy_programs(watched_s: float = WATCHED_S) -> dict[str, float]:
+    ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    before = _cpu_s(ours)
+    began = time.monotonic()
+    time.sleep(watched_s)
+    after, passed_s = _cpu_s(ours), time.monotonic() - began
+    busy: dict[str, float] = {}
+    for process, (name, cpu_s) in after.items():
+        if process in before:
+            busy[name] = busy.get(name, 0.0) + (cpu_s - before[process][1]) / passed_s
+    loud = sorted((item for item in busy.items() if item[1] >= LEAST_CORES), key=lambda item: -item[1])
+    return {name: round(cores, 1) for name, cores in loud[:MOST_NAMED]}
+
+
+def name_processes(running: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
+    """Adds program names. The driver gives the machine's process numbers, which are others in a container: there no
+    name is given."""
+    try:
+        ours = os.readlink("/proc/self/ns/pid") == FIRST_NAMESPACE
+    except OSError:
+        ours = False
+    return tuple(
+        replace(process, name=files.text(Path(f"/proc/{process.pid}/comm")) if ours else None) for process in running
+    )
+
+
+def _cpu_s(ours: set[int]) -> dict[int, tuple[str, float]]:
+    cpu_s_of = {}
+    for process in psutil.process_iter(["name", "cpu_times", "cmdline"]):
+        times = process.info["cpu_times"]
+        if process.pid in ours or times is None or any("evalsuite" in word for word in process.info["cmdline"] or ()):
+            continue
+        cpu_s_of[process.pid] = (process.info["name"] or "?", times.user + times.system)
+    return cpu_s_of
