@@ -15,7 +15,7 @@ from evalsuite.report.data import summary_json
 from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import words
-from evalsuite.results.compare import equivalence_results as proven_room
+from evalsuite.results.compare import equivalence as proven_room
 from evalsuite.runs.equivalence import receipts
 from tests import sources
 

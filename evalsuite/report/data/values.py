@@ -12,7 +12,7 @@ from evalsuite.report.book import blocks, columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
-from evalsuite.results.compare.equivalence_results import case_pairs
+from evalsuite.results.compare.equivalence import case_pairs
 from evalsuite.results.measure import convergence, latency
 from evalsuite.results.measure.first_prints import first_prints
 from evalsuite.results.rules import flops_and_energy

@@ -12,8 +12,7 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
-from evalsuite.results.compare.equivalence import Cause
-from evalsuite.results.compare.equivalence_results import CasePair, Shown, case_pairs
+from evalsuite.results.compare.equivalence import CasePair, Cause, Shown, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
 from evalsuite.results.measure.first_prints import FirstPrint, first_prints
 

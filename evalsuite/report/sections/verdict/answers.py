@@ -25,7 +25,7 @@ from evalsuite.results.compare.answers import (
     setting_of,
     unlike_settings,
 )
-from evalsuite.results.compare.equivalence_results import has_receipt
+from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.significance import EQUAL_WITHIN
