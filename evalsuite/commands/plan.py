@@ -43,7 +43,9 @@ def print_table(request: Request) -> None:
     rows = [(*_axes(case), f"{done[case.id]}/{repeats}", "; ".join(flags.get(case.id, ()))) for case in plan.cases]
     absent, others = _without_recipe(plan)
     alike = by_key(((*_axes(skip.case)[:3], skip.reason), skip.case) for skip in others)
-    rows += [(*_values(cases), say("plan.skip"), i18n.worded(reason)) for (*_, reason), cases in alike.items()]
+    for (*_, reason), cases in alike.items():
+        values = (", ".join(dict.fromkeys(column)) for column in zip(*map(_axes, cases), strict=True))
+        rows.append((*values, say("plan.skip"), i18n.worded(reason)))
     sides = {"framework": "left", "recipe": "left", "model": "left", "scale": "left", "precision": "left",
              "batch": "right", "done": "right", "note": "left"}  # fmt: skip
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
@@ -68,10 +70,6 @@ def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[S
     named = [(skip, (skip.case.framework, skip.case.model)) for skip in plan.skips]
     absent = dict.fromkeys(names for skip, names in named if skip.case.recipe == NO_RECIPE and {*names} <= there)
     return by_key(absent), [skip for skip, names in named if skip.case.recipe != NO_RECIPE or names not in absent]
-
-
-def _values(cases: Sequence[Case]) -> tuple[str, ...]:
-    return tuple(", ".join(dict.fromkeys(column)) for column in zip(*map(_axes, cases), strict=True))
 
 
 def find_unready(request: Request) -> dict[str, list[str]]:
@@ -123,7 +121,9 @@ def _print_commands(request: Request) -> None:
             words = shlex.join(redaction.redact_words(line)) if line else "(samples only: the first node reaches it)"
             print(f"#   on node {node}: {words}")
         if NOT_MADE_YET in whole.training:
-            print(f"#   {i18n.worded(_why_without_python(plan, case))}")
+            of_recipe = Message("commands.python_of_recipe", recipe=case.recipe)
+            why = Message("commands.python_made") if plan.recipe(case).pins(case.device) else of_recipe
+            print(f"#   {i18n.worded(why)}")
     for skip in plan.skips:
         print(f"# skipped: {skip.case.id}: {i18n.worded(skip.reason)}")
 
@@ -141,12 +141,6 @@ def _command_line(request: Request, case: Case) -> CommandLine:
         timeout_s=plan.spec.timeout_s,
         share=options.share,
     )
-
-
-def _why_without_python(plan: Plan, case: Case) -> str:
-    if plan.recipe(case).pins(case.device):
-        return Message("commands.python_made")
-    return Message("commands.python_of_recipe", recipe=case.recipe)
 
 
 CASE_FACTS = (

@@ -33,7 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     if scheduler is None:
         known = f"{', '.join(SCHEDULERS)} or {KUBERNETES}"
         raise EvalsuiteError.of("commands.submit_engines", name=arguments.engine, names=known)
-    request = _request(arguments, scheduler.name)
+    device = "gpu" if arguments.device == "auto" and "gres" in dict(arguments.ask) else arguments.device
+    asked = {**vars(arguments), "engine": scheduler.name, "device": device, "commands": False}
+    request = read_request(argparse.Namespace(**asked))
     allocation = _allocation(arguments, request)
     submitter = scheduler.submits_with
     text = script(
@@ -65,12 +67,6 @@ def script(directives: Sequence[str], command: Sequence[str], **facts: object) -
     environment.filters["quoted"] = shlex.quote
     text = environment.get_template("evaluation.sh.j2").render(directives=directives, command=command, **facts)
     return f"{text}\n"
-
-
-def _request(arguments: argparse.Namespace, engine: str) -> Request:
-    device = "gpu" if arguments.device == "auto" and "gres" in dict(arguments.ask) else arguments.device
-    asked = {**vars(arguments), "engine": engine, "device": device, "commands": False}
-    return read_request(argparse.Namespace(**asked))
 
 
 def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bool:

@@ -163,13 +163,9 @@ def _of_matrix(
                 )
                 there = case.at_scale(nodes, devices)
                 ways = variants.ways(recipe, adapter.name, spec.variants) if recipe else (variants.PLAIN,)
-                yield from ((_in_way(there, way), recipe) for way in ways)
-
-
-def _in_way(case: Case, way: str) -> Case:
-    if way == variants.PLAIN:
-        return case
-    return replace(case, options=tuple(sorted((*case.options, (variants.AXIS, way)))))
+                for way in ways:
+                    added = () if way == variants.PLAIN else ((variants.AXIS, way),)
+                    yield replace(there, options=tuple(sorted((*there.options, *added)))) if added else there, recipe
 
 
 def cores_per_device(spec: Spec, machine: Machine) -> int | None:

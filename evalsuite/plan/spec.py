@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from itertools import product
+from itertools import product, starmap
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -247,10 +247,6 @@ def price(text: str) -> tuple[float, str]:
     return float(match[1]), match[2]
 
 
-def _options(table: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(option(name, value) for name, value in table.items()))
-
-
 def _choices(table: Mapping[str, object]) -> tuple[tuple[tuple[str, str], ...], ...]:
     lists = {name: value if isinstance(value, list) and value else [value] for name, value in sorted(table.items())}
     _at_most(str(prod(map(len, lists.values()))), MOST_CASES, "options")
@@ -278,7 +274,9 @@ Retries = Annotated[int, From(int, retries)]
 Version = Annotated[tuple[str, str], From(str, variants.version)]
 Variants = Annotated[tuple[Variant, ...], decode.NAMES_ONCE]
 Rules = tuple[Annotated[Rule, From(Mapping[variants.Axis, object], variants.rule)], ...]
-Options = Annotated[tuple[tuple[str, str], ...], From(Mapping[str, object], _options)]
+Options = Annotated[
+    tuple[tuple[str, str], ...], From(Mapping[str, object], lambda table: tuple(sorted(starmap(option, table.items()))))
+]
 Choices = Annotated[tuple[tuple[tuple[str, str], ...], ...], From(Mapping[str, object], _choices)]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from evalsuite.contracts import registry
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.launch.provision import virtualenvs, wheels
+from evalsuite.launch.provision import virtualenvs
 from tests import sources
 from tests.toys import toynet
 
@@ -27,7 +27,7 @@ def devices(monkeypatch):
 
 @pytest.mark.parametrize(("pin", "served", "unserved"), sources.cases("wheels.toml")["served"])
 def test_a_wheel_serves_what_the_cuda_of_its_build_compiles_for(pin, served, unserved):
-    wheel = wheels.find_wheel(("numpy==1.23.5", pin))
+    wheel = virtualenvs.find_wheel(("numpy==1.23.5", pin))
 
     assert [each for each in (*served, *unserved) if wheel.serves(each)] == list(served)
 
@@ -76,5 +76,5 @@ def test_what_no_index_holds_is_refused_with_where_its_repository_has_it():
 @pytest.mark.parametrize(("framework", "recipe"), RECIPES, ids=[f"{name}.{recipe.name}" for name, recipe in RECIPES])
 def test_a_recipe_has_wheels_for_gpus_that_are_known_or_none(framework, recipe):
     for pins in (recipe.pins("gpu"), *recipe.other_wheels):
-        assert not pins or wheels.find_wheel(pins) or pins[0].startswith(UNKNOWN)
-        assert not pins or not wheels.is_without_gpu(pins[0])
+        assert not pins or virtualenvs.find_wheel(pins) or pins[0].startswith(UNKNOWN)
+        assert not pins or not virtualenvs.is_without_gpu(pins[0])

@@ -17,7 +17,7 @@ from evalsuite.contracts.registry import choose_adapters, discover
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Case, Device
-from evalsuite.launch.provision import virtualenvs, wheels
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.machine.sensors import accelerators
@@ -108,7 +108,7 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
 
 
 def _wheel(recipe: Recipe, device: Device) -> dict[str, str] | None:
-    wheel = wheels.find_wheel(virtualenvs.pins(recipe, device)) if device == "gpu" else None
+    wheel = virtualenvs.find_wheel(virtualenvs.pins(recipe, device)) if device == "gpu" else None
     if wheel is None:
         return None
     least, most = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most))

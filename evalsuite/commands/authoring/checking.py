@@ -22,7 +22,7 @@ from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision, Protocol
-from evalsuite.launch.provision import wheels
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue, reading
 from evalsuite.logs.recognition import Sniffer
 from evalsuite.machine.sensors.accelerators import Brought
@@ -141,7 +141,7 @@ def _check_installation(recipe: Recipe) -> Iterator[Message]:
         if not PIN.fullmatch(pin):
             yield _lack("no_exact_pin", pin=pin)
     gpu_pins = (recipe.pins("gpu"), *recipe.other_wheels) if "gpu" in recipe.devices else ()
-    for pin in (pins[0] for pins in gpu_pins if pins and wheels.is_without_gpu(pins[0])):
+    for pin in (pins[0] for pins in gpu_pins if pins and virtualenvs.is_without_gpu(pins[0])):
         yield _lack("pin_without_gpu", pin=pin)
     if recipe.requirements and not recipe.import_name:
         yield _lack("no_import_name")

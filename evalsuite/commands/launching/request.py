@@ -85,13 +85,17 @@ def read_request(arguments: argparse.Namespace) -> Request:
     made = plan.plan(spec, adapters, machine, refusals)
     asked = [*made.cases, *(skip.case for skip in made.skips)]
     check_shared(spec.participants, asked, {model for part in spec.matrices() for model in part.models})
-    _check_hosts(made, engine)
+    if engine.listed and not made.cases and made.skips and all(engine.refusal(skip.case) for skip in made.skips):
+        scales = tuple(dict.fromkeys(skip.case.scale for skip in made.skips))
+        raise EvalsuiteError.of("commands.hosts_fit_none", hosts=engine.nodes, scales=scales)
     paths = search_paths(arguments)
     dialects = catalogue.known(paths)
     for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
         catalogue.recipe_dialect(framework, adapters[framework].recipe(recipe), dialects)  # raises before the first run
     rehearsed.refuse_stand_in(os.environ)
-    store = Store(_folder(arguments.runs), group.number(arguments.group) if arguments.group is not None else None)
+    if arguments.runs.exists() and not arguments.runs.is_dir():
+        raise EvalsuiteError.of("commands.runs_file", path=arguments.runs)
+    store = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     rehearsed.refuse(store)
     if made.to_search:
         searched = batch_search.find_in_trials(made, store.root, dialects, machine.device)
@@ -115,14 +119,9 @@ def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
     if arguments.device == "auto" and not here.accelerators:
         if any(host.devices for host in read_hosts(arguments)):
             device = "gpu"
-        elif not _is_node(engine):
+        elif socket.gethostname().partition(".")[0] not in {name.partition(".")[0] for name in engine.nodes}:
             raise EvalsuiteError.of("commands.device_elsewhere", engine=engine.name)
     return Machine(cores=None, accelerators=None, device=device)
-
-
-def _is_node(engine: Engine) -> bool:
-    short = {name.partition(".")[0] for name in engine.nodes}
-    return socket.gethostname().partition(".")[0] in short
 
 
 def cases_asked(arguments: argparse.Namespace, engine: str) -> list[Case]:
@@ -148,12 +147,6 @@ def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None)
 def _without_container(table: str, name: str, image: str) -> EvalsuiteError:
     names = containers.RUNTIMES
     return EvalsuiteError.of("commands.image_without_container", table=table, name=name, image=image, names=names)
-
-
-def _check_hosts(made: Plan, engine: Engine) -> None:
-    if engine.listed and not made.cases and made.skips and all(engine.refusal(skip.case) for skip in made.skips):
-        scales = dict.fromkeys(skip.case.scale for skip in made.skips)
-        raise EvalsuiteError.of("commands.hosts_fit_none", hosts=engine.nodes, scales=tuple(scales))
 
 
 def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
@@ -248,12 +241,6 @@ def _launcher_in_container(engine: Engine) -> Refusal:
 def _absent_image(case: Case, recipe: Recipe) -> str | None:
     absent = recipe.image.startswith("/") and not Path(recipe.image).exists()
     return Message("commands.absent_image", path=recipe.image) if absent else None
-
-
-def _folder(path: Path) -> Path:
-    if path.exists() and not path.is_dir():
-        raise EvalsuiteError.of("commands.runs_file", path=path)
-    return path
 
 
 def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environments) -> Launcher:

@@ -114,12 +114,10 @@ def get(
             _fetch_submodule(repository.folder, place, mirror, incomplete, progress)
         return repository.folder
     if current.present:
-        raise CannotFetch.of(
-            "launch.checkout_expected",
-            folder=repository.folder,
-            found=_difference(current),
-            commit=repository.commit[:10],
-        )
+        changed = Message("launch.tree_changed", names=current.changed[:3])
+        facts = {"folder": repository.folder, "commit": repository.commit[:10]}
+        found = changed if current.changed else f"commit {current.short_commit}"
+        raise CannotFetch.of("launch.checkout_expected", **facts, found=found)
     address = source(repository, mirror)
     progress(redact(Message("launch.fetching", name=repository.name, commit=repository.commit[:10], address=address)))
     making = repository.folder.with_name(f"{repository.folder.name}.making")
@@ -236,7 +234,3 @@ def _has_content(repository: Repository, commit: str, path: str) -> bool:
 def _with_object(folder: Path, commit: str, path: str) -> str:
     listed = read_git("ls-tree", commit, "--", path, folder=folder).split()
     return f"{path} ({listed[1]} {listed[2]})" if listed else path
-
-
-def _difference(state: State) -> str:
-    return Message("launch.tree_changed", names=state.changed[:3]) if state.changed else f"commit {state.short_commit}"

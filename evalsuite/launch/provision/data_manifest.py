@@ -73,8 +73,9 @@ def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int) -> s
         if next(folder.glob(pattern), None) is None:
             return Message("launch.data_lacks", name=name, folder=folder, pattern=pattern, holds=declared.holds)
     for pattern, start in declared.magic.items():
-        if not _begins(first := min(folder.glob(pattern)), bytes.fromhex(start)):
-            return Message("launch.data_format", name=name, file=first, holds=declared.holds)
+        with open(first := min(folder.glob(pattern)), "rb") as stream:
+            if stream.read(len(start) // 2) != bytes.fromhex(start):
+                return Message("launch.data_format", name=name, file=first, holds=declared.holds)
     if declared.counted:
         there, wanted = sum(1 for _ in folder.glob(declared.counted)), max(ranks, declared.fewest)
         if there < wanted:
@@ -82,11 +83,6 @@ def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int) -> s
         if declared.loaders and there % (parts := ranks * declared.loaders):
             return Message("launch.data_uneven", name=name, there=there, ranks=ranks, parts=parts)
     return None
-
-
-def _begins(file: Path, start: bytes) -> bool:
-    with open(file, "rb") as stream:
-        return stream.read(len(start)) == start
 
 
 def _files_problem(name: str, thorough: bool) -> str | None:

@@ -88,7 +88,8 @@ def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Diff
         every = _split(git("ls-files", "-z", "--others"))
     states = dict(zip(listed[1::2], listed[::2], strict=True))
     # an ignored module is run in place of another, and a .gitignore that was added hides others
-    strange += [path for path in every if path.endswith((".gitignore", *IMPORTED)) and not _is_built(path)]
+    strange += [path for path in every if path.endswith(".gitignore")]
+    strange += [path for path in every if path.endswith(IMPORTED) and BUILT not in path.split("/")[:-1]]
     changed = {path for path, state in states.items() if state != "D"}
     changed |= {path for path in strange if BYTECODE not in path.split("/")}
     gone = tuple(path for path, state in states.items() if state == "D" and _is_wanted(path, wanted))
@@ -139,7 +140,3 @@ def _is_wanted(path: str, wanted: tuple[str, ...]) -> bool:
 
 def _split(paths: bytes) -> list[str]:
     return [os.fsdecode(path) for path in paths.split(b"\0") if path]
-
-
-def _is_built(path: str) -> bool:
-    return BUILT in path.split("/")[:-1] and not path.endswith(".gitignore")

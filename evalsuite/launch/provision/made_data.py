@@ -43,7 +43,10 @@ def make(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with locks.hold_lock(folder.with_name(f".{name}.lock")):
         if not _there(name, declared, size, seed, again):
-            _check_room(folder.parent, declared, size)
+            needed, free = data_sets.needed_bytes(declared, size), shutil.disk_usage(folder.parent).free
+            if free < needed:
+                gigabytes = {"free": f"{free / 1e9:.1f}", "needed": f"{needed / 1e9:.1f}"}
+                raise EvalsuiteError.of("launch.data_room", path=folder.parent, size=str(size), **gigabytes)
             _make(name, declared, folder, size, seed, progress)
     return folder
 
@@ -62,19 +65,14 @@ def _there(name: str, declared: DataSet, size: Size, seed: int, again: bool) -> 
     return False
 
 
-def _check_room(root: Path, declared: DataSet, size: Size) -> None:
-    needed, free = data_sets.needed_bytes(declared, size), shutil.disk_usage(root).free
-    if free < needed:
-        gigabytes = {"free": f"{free / 1e9:.1f}", "needed": f"{needed / 1e9:.1f}"}
-        raise EvalsuiteError.of("launch.data_room", path=root, size=str(size), **gigabytes)
-
-
 def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, progress: Progress) -> None:
     python = virtualenvs.ensure(environment_of(declared), progress=progress)
     making = folder.with_name(f".{name}.making")
     shutil.rmtree(making, ignore_errors=True)
     progress(Message("launch.data_making", name=name, size=str(size), seed=seed, library=declared.environment))
     answer = _write(python, name, declared, making, size, seed)
+    made = virtualenvs.existing(environment_of(declared))
+    assert made  # it has just written
     manifest = Manifest(
         name=name,
         source=declared.source,
@@ -87,7 +85,7 @@ def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, pro
         files=data_manifest.files_of(making),
         writer=declared.writer,
         writer_sha256=_writer_sha256(declared),
-        packages=_packages(declared),
+        packages=made.packages,
         evalsuite=__version__,
     )
     files.write_json(making / data_manifest.NAME, encode(manifest))
@@ -136,12 +134,6 @@ def _write(python: Path, name: str, declared: DataSet, making: Path, size: Size,
         raise EvalsuiteError.of("launch.data_writer", name=name, code=done.returncode, lines=lines)
     printed = json.loads(done.stdout.splitlines()[-1])
     return {split: printed["decoded_sha256"][split] for split in data_sets.counts(declared, size)}
-
-
-def _packages(declared: DataSet) -> Mapping[str, str]:
-    made = virtualenvs.existing(environment_of(declared))
-    assert made  # it has just written
-    return made.packages
 
 
 def _writer_sha256(declared: DataSet) -> str:

@@ -1,6 +1,7 @@
 """One virtual environment per set of pins, made on first use and shared between runs.
 
-They lie in the cache, never inside evalsuite's own environment. A CUDA build is refused on a machine without a GPU.
+They lie in the cache, never inside evalsuite's own environment. A CUDA build is refused on a machine without a GPU,
+and where the CUDA toolkit of its build does not serve the devices (`data/wheels.toml`).
 """
 
 import contextlib
@@ -11,10 +12,11 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any
 
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.core import files, locks, paths
@@ -22,7 +24,6 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Device
 from evalsuite.launch.programs import run_joined
-from evalsuite.launch.provision import wheels
 from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_installer
 from evalsuite.launch.provision.recipe_locks import (
     PYTORCH_CPU,
@@ -39,6 +40,10 @@ IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold di
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"
 AS_BUILT = ("--no-cache", "--no-build-isolation")  # against what is installed; the cache does not know against what
+Capability = tuple[int, int]  # NVIDIA's number of a device's instructions: (7, 0) of a V100
+Pins = tuple[str, ...]
+
+_FILE: Mapping[str, Any] = paths.read_data("wheels.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,36 +131,78 @@ def wanted_of(recipe: Recipe, device: Device) -> PinnedEnvironment:
         raise CannotInstall(
             Message("launch.recipe_no_requirements", recipe=recipe.name, device=device, instead=_instead(recipe))
         )
-    if device == "gpu" and (unserved := wheels.find_unserved(wanted, capabilities())):
-        raise CannotInstall(_no_wheel(recipe, *unserved))
+    if device == "gpu" and (unserved := find_unserved(wanted, capabilities())):
+        wheel, capability = unserved
+        least, most, got = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most, capability))
+        facts = {"pin": wheel.pin, "cuda": wheel.cuda, "least": least, "most": most, "got": got}
+        raise CannotInstall(Message("launch.no_wheel", **facts, instead=_instead(recipe)))
     return PinnedEnvironment(recipe=recipe, device=device, pins=wanted)
 
 
 def pins(recipe: Recipe, device: Device) -> tuple[str, ...]:
-    return wheels.choose_pins(recipe, device, capabilities() if device == "gpu" else ())
+    return choose_pins(recipe, device, capabilities() if device == "gpu" else ())
 
 
 @functools.cache
-def capabilities() -> tuple[wheels.Capability, ...]:
+def capabilities() -> tuple[Capability, ...]:
     """Of the NVIDIA devices here, or of those that EVALSUITE_COMPUTE_CAPABILITY names for a machine without them."""
     named = os.environ.get(CAPABILITY, "").replace(",", " ").split()
     if wrong := next((text for text in named if not re.fullmatch(r"\d{1,2}\.\d", text)), None):
         raise EvalsuiteError.of("launch.capability", name=CAPABILITY, text=wrong)
     capable = named or [gpu.compute_capability for gpu in open_accelerators().facts() if gpu.compute_capability]
-    return tuple(sorted({wheels.parse_capability(text) for text in capable}))
-
-
-def _no_wheel(recipe: Recipe, wheel: wheels.GpuWheel, capability: wheels.Capability) -> str:
-    least, most, got = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most, capability))
-    return Message(
-        "launch.no_wheel", pin=wheel.pin, cuda=wheel.cuda, least=least, most=most, got=got, instead=_instead(recipe)
-    )
+    return tuple(sorted({parse_capability(text) for text in capable}))
 
 
 def _instead(recipe: Recipe) -> str:
     if recipe.image:
         return Message("launch.image_instead", image=recipe.image)
     return Message("launch.own_image") if recipe.off_index else "--environment current"
+
+
+# Which devices the wheels of an environment serve
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuWheel:
+    pin: str
+    cuda: str
+    least: Capability
+    most: Capability
+
+    def serves(self, capability: Capability) -> bool:
+        return self.least <= capability and (capability <= self.most or capability[0] == self.most[0])
+
+
+def parse_capability(text: str) -> Capability:
+    """ "7.0" → (7, 0)."""
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
+
+
+def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
+    pin = next((pin for pin in pins if pin in _FILE["wheels"]), None)
+    if pin is None:
+        return None
+    cuda = _FILE["wheels"][pin]
+    least, most = map(parse_capability, _FILE["toolkits"][cuda])
+    return GpuWheel(pin=pin, cuda=cuda, least=least, most=most)
+
+
+def is_without_gpu(pin: str) -> bool:
+    return pin.partition("==")[0] in _FILE["without_gpu"]["names"]
+
+
+def choose_pins(recipe: Recipe, device: Device, capabilities: Iterable[Capability] = ()) -> Pins:
+    """The first that serve all *capabilities* (none: unknown), or its first where none do; () without any."""
+    every = list(capabilities)
+    choices = (recipe.pins(device), *(recipe.other_wheels if device == "gpu" else ()))
+    return next((pins for pins in choices if find_unserved(pins, every) is None), choices[0])
+
+
+def find_unserved(pins: Sequence[str], capabilities: Iterable[Capability]) -> tuple[GpuWheel, Capability] | None:
+    wheel = find_wheel(pins)
+    unserved = next((each for each in capabilities if wheel and not wheel.serves(each)), None)
+    return (wheel, unserved) if wheel and unserved else None
 
 
 # Making one
