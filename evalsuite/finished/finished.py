@@ -270,15 +270,30 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         options=tuple((name, tuple(values)) for name, values in among["options"].items()),
     )
     ranked = tuple(
-        _noun(Ranked, place, summary=of[place["case"]], flags=tuple(place.get("flags", ())))
+        _noun(
+            Ranked,
+            place,
+            known=place["lacks"] or place["evidence"],
+            summary=of[place["case"]],
+            flags=tuple(place.get("flags", ())),
+        )
         for place in facts["ranked"]
     )
     passed, apart = (
         tuple(_apart(row, of) for row in facts.get(key, ()) if row["case"] in of) for key in ("passed_over", "apart")
     )
     missing = tuple(_missing(row, of) for row in facts.get("missing", ()))
+    known = facts["lacks"] or (facts["evidence"] if len(ranked) > 1 else None)
     return _noun(
-        Answer, facts, setting=setting, scope=scope, ranked=ranked, passed_over=passed, apart=apart, missing=missing
+        Answer,
+        facts,
+        known=known,
+        setting=setting,
+        scope=scope,
+        ranked=ranked,
+        passed_over=passed,
+        apart=apart,
+        missing=missing,
     )
 
 

@@ -131,7 +131,11 @@ class Site:
             "seal": entry.seal,
             "journal_sha256": report.journal_sha256,
             "found": [
-                {"model": each.setting.model, "said": each.said, "cases": [of.summary.case.id for of in each.ranked]}
+                {
+                    "model": each.setting.model,
+                    "evidence": each.evidence,
+                    "cases": [of.summary.case.id for of in each.ranked],
+                }
                 for each in answers.headlines(report)
             ],
             "verdicts": {verdict.criterion: verdict.outcome for verdict in report.verdicts},

@@ -92,7 +92,7 @@ def judge(
     answers = [answer for answer in summary["answers"] if answer["nodes"] * answer["devices_per_node"] == 1]
     leading = [{place["framework"] for place in answer["ranked"] if place["leading"]} for answer in answers]
     ahead = any(
-        answer["said"] in ("fastest", "group", "consistent", "alone") and names == {vendor}
+        answer["evidence"] in ("decided", "open", "preliminary", None) and names == {vendor}
         for answer, names in zip(answers, leading, strict=True)
     )
     passed = any(verdict["criterion"] == "C1" and verdict["outcome"] == "pass" for verdict in summary["verdicts"])
@@ -103,7 +103,7 @@ def judge(
         else row["id"].split("-")[0]
         for row in summary["summaries"]
     ]
-    said = [answer["said"] for answer in answers]
+    said = [answer["evidence"] or "alone" for answer in answers]
     c1 = f"C1 {'passed' if passed else 'not passed'}" if scales != "1x1" else ""
     found = [", ".join(said), ", ".join(values), c1, ", ".join(sorted(own))]
     words = "; ".join(filter(None, found))

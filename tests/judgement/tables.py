@@ -40,7 +40,7 @@ def table(
         bent = (
             wrong(summary)
             if wrong
-            else any(answer["said"] in (*RANKED, "published") and answer["ranked"][1:] for answer in summary["answers"])
+            else any(answer["evidence"] in RANKED and answer["ranked"][1:] for answer in summary["answers"])
         )
         skipped = asked if "skipped" in asked else ""
         return verdict(bent, codes(summary), f"{ranked(summary)} {codes(summary)} {skipped}")
@@ -118,7 +118,7 @@ CASES: dict[str, JudgementCase] = {
                         table([f"{row('alpha', '5990')},", f"{row('alpha', '6012')},single run"], f"{HEAD},note")),
     "cited ahead": case("cited runs, one 1.7 % ahead", "never fastest",
                         table([*runs(FIVE, NUMBERED), *runs(BEHIND, NUMBERED, framework="beta")], f"{HEAD},run",
-                              wrong=lambda of: any(answer["said"] == "fastest" for answer in of["answers"]))),
+                              wrong=lambda of: any(answer["evidence"] == "decided" for answer in of["answers"]))),
     "Simpson": case("two models, each with its own first", "no overall winner",
                     table([row("alpha", "5990"), row("beta", "5000"), row("alpha", "100", model="bert_base"),
                            row("beta", "200", model="bert_base")], wrong=lambda of: len(of["answers"]) < 2)),

@@ -21,7 +21,7 @@ FACTS = (
 )
 LINE = "2026-11-20 {hour:02d}:{minute:02d}:{second:06.3f} "
 LINE += "Epoch: [0][{step:3d}/{of}]\tTime {seconds:.4f} (0.6000)\tData 0.002 (0.001)\tLoss {loss:.4f}\n"
-RANKED = ("fastest", "consistent", "group")
+RANKED = ("decided", "preliminary", "open")
 
 
 class Workplace:
@@ -76,7 +76,7 @@ def codes(summary: Mapping, *ignored: str) -> str:
 
 def ranked(summary: Mapping) -> str:
     return ", ".join(
-        f"{answer['said']}: {answer['ranked'][0]['framework']}" if answer["ranked"] else answer["said"]
+        f"{answer['evidence'] or 'alone'}: {answer['ranked'][0]['framework']}" if answer["ranked"] else "none"
         for answer in summary.get("answers", ())
     )
 

@@ -39,7 +39,7 @@ def test_a_fastest_one_is_named_only_with_enough_runs_and_steps():
 
     five, three, one, short = ask(FIVE), ask(FIVE[:3]), ask((1.0,)), ask(FIVE, protocol=synthetic.QUICK)
 
-    assert (five.said, three.said, one.said, short.said) == ("fastest", "consistent", "untold", "untold")
+    assert (five.known, three.known, one.known, short.known) == ("decided", "repeats", "runs", "runs")
     assert five.deciding is None and three.chance is not None
     assert (three.deciding.needed, three.deciding.runs) == ("repeats", 4) and three.deciding.chance > 0.9
     assert (one.deciding.needed, one.deciding.runs, one.deciding.chance) == ("repeats", 8, None)
@@ -64,9 +64,9 @@ def test_published_figures_are_ranked_and_never_tested_and_simulated_ones_are_no
 
     found = only([replace(slow, origin=origin), replace(fast, origin=origin)])
 
-    assert (found.said, found.ahead, found.deciding) == ("published", (), None)
+    assert (found.known, found.ahead, found.deciding) == ("source", (), None)
     assert found.lead == pytest.approx(0.25)
-    assert only([replace(slow, origin="simulated"), fast]).said == "untold"
+    assert only([replace(slow, origin="simulated"), fast]).known == "runs"
 
 
 def test_other_facts_and_a_slower_script_of_a_framework_are_not_ranked_and_say_in_what_they_differ():
@@ -133,13 +133,13 @@ def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
         "chainer": ("unsupported", "no AMP", ()),
         "oneflow": ("elsewhere", "", (160,)),
     }
-    assert found[64].said == "alone"
+    assert found[64].known is None
     assert {gap.framework: gap.why for gap in found[160].missing}["pytorch"] == "elsewhere"
 
 
 def test_a_question_without_a_value_is_answered_by_its_reasons_and_synthetic_data_are_one_of_their_own():
     found = only([], [case("pytorch")])
-    assert (found.said, found.ranked, found.lead, found.deciding) == ("none", (), None, None)
+    assert (found.known, found.ranked, found.lead, found.deciding) == (None, (), None, None)
     assert [gap.why for gap in found.missing] == ["not_run"]
 
     cases = [case("oneflow", options=(("data", value),)) for value in ("synthetic", "ofrecord", "imagenet")]

@@ -73,7 +73,7 @@ def test_work_and_place_must_be_equal(ours, theirs, key):
 
     assert keys(obstacles(a, b, FRAMEWORKS)) == [f"facts.{key}"]
     assert len(fairness.groups([a, b], FRAMEWORKS)) == 2
-    assert decisions.keep_apart(a, b).evidence == "apart"
+    assert decisions.keep_apart(a, b).evidence == "not_comparable"
 
 
 @pytest.mark.parametrize(("ours", "theirs", "apart", "unknown"), sources.cases("fairness.toml")["other_kinds"])
@@ -93,13 +93,13 @@ def test_what_a_framework_chooses_never_keeps_it_out(key):
 
 
 @pytest.mark.parametrize("key", ["data", "optimiser", "clipping", "parallel_layout", "communication", "host_kind"])
-def test_where_a_fact_is_unknown_a_ranking_is_indicative_and_has_no_test(key):
+def test_where_a_fact_is_unknown_a_ranking_is_preliminary_and_has_no_test(key):
     full = replace(MANY, protocol=Protocol())
     slow, fast = stating(full, without=[key]), stating(full, "mxnet", speeds=tuple(2 * speed for speed in SPEEDS))
 
     assert obstacles(fast, slow, FRAMEWORKS) == ()
     assert fairness.unknown_facts(fast, slow) == (key,)
-    assert decisions.decide(slow, fast).evidence == "unknown"
+    assert decisions.decide(slow, fast).known == "facts"
 
 
 def test_runs_of_one_case_that_state_different_things_are_unlike_another_case():
@@ -170,5 +170,5 @@ def test_the_pages_script_is_told_what_may_be_compared_and_what_differs():
     assert found == {
         frozenset((tensorflow, pytorch)): "decided",
         frozenset((tensorflow, mxnet)): "decided",
-        frozenset((pytorch, mxnet)): "tie",
+        frozenset((pytorch, mxnet)): "equal",
     }

@@ -21,7 +21,6 @@ from evalsuite.report.sections.verdict import answers as said
 from evalsuite.report.sections.verdict import cards, matrix, verdict
 from evalsuite.report.text import names, numbers, words
 from evalsuite.results.compare import decisions
-from evalsuite.results.compare.answers import OF_EVIDENCE
 from evalsuite.results.compare.scaling import with_scaling
 from tests import pages, reports, sources, synthetic
 
@@ -119,16 +118,18 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
     for answer in book.answers:
         pair = answer.lead_pair
         bold = {place.summary.case.id for place in answer.ranked} & book.ahead
-        assert not bold or answer.said in ("fastest", "tie")
+        assert not bold or answer.evidence in ("decided", "equal")
         if pair is not None and not answer.level:
-            assert answer.said == OF_EVIDENCE[pair.evidence]
+            assert answer.known == pair.known
         sentence = said.sentence(answer, SPOKEN).plain("en")
-        assert [key for key, word in WORDS.items() if re.search(word, sentence)] == [answer.said]
+        assert [key for key, word in WORDS.items() if re.search(word, sentence)] == [
+            answer.evidence if len(answer.ranked) > 1 else "alone"
+        ]
     for block in (block for model in models(book) for block in model.blocks):
         answer = figure_titles.shown_answer(block)
         if answer and len(answer.ranked) > 1:
             title = figure_titles.of_throughput(block, SPOKEN, "throughput").plain("en")
-            assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.said]
+            assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.evidence]
 
 
 def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(report_of):

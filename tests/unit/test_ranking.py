@@ -54,7 +54,7 @@ def test_of_one_framework_its_variants_are_ranked_by_the_rule_of_frameworks_and_
     tied = only([summary(100.0, FAST), summary(99.8, SLOW)])
     single = only([summary(100.0, FAST, around=(1.0,)), summary(90.0, SLOW, around=(1.0,))])
 
-    assert (fastest.said, tied.said, single.said) == ("fastest", "tie", "untold")
+    assert (fastest.known, tied.known, single.known) == ("decided", "equal", "runs")
     assert ranked(fastest) == [FAST, SLOW, BARE]
     assert fastest.lead == pytest.approx(100.0 / 90.0 - 1)
     assert tied.lead is None and single.deciding.runs == 8
@@ -109,9 +109,9 @@ def test_an_option_may_change_what_a_script_states_and_two_scripts_must_state_th
     options = [summary(100.0, FAST), _stating(summary(90.0, SLOW), "data", "imagenet")]
     scripts = [summary(100.0), _stating(summary(90.0, recipe="other"), "data", "imagenet")]
 
-    assert only(options).said == "fastest"
+    assert only(options).known == "decided"
     apart = only(scripts)
-    assert apart.said == "alone" and [each.why for each in apart.apart] == [("facts.data",)]
+    assert apart.known is None and [each.why for each in apart.apart] == [("facts.data",)]
     assert sentence(apart) == "Only “reference-resnet50” has a result to rank: 100.00 images/s (n = 5)."
 
 

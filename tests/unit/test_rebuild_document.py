@@ -96,7 +96,7 @@ def test_rows_of_a_published_table_are_ranked_by_what_it_says_and_adam_over_all_
     found = answers.headline(of_model)
     [[obstacle]] = [case.obstacles for case in found.apart]
 
-    assert (found.devices, found.said) == (32, "alone")
+    assert (found.devices, found.known) == (32, None)
     assert (obstacle.key, {obstacle.ours, obstacle.theirs}) == ("facts.optimiser", {"adam", "lazy adam"})
 
 

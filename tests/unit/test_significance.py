@@ -66,7 +66,7 @@ def test_between_campaigns_a_lead_of_less_than_five_percent_says_nothing():
 
     assert not significance.compare(ours, theirs).behind
     assert significance.compare(make(OTHER, [97.0] * 5, "b", rounds=False), theirs).behind
-    assert winners.rank([make(OTHER, [90.0] * 5, "a"), theirs]).evidence == "indicative"
+    assert winners.rank([make(OTHER, [90.0] * 5, "a"), theirs]).known == "campaign"
 
 
 @pytest.mark.parametrize(("shares", "behind"), sources.table("significance.toml")["shares"])
@@ -95,7 +95,7 @@ def test_of_two_campaigns_each_must_show_the_order():
 
     agreed, moved = winners.rank([first, of(OTHER, 90.0, 180.0)]), winners.rank([first, of(OTHER, 90.0, 200.0)])
 
-    assert (agreed.evidence, moved.evidence) == ("decided", "open")
+    assert (agreed.known, moved.known) == ("decided", "open")
 
 
 @pytest.mark.parametrize(("lead", "needed", "runs"), [(2.0, "anew", 7), (1.4, "anew", 10), (0.4, "longer", 20)])
@@ -105,7 +105,7 @@ def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_tha
     ranking = winners.rank([make(CASE, [100 + lead] * 5), make(OTHER, [100 + line for line in noise])])
 
     deciding = ranking.pairs[0].deciding
-    assert (ranking.evidence, deciding.needed, deciding.runs) == ("open", needed, runs)
+    assert (ranking.known, deciding.needed, deciding.runs) == ("open", needed, runs)
     assert (deciding.chance >= 0.5) == (needed == "anew")
 
 
@@ -113,7 +113,7 @@ def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_tha
 def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
     ranking = winners.rank([make(CASE, [100.0] * len(values)), make(OTHER, values)])
 
-    assert ranking.evidence == evidence
+    assert ranking.known == evidence
     assert (ranking.false_exclusion is not None) == (evidence == "decided")
 
 
@@ -152,7 +152,7 @@ def test_a_lead_that_levels_of_a_campaign_could_make_is_told_from_a_larger_one(l
     noisy = [100.0, 101.0, 99.0, 100.5, 99.5]
     ranking = winners.rank([make(CASE, noisy), make(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
 
-    assert ranking.evidence == "decided"
+    assert ranking.known == "decided"
     assert (ranking.own_level < 1e-6) == few and 0 <= ranking.own_level < 0.3
 
 
@@ -160,8 +160,8 @@ def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no
     few = winners.rank([make(CASE, [100.0] * 3), make(OTHER, [90.0, 93.0, 88.0])])
     many = winners.rank([make(CASE, [100.0] * 5), make(OTHER, [90.0] * 5)])
 
-    assert (few.evidence, few.chance, few.false_exclusion) == ("consistent", pytest.approx(0.1), None)
-    assert (many.evidence, many.chance) == ("decided", None)
+    assert (few.known, few.chance, few.false_exclusion) == ("repeats", pytest.approx(0.1), None)
+    assert (many.known, many.chance) == ("decided", None)
     assert 0 < many.false_exclusion < 0.06
 
 
@@ -173,8 +173,8 @@ def test_what_an_option_changes_is_told_by_the_same_rule():
     across = decide(make(on, noisy[1], "b"), make(off, noisy[0], "a"), purpose=setting("xla"))
     within = decide(make(on, noisy[1]), make(off, noisy[0]), purpose=setting("xla"))
 
-    assert across.evidence == "open"  # of two campaigns
-    assert within.evidence == "decided"  # by 3 % in every round
+    assert across.known == "open"  # of two campaigns
+    assert within.known == "decided"  # by 3 % in every round
 
 
 # statistics
@@ -289,7 +289,7 @@ def test_few_rounds_of_two_are_held_against_the_scatter_of_all():
     assert open_cases(of(CASE, (100.0,) * 3), other) == {"toynet", "othernet"}
     assert open_cases(of(CASE, (100.0,) * 3), other, *more) == set()
     ranked = winners.rank(summaries([*of(CASE, (100.0,) * 3), *other, *more[0], *more[1]]))
-    assert (ranked.evidence, [row.case.framework for row in ranked.group]) == ("decided", ["toynet"])
+    assert (ranked.known, [row.case.framework for row in ranked.group]) == ("decided", ["toynet"])
 
 
 def test_a_case_without_a_rival_has_the_full_repeats():

@@ -10,13 +10,16 @@ from typing import Literal
 from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, ranking, winners
 from evalsuite.results.compare.decisions import (
-    PUBLISHED,
     Deciding,
     Decision,
     Evidence,
+    Known,
+    Lack,
     decide,
+    evidence,
     flags,
     keep_apart,
+    lack,
     price,
     speed,
 )
@@ -27,22 +30,6 @@ from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import failed_runs
 
 FAILED_RUNS = "failed_runs"  # the obstacle that only some of the runs are left over
-Said = Literal[  # the last three: by the scripts, without a clock of ours; one alone; none has a value
-    "fastest", "tie", "group", "consistent", "indicative", "untold", "unknown_facts", "suspicious", "published",
-    "printed", "alone", "none",
-]  # fmt: skip
-OF_EVIDENCE: Mapping[Evidence, Said] = {
-    "decided": "fastest",
-    "tie": "tie",
-    "open": "group",
-    "consistent": "consistent",
-    "preliminary": "untold",
-    "indicative": "indicative",
-    "suspicious": "suspicious",
-    "unknown": "unknown_facts",
-    "cited": "published",
-    "printed": "printed",
-}
 Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_planned"]
 
 
@@ -64,8 +51,16 @@ class Ranked:
     ratio: float
     leading: bool
     judged: bool = True  # False: too little is known of it, and nothing is said of it
-    evidence: Evidence | None = None  # of the first and this; None of the first
+    known: Known | None = None  # of the first and this; None of the first
     flags: tuple[str, ...] = ()  # codes of the rules that a reader of the value must know
+
+    @property
+    def evidence(self) -> Evidence | None:
+        return evidence(self.known) if self.known else None
+
+    @property
+    def lacks(self) -> Lack | None:
+        return lack(self.known) if self.known else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,17 +97,28 @@ class Answer:
     setting: Conditions
     nodes: int
     devices_per_node: int
-    said: Said
+    known: Known | None  # None: fewer than two may be ranked
     scope: RankingScope = ranking.FRAMEWORKS
     ranked: tuple[Ranked, ...] = ()  # the highest median first
     apart: tuple[Apart, ...] = ()
     passed_over: tuple[Apart, ...] = ()  # not ranked, and no slower than the second of whom the lead is
     missing: tuple[Missing, ...] = ()
-    chance: float | None = None  # with "consistent": of such an order where all are equal
+    chance: float | None = None  # with "repeats": of such an order where all are equal
     false_exclusion: float | None = None
     own_level: float | None = None
     missed: tuple[tuple[float, float], ...] = ()
     deciding: Deciding | None = None
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What is said of the order, in the words that are said of two of it."""
+        if self.known is None:
+            return "not_comparable" if self.ranked and self.apart else None
+        return evidence(self.known)
+
+    @property
+    def lacks(self) -> Lack | None:
+        return lack(self.known) if self.known else None
 
     @property
     def devices(self) -> int:
@@ -160,13 +166,13 @@ class Answer:
     @property
     def ahead(self) -> tuple[str, ...]:
         """The ids of the cases that lead where others are known to be behind: all that is bold."""
-        decided = self.said in ("fastest", "tie") and self.next
+        decided = self.known in ("decided", "equal") and self.next
         return tuple(leader.summary.case.id for leader in self.leaders) if decided else ()
 
     @property
     def level(self) -> bool:
         """Whether several lead: equal ones, or such as the runs do not tell apart."""
-        return self.said in ("tie", "group")
+        return self.known in ("equal", "open")
 
     @cached_property
     def decisions(self) -> Mapping[tuple[str, str], Decision]:
@@ -174,12 +180,6 @@ class Answer:
         rivals = [entry.summary for entry in self.ranked]
         pairs = (decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
         return {(pair.first.case.id, pair.second.case.id): pair for pair in pairs}
-
-    @property
-    def wording(self) -> str:
-        """What is said; where some were measured here, not all are published figures."""
-        some = self.said == "published" and any(entry.summary.origin not in PUBLISHED for entry in self.ranked)
-        return "published_some" if some else self.said
 
     @property
     def second(self) -> Ranked | None:
@@ -191,7 +191,7 @@ class Answer:
 
     @property
     def compared(self) -> tuple[Summary, ...]:
-        pair = self.lead_pair if self.said != "untold" else None
+        pair = self.lead_pair if self.known != "runs" else None
         first = tuple(entry.summary for entry in (self.leaders if pair or self.level else self.ranked))
         return (*first, pair.second) if pair else first
 
@@ -351,13 +351,12 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     members = sorted(winners.entrants(parts[0]), key=speed, reverse=True) if parts else []
     result = winners.rank(members, scope)
     ranked = _ranked(members, result)
-    said: Said = OF_EVIDENCE[result.evidence] if result else "alone" if ranked else "none"
     others = [row for row in asked.valid if all(row is not each.summary for each in ranked)]
     return Answer(
         setting=setting,
         nodes=nodes,
         devices_per_node=per_node,
-        said=said,
+        known=result.known if result else None,
         scope=scope,
         ranked=ranked,
         apart=tuple(_apart(row, ranked, scope) for row in others),
@@ -378,7 +377,7 @@ def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[bool, int,
 def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[Ranked, ...]:
     rivals = result.rivals if result else members[:1]
     parts = (result.group, result.judged) if result else (rivals, rivals)
-    known = {pair.second.case.id: pair.evidence for pair in result.pairs} if result else {}
+    known = {pair.second.case.id: pair.known for pair in result.pairs} if result else {}
     leading, judged = ({row.case.id for row in part} for part in parts)
     return tuple(
         Ranked(
@@ -386,7 +385,7 @@ def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[R
             ratio=speed(rival) / speed(rivals[0]),
             leading=rival.case.id in leading,
             judged=rival.case.id in judged,
-            evidence=known.get(rival.case.id),
+            known=known.get(rival.case.id),
             flags=flags(rival),
         )
         for rival in rivals
@@ -405,8 +404,8 @@ def left_over(summary: Summary) -> tuple[Obstacle, ...]:
 
 def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
     unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
-    deciding = result.group if result.evidence == "open" else result.judged  # the first two of whom it is not decided
-    return price(result.evidence, deciding, unknown, len(result.rivals))
+    deciding = result.group if result.known == "open" else result.judged  # the first two of whom it is not decided
+    return price(result.known, deciding, unknown, len(result.rivals))
 
 
 def _of_same_work(setting: Conditions) -> Conditions:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Interval, Summary
@@ -24,20 +24,24 @@ from evalsuite.results.measure.summary import (
 
 PUBLISHED = ("cited", "digitised")
 FEWEST_RUNS = 3  # of fewer, no order is spoken of
-Evidence = Literal[
+Evidence = Literal[  # all that is said of two, in every form (docs/decisions/0024-one-decision-a-pair.md)
     "decided",  # the first is ahead
-    "tie",  # they are equal within 1.5 %
+    "equal",  # within 1.5 %
     "open",  # five runs and more do not tell
-    "consistent",  # all runs of the first lie above, and they are fewer than five
-    "preliminary",  # fewer runs or steps
-    "indicative",  # the runs are not known to be of one campaign
-    "suspicious",  # the higher value contradicts its own scaling (D12)
-    "unknown",  # some fact of the work or the place is not stated of both
-    "cited",  # other people's figures, which are not tested
-    "printed",  # no clock of ours confirms them
-    "apart",  # they may not be ranked with each other
+    "preliminary",  # something is lacking
+    "not_comparable",  # they may not be ranked with each other
 ]
-CLEAR = ("decided", "tie", "open", "suspicious")  # what is known of the two will not change by what else is stated
+Lack = Literal[  # of what is preliminary
+    "repeats",  # all runs of the first lie above, and they are fewer than five
+    "runs",  # they are fewer, shorter, failed or disturbed
+    "campaign",  # the runs are not known to be of one
+    "base",  # the higher value contradicts its own scaling (D12)
+    "facts",  # some of the work or the place is not stated of both
+    "source",  # they are other people's figures, which are not tested
+    "clock",  # none of ours confirms them
+]
+Known = Evidence | Lack
+CLEAR = ("decided", "equal", "open", "base")  # what is known of the two will not change by what else is stated
 Needed = Literal["repeats", "window", "facts", "base", "campaign", "anew", "longer"]
 ANEW = (7, 10, 15, 20)  # repeats of a new evaluation that an open order may ask for
 
@@ -55,11 +59,15 @@ class Deciding:
 class Decision:
     first: Summary  # of the higher median
     second: Summary
-    evidence: Evidence
+    known: Known
     compared: PairComparison
-    obstacles: tuple[Obstacle, ...] = ()  # with "apart"
+    obstacles: tuple[Obstacle, ...] = ()  # with "not_comparable"
     unknown: tuple[str, ...] = ()  # facts that are not stated of both
     rivals: int = 2
+
+    @property
+    def evidence(self) -> Evidence:
+        return evidence(self.known)
 
     @property
     def lead(self) -> float:
@@ -84,7 +92,7 @@ class Decision:
 
     @cached_property
     def deciding(self) -> Deciding | None:
-        return price(self.evidence, (self.first, self.second), self.unknown, self.rivals)
+        return price(self.known, (self.first, self.second), self.unknown, self.rivals)
 
 
 def flags(summary: Summary) -> tuple[str, ...]:
@@ -97,8 +105,8 @@ def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpo
     first, second = _faster_first(a, b)
     compared, rivals = significance.compare(second, first, among), max(2, len(among))
     unknown = fairness.unknown_facts(first, second, purpose)
-    evidence = _evidence(first, second, compared, unknown)
-    return Decision(first=first, second=second, evidence=evidence, compared=compared, unknown=unknown, rivals=rivals)
+    known = _known(first, second, compared, unknown)
+    return Decision(first=first, second=second, known=known, compared=compared, unknown=unknown, rivals=rivals)
 
 
 def keep_apart(
@@ -108,26 +116,38 @@ def keep_apart(
     first, second = _faster_first(a, b)
     unlike = tuple(dict.fromkeys((*also, *fairness.obstacles(first, second, purpose))))
     none = PairComparison(behind=False, basis="runs")
-    return Decision(first=first, second=second, evidence="apart", compared=none, obstacles=unlike) if unlike else None
+    return (
+        Decision(first=first, second=second, known="not_comparable", compared=none, obstacles=unlike)
+        if unlike
+        else None
+    )
 
 
-def _evidence(first: Summary, second: Summary, compared: PairComparison, unknown: Sequence[str]) -> Evidence:
+def evidence(known: Known) -> Evidence:
+    return cast(Evidence, known) if known in get_args(Evidence) else "preliminary"
+
+
+def lack(known: Known) -> Lack | None:
+    return cast(Lack, known) if known in get_args(Lack) else None
+
+
+def _known(first: Summary, second: Summary, compared: PairComparison, unknown: Sequence[str]) -> Known:
     both, few = (first, second), min(first.n, second.n) < FULL_REPEATS
     if any(row.origin in PUBLISHED for row in both):
-        return "cited"
+        return "source"
     if any(row.grounds == "printed" for row in both):
-        return "printed"
+        return "clock"
     if min(first.n, second.n) < FEWEST_RUNS or any(map(_is_weak, both)) or (few and not compared.behind):
-        return "preliminary"
+        return "runs"
     if unknown:
-        return "unknown"
+        return "facts"
     if not compared.behind:
-        return "tie" if compared.equal else "open"
+        return "equal" if compared.equal else "open"
     if few and not compared.early:
-        return "consistent"
+        return "repeats"
     if compared.basis == "across":
-        return "indicative"
-    return "suspicious" if suspicious(first) else "decided"
+        return "campaign"
+    return "base" if suspicious(first) else "decided"
 
 
 def _is_weak(summary: Summary) -> bool:
@@ -136,17 +156,15 @@ def _is_weak(summary: Summary) -> bool:
     return undecided or unfit or bool(disturbances(summary, (BusyMachine,)))
 
 
-def price(evidence: Evidence, rows: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:
+def price(known: Known, rows: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:
     """What would decide an order of *rows*, the highest first; None where nothing is known to, or it is decided."""
-    if evidence == "suspicious":
-        return Deciding(needed="base")
-    if evidence == "unknown":
+    if known == "base" or known == "campaign":
+        return Deciding(needed=known)
+    if known == "facts":
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
-    if evidence == "indicative":
-        return Deciding(needed="campaign")
-    if evidence == "open":
+    if known == "open":
         return _anew(rows, rivals)
-    if evidence not in ("preliminary", "consistent"):
+    if known not in ("runs", "repeats"):
         return None
     again = [short_window(row) for row in rows]
     more = [FULL_REPEATS if short else max(0, FULL_REPEATS - row.n) for row, short in zip(rows, again, strict=True)]

@@ -15,17 +15,17 @@ from evalsuite.core import paths
 from evalsuite.core.findings import AheadInFirstHalf, AheadInSecondHalf
 from evalsuite.core.model import Finding, Measurement, Summary
 from evalsuite.results.compare import fairness, ranking, significance
-from evalsuite.results.compare.decisions import CLEAR, Decision, Evidence, decide
+from evalsuite.results.compare.decisions import CLEAR, Decision, Known, decide
 from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.compare.significance import Basis
 from evalsuite.results.measure.summary import failed_runs
 
 FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
-SPOKEN = ("decided", "consistent", "unknown")  # what puts one ahead of all others
+SPOKEN = ("decided", "repeats", "facts")  # what puts one ahead of all others
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 LEADS_ASKED = (0.02, 0.05)
-WEAKEST = ("cited", "printed", "preliminary", "unknown")  # of one such pair the whole is no more
-OF_A_LEAD = ("consistent", "indicative", "suspicious", "decided")  # the weakest first
+WEAKEST: Sequence[Known] = ("source", "clock", "runs", "facts")  # of one such pair the whole is no more
+OF_A_LEAD: Sequence[Known] = ("repeats", "campaign", "base", "decided")  # the weakest first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +34,8 @@ class RankingResult:
     pairs: tuple[Decision, ...]  # of the first and each other
     judged: tuple[Summary, ...]  # without those of whom too little is known, below two that are clear
     group: tuple[Summary, ...]
-    evidence: Evidence
-    chance: float | None = None  # with "consistent": of such an order where all are equal
+    known: Known
+    chance: float | None = None  # with "repeats": of such an order where all are equal
     basis: Basis = "runs"  # the weakest of those that the group rests on
     false_exclusion: float | None = None  # of an order or a group
     own_level: float | None = None  # of such a lead among equals, were their levels in a campaign to scatter as runs do
@@ -56,22 +56,22 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS)
     if len(rivals) < 2:
         return None
     every = [decide(rivals[0], rival, rivals, scope.purpose) for rival in rivals[1:]]
-    clear = next((place for place, pair in enumerate(every) if pair.evidence in CLEAR), len(every))
-    pairs = [pair for place, pair in enumerate(every) if place <= clear or pair.evidence in CLEAR]
+    clear = next((place for place, pair in enumerate(every) if pair.known in CLEAR), len(every))
+    pairs = [pair for place, pair in enumerate(every) if place <= clear or pair.known in CLEAR]
     judged = (rivals[0], *(pair.second for pair in pairs))
     group = (rivals[0], *(pair.second for pair in pairs if not pair.behind))
-    evidence, fewest = _evidence(pairs, scope, rivals), min(row.n for row in judged)
+    known, fewest = _known(pairs, scope, rivals), min(row.n for row in judged)
     basis: Basis = next(
         kind for kind in ("across", "runs", "rounds") if any(pair.compared.basis == kind for pair in pairs)
     )
-    simulated = evidence in ("decided", "tie", "open") and basis != "across"
+    simulated = known in ("decided", "equal", "open") and basis != "across"
     return RankingResult(
         rivals=tuple(rivals),
         pairs=tuple(every),
         judged=judged,
         group=group,
-        evidence=evidence,
-        chance=by_chance([row.n for row in judged]) if evidence == "consistent" else None,
+        known=known,
+        chance=by_chance([row.n for row in judged]) if known == "repeats" else None,
         basis=basis,
         false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
         own_level=_own_level(judged, group) if simulated else None,
@@ -79,18 +79,18 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = ranking.FRAMEWORKS)
     )
 
 
-def _evidence(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequence[Summary]) -> Evidence:
-    levels = [pair.evidence for pair in pairs]
+def _known(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequence[Summary]) -> Known:
+    levels = [pair.known for pair in pairs]
     for weak in WEAKEST:
         if weak in levels:
             return weak
     level = [pair for pair in pairs if not pair.behind]
     if not level:
         return next(kind for kind in OF_A_LEAD if kind in levels)
-    if "consistent" in levels:
-        return "preliminary"
+    if "repeats" in levels:
+        return "runs"
     others = [decide(a.second, b.second, rivals, scope.purpose) for a, b in combinations(level, 2)]
-    return "tie" if all(pair.evidence == "tie" for pair in (*level, *others)) else "open"
+    return "equal" if all(pair.known == "equal" for pair in (*level, *others)) else "open"
 
 
 def _missed(group: Sequence[Summary], rivals: int, runs: int) -> tuple[tuple[float, float], ...]:
@@ -157,7 +157,7 @@ def changed_by_halves(summaries: Sequence[Summary]) -> Iterator[Finding]:
     """One for each comparison whose winner is another over one half of the window, by at least what tells two apart."""
     for members in fairness.groups(summaries, fairness.FRAMEWORKS):
         result = rank(members)
-        if result is not None and result.evidence in SPOKEN and len(result.group) == 1:
+        if result is not None and result.known in SPOKEN and len(result.group) == 1:
             yield from _otherwise(result.first, members)
 
 

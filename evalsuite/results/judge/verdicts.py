@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.core.model import Case, Row, Summary, Verdict, VerdictCell
-from evalsuite.results.compare.decisions import Evidence
+from evalsuite.results.compare.decisions import Known
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose, group, groups
 from evalsuite.results.compare.winners import RankingResult, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria
@@ -14,17 +14,17 @@ from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid, values
 
 BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
-REASONS: dict[Evidence, str] = {
+REASONS: dict[Known, str] = {
     "decided": "faster",
-    "tie": "tie",
+    "equal": "tie",
     "open": "no_difference",
-    "consistent": "consistent",
-    "indicative": "indicative",
-    "suspicious": "contradicts_scaling",
-    "preliminary": "cannot_tell",
-    "cited": "cannot_tell",
-    "printed": "cannot_tell",
-    "unknown": "unknown_facts",
+    "repeats": "consistent",
+    "campaign": "indicative",
+    "base": "contradicts_scaling",
+    "runs": "cannot_tell",
+    "source": "cannot_tell",
+    "clock": "cannot_tell",
+    "facts": "unknown_facts",
 }
 
 
@@ -69,15 +69,15 @@ def fastest(summaries: Sequence[Summary]) -> Verdict:
 
 def _ahead(result: RankingResult) -> VerdictCell:
     first, second = result.first, result.second
-    reason = REASONS[result.evidence]
-    if result.evidence == "preliminary" and min(first.n, second.n) >= FULL_REPEATS:
+    reason = REASONS[result.known]
+    if result.known == "runs" and min(first.n, second.n) >= FULL_REPEATS:
         reason = "short_window" if any(map(short_window, (first, second))) else "disturbed"
     if reason == "faster" and result.basis == "rounds":
         reason = "faster_in_rounds"
     if reason == "no_difference" and result.false_exclusion is None:
         reason = "no_difference_across"
     named = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
-    if result.evidence in ("tie", "open"):
+    if result.known in ("equal", "open"):
         named.append(("group", ", ".join(row.case.framework for row in result.group)))
     if result.chance is not None:
         named.append(("chance", f"{result.chance:.4f}"))

@@ -103,8 +103,8 @@ def _order(answer: Answer, words: Words, devices: int) -> Text:
         lead = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
         second = candidates.in_sentence(answer.candidate(pair.second), answer.scope, words)
         values |= {"second": second, "lead": lead}
-    level = {"group": "level", "tie": "tie_level"}.get(answer.said) if pair is None else None
-    return words.pick(f"figures.title_{level or answer.wording}", values)
+    level = "_level" if answer.level and pair is None else ""
+    return words.pick(f"figures.title_{answer.evidence}{level}", values)
 
 
 def _efficient(block: Block) -> Sequence[Scaled]:

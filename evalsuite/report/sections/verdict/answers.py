@@ -245,12 +245,12 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["second"] = _named(answer, pair.second, words)
         values["lead"] = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
         values["all"] = numbers.count(len(answer.ranked)).about(anchor(answer))
-    if answer.said == "tie":
+    if answer.lacks:
+        values["lacks_text"] = words(f"answers.lacks_{answer.lacks}")
+    if answer.known == "equal":
         values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
-    if answer.chance is not None:
-        values["chance"] = numbers.chance(answer.chance).about(anchor(answer))
     said = words.pick(f"answers.{_key(answer)}", values)
     if not answer.passed_over:
         return said
@@ -259,23 +259,15 @@ def sentence(answer: Answer, words: Words) -> Text:
 
 def unstated(answer: Answer) -> list[Obstacle]:
     obstacles = {each.key: each for entry in answer.apart for each in entry.obstacles}
-    if answer.said != "alone" or not all(map(why_not_comparable.is_unstated, obstacles.values())):
+    if len(answer.ranked) != 1 or not all(map(why_not_comparable.is_unstated, obstacles.values())):
         return []
     return list(obstacles.values())
 
 
 def _key(answer: Answer) -> str:
-    if answer.level:
-        return answer.said if answer.next else f"{answer.said}_all"
-    if unstated(answer):
-        return "unstated"
-    if answer.said != "untold":
-        return answer.wording
-    if answer.fewest < 2:
-        return "untold_single" if all(entry.summary.n < 2 for entry in answer.ranked) else "untold_some_single"
-    if answer.in_steps:
-        return "untold_apart"
-    return "untold_overlap" if any(pair.behind for pair in answer.decisions.values()) else "untold_alike"
+    if len(answer.ranked) == 1:
+        return "unstated" if unstated(answer) else "alone"
+    return f"{answer.evidence}_all" if answer.level and not answer.next else f"{answer.evidence}"
 
 
 def _order(answer: Answer, words: Words) -> Rendered:
@@ -329,15 +321,15 @@ def deciding(answer: Answer, words: Words) -> Text | None:
 
 def outlying(answer: Answer) -> list[Ranked]:
     """Those whose order with the first is open for a run far from its others."""
-    return [entry for entry in answer.leaders if answer.said == "group" and "D09" in entry.flags]
+    return [entry for entry in answer.leaders if answer.known == "open" and "D09" in entry.flags]
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     """What would decide, and what else a reader of the sentence must know."""
     ranked = {answer.candidate(entry.summary) for entry in answer.ranked}
-    apart = answer.apart if answer.said == "alone" else ()
+    apart = answer.apart if len(answer.ranked) == 1 else ()
     others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
-    if answer.said == "alone":
+    if len(answer.ranked) == 1:
         others += [(gap.candidate, missing(gap, answer, words)) for gap in answer.missing if gap.why == "no_valid_run"]
     unranked = (_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked)
     reasons = [words("answers.closed", said_text=each) for each in unranked]
@@ -349,7 +341,7 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     failed = ((entry.summary, why) for entry in answer.ranked for why in left_over(entry.summary))
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
     reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
-    needed = deciding(answer, words) if answer.said != "alone" else None
+    needed = deciding(answer, words) if len(answer.ranked) != 1 else None
     reasons += _outside(answer, words)
     texts: list[Rendered] = [*_news(answer, words), *reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(texts).about(anchor(answer)) if texts else None
@@ -376,7 +368,7 @@ def _flagged(answer: Answer, entry: Ranked, words: Words) -> Text:
 
 
 def _outside(answer: Answer, words: Words) -> Iterator[Text]:
-    for entry in answer.leaders if answer.ahead or answer.said in ("group", "consistent") else ():
+    for entry in answer.leaders if answer.ahead or answer.known in ("open", "repeats") else ():
         run = median_run(entry.summary)
         for each in run.findings:
             if isinstance(each, MostlyOutside):

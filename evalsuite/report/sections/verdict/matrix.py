@@ -12,12 +12,11 @@ from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.compare.answers import OF_EVIDENCE, Answer, Missing, headline
+from evalsuite.results.compare.answers import Answer, Missing, headline
 
-OF_SAID = {said: evidence for evidence, said in OF_EVIDENCE.items()}
 WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
-    **dict.fromkeys(("decided", "tie"), "decided"),
-    **dict.fromkeys(("consistent", "cited", "printed"), "plain"),
+    **dict.fromkeys(("decided", "equal"), "decided"),
+    **dict.fromkeys(("repeats", "source", "clock"), "plain"),
 }
 VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item", "training")  # of a cell, beside its share
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
@@ -109,20 +108,20 @@ def _order(answer: Answer) -> tuple[object, ...]:
 def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Standing:
     ranked = next((entry for entry in answer.ranked if entry.summary.case.framework == framework), None)
     if ranked:
-        known = ranked.evidence or OF_SAID.get(answer.said)
+        known = ranked.known or answer.known
         pair = " ".join(names.case_anchor(entry.summary.case) for entry in (answer.ranked[0], ranked))
         return replace(
             _valued(book, answer, ranked.summary),
-            why=words("evidence.unknown") if answers.unstated(answer) else None,
+            why=words("unlike.unstated_facts") if answers.unstated(answer) else None,
             weight=WEIGHTS.get(known, "weak"),
             flagged=bool(ranked.flags),
-            pair=pair if ranked.evidence else "",
-            evidence=known or "",
+            pair=pair if ranked.known else "",
+            evidence=ranked.evidence or answer.evidence or "",
         )
     beside = [entry for entry in (*answer.apart, *answer.passed_over) if entry.summary.case.framework == framework]
     if beside:
         best = max(beside, key=lambda entry: entry.summary.items_per_s.value)
-        why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("evidence.apart")
+        why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("evidence.not_comparable")
         return replace(_valued(book, answer, best.summary), why=why, flagged=bool(best.flags))
     absent = next((absence for absence in answer.missing if absence.framework == framework), None)
     return _absent(book, answer, absent, words)
