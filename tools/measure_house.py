@@ -123,7 +123,7 @@ def charts(checkout: Path) -> list[str]:
 
 
 def _names_figures(node: ast.AST) -> bool:
-    """As `figures.throughput`, or `from evalsuite.report.figures.scaling import throughput`."""
+    """As `figures.lines`, or `from evalsuite.report.figures.lines import lines`."""
     if isinstance(node, ast.Attribute):
         return isinstance(node.value, ast.Name) and node.value.id == "figures"
     return isinstance(node, ast.ImportFrom) and "report.figures" in (node.module or "")

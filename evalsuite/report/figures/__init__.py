@@ -5,7 +5,6 @@ An SVG holds only numbers, units and proper names: words live in HTML (docs/repo
 
 from collections.abc import Callable, Mapping
 
-from evalsuite.report.figures.bars import bars
 from evalsuite.report.figures.data import (
     Bilingual,
     Figure,
@@ -18,7 +17,7 @@ from evalsuite.report.figures.data import (
     plain,
     series_of,
 )
-from evalsuite.report.figures.lines import LinePanel, lines, reaches_far
+from evalsuite.report.figures.lines import LinePanel, bars, lines, reaches_far
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import Look, as_picture, css, family, look, palette

@@ -1,4 +1,4 @@
-"""Lines over what grows: the devices, a batch size, an option, or the time of a training."""
+"""Lines over what grows: the devices, a batch size, an option, or the time of a training; bars for one scale alone."""
 
 import math
 from collections.abc import Sequence
@@ -22,6 +22,8 @@ from evalsuite.report.figures.data import (
     point_table,
     positive,
 )
+from evalsuite.report.figures.shapes import Box, cores, row_chart, whiskers
+from evalsuite.report.figures.shapes import bars as draw_boxes
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch, swatch
 from evalsuite.report.text import numbers
@@ -31,6 +33,7 @@ _LABEL, _DETAIL = 20, 17  # what stands above the unit
 _COMPACT = 4  # panels: more stand in three columns, where only the highest and the lowest line are named
 _LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
+_ROW, _FOOT = 30, 34  # of bars
 FLAT = 0.4  # of the highest value: curves that span less have an axis with a marked break
 Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
 
@@ -125,7 +128,8 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
     room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
     room = min(room, WIDTH / columns / (1 if columns == 1 or alike else 2.6))
-    lefts = max(_margin(panel) for panel in panels)
+    forms = [(_rows(panel, _limits(panel)), ticks.percent if panel.share else ticks.number) for panel in panels]
+    lefts = max(46, *(ticks.margin(*form) for form in forms))
     rooms = room if alike else room * columns
     wide = (WIDTH - rooms - columns * lefts - (columns - 1) * _BETWEEN) / columns
     head = _TOP + (_LABEL if any(panel.label for panel in panels) else 0) + (_DETAIL if compact else 0)
@@ -155,10 +159,6 @@ def _ending(line: Line, panel: LinePanel) -> Label:
     if isinstance(name, Bilingual):
         return Bilingual(zh=f"{name.zh}{value}{line.end}", en=f"{name.en}{value}{line.end}")
     return f"{name}{value}{line.end}"
-
-
-def _margin(panel: LinePanel) -> float:
-    return max(ticks.margin(_rows(panel, _limits(panel)), ticks.percent if panel.share else ticks.number), 46)
 
 
 def _limits(panel: LinePanel) -> tuple[float, float]:
@@ -243,8 +243,8 @@ def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool)
         xs, ys = [p.x for p in line.points], [p.shown for p in line.points]
         sheet.join(axes, xs, ys, hue, line.framework, width=2 if counted else 1.6)
     if spans := [(p.x, *p.interval) for p in line.points if p.interval]:
-        whiskers = axes.vlines(*zip(*spans, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
-        sheet.belongs(whiskers, line.framework)
+        drawn = axes.vlines(*zip(*spans, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
+        sheet.belongs(drawn, line.framework)
     marked = line.points if counted else line.points[:: math.ceil(len(line.points) / _MARKS)]
     for hollow in (False, True):
         if group := [p for p in marked if p.hollow == hollow]:
@@ -278,3 +278,39 @@ def _name_extremes(sheet: Sheet, axes: Panel, panel: LinePanel, wide: float) -> 
         text = shorten(line.name, wide - text_width(value))
         name = Bilingual(zh=text.zh + value, en=text.en + value) if isinstance(text, Bilingual) else text + value
         sheet.write(x, min(y + 16, floor) if below else y - 9, name, anchor="right", colour="ink", style="halo")
+
+
+def bars(series: Sequence[Line], look: Look, *, id: str, value: str, unit: str) -> Figure:
+    visible = tuple(sorted(drawable(series), key=lambda line: -line.points[0].shown))
+    return Figure(
+        id=id,
+        svg=draw(_draw_bars, id, look, as_drawn(visible), unit) if visible else None,
+        table=point_table([("", unit, series, visible)], "devices", value),
+        axes=(Axis(key=value, unit=unit),),
+        notes=point_notes(visible),
+    )
+
+
+def _draw_bars(id: str, look: Look, series: Sequence[Line], unit: str) -> str:
+    names = [line.name for line in series]
+    sheet, panel = row_chart(
+        id, names, row=_ROW + 10 / len(names), top=8, foot=_FOOT, right=WIDTH - 84, widest=240, gap=20
+    )
+    top = max(v for s in series for p in s.points for v in (p.value, p.high) if positive(v))
+    panel.set_xlim(0, top * 1.02)
+    ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), grid=True)
+    sheet.write(sheet.pixel(panel, 0, 0)[0] - 10, sheet.height - _FOOT + 12, unit, anchor="right")
+    for row, line in enumerate(series):
+        _bar_row(sheet, panel, line, look.hue(line.framework), row)
+    return sheet.svg()
+
+
+def _bar_row(sheet: Sheet, panel: Panel, series: Line, hue: Hue, row: int) -> None:
+    point = series.points[0]
+    box: Box = (0, row - 0.3, point.shown, 0.6)
+    draw_boxes(sheet, panel, [(box, point)], hue, series.framework)
+    cores(panel, [] if point.hollow else [box], series.variant)
+    if point.interval:
+        whiskers(panel, [(row, *point.interval)])
+    end, y = sheet.pixel(panel, max(point.shown, point.high or 0), row)
+    sheet.write(end + 7, y, ticks.throughput(point.shown), colour="ink")

@@ -105,13 +105,9 @@ class Sheet:
         series: str,
         *,
         hollow: bool = False,
-        scale: float = 1,
-        zorder: float = 4,
     ) -> None:
-        """Markers, each a mark; *scale*: of their size in a legend."""
-        style = marker_style(hue, hollow=hollow)
-        style["markersize"] *= scale
-        (dots,) = panel.plot(xs, ys, zorder=zorder, **style)
+        """Markers, each a mark."""
+        (dots,) = panel.plot(xs, ys, zorder=4, **marker_style(hue, hollow=hollow))
         self.mark(dots, refs, series=series)
 
     def _gid(self, group: Group) -> str:
@@ -153,14 +149,10 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def marker(hue_marker: str) -> "str | Path":
-    corners = polygon(hue_marker)
-    return "o" if corners is None else _closed(corners)
-
-
-def _closed(corners: Sequence[tuple[float, float]]) -> "Path":
     from matplotlib.path import Path
 
-    return Path((*corners, corners[0]), closed=True)
+    corners = polygon(hue_marker)
+    return "o" if corners is None else Path((*corners, corners[0]), closed=True)
 
 
 def marker_size(hue_marker: str) -> float:

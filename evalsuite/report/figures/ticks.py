@@ -33,10 +33,6 @@ def percent_value(share: float, threshold: float | None = None) -> str:
     return numbers.beside(threshold)(share).text
 
 
-def signed_percent(share: float) -> str:
-    return "0" if abs(share) < 1e-12 else f"{'+' if share > 0 else '−'}{percent(abs(share))}"
-
-
 def quantity(value: float, unit: str) -> str:
     """A value with its unit: "83.4%", "2.50 GB/s", "12,412 images/s"."""
     if unit in ("%", "1/s") or unit.startswith("bytes"):
@@ -87,16 +83,13 @@ def label_rows(
     panel: Panel,
     values: Sequence[float],
     written: Callable[[float], str] = number,
-    *,
-    labelled: bool = True,
-    aside: float = 0,
 ) -> None:
-    """Grid lines with their numbers, *aside* pixels off. The limits of both axes must be set."""
+    """Grid lines with their numbers. The limits of both axes must be set."""
     left, right = panel.get_xlim()
     panel.hlines(values, left, right, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)
-    for value in values if labelled else ():
+    for value in values:
         x, y = sheet.pixel(panel, left, value)
-        sheet.write(x - 5 - aside, y + 1, written(value), anchor="right")
+        sheet.write(x - 5, y + 1, written(value), anchor="right")
 
 
 def label_columns(

@@ -10,7 +10,7 @@ from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import is_stated
 from evalsuite.report.book.result_tables import BatchPolicy, policies
-from evalsuite.report.figures import Figure, Look
+from evalsuite.report.figures import Look
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, series_of_block
@@ -19,7 +19,7 @@ from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text.words import Words
 from evalsuite.results.measure.latency import of_case
 
 FEWEST_OPEN = 3
@@ -130,10 +130,5 @@ def _throughput(block: Block, look: Look, words: Words) -> CaptionedFigure:
         figure = figures.lines((panel,), look, id=id, value="items_per_s_per_device")
     title = figure_titles.of_throughput(block, words, "throughput_one" if one_scale else "throughput")
     see = "one_scale_see" if one_scale else "per_device_see"
-    return _captioned(figure, title, see, words, f"{block.id}-t", "throughput")
-
-
-def _captioned(figure: Figure, title: Text, see: str, words: Words, table: str, name: str) -> CaptionedFigure:
-    return CaptionedFigure(
-        figure=figure, title=title, help=words(f"figures.{see}"), tables=((table, words(f"tables.{name}")),)
-    )
+    tables = ((f"{block.id}-t", words("tables.throughput")),)
+    return CaptionedFigure(figure=figure, title=title, help=words(f"figures.{see}"), tables=tables)

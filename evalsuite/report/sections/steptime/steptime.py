@@ -198,7 +198,8 @@ def _title(times: StepTimes, words: Words) -> Text:
         return words(f"steptime.figure_{times.of}")
     most = max(known, key=lambda name: min(share.raw for share, _ in known[name]))
     name = "communication" if "communication" in known else most
-    part = words("steptime.communication") if name == "communication" else _phase(name, words)
+    key = "steptime.communication" if name == "communication" else f"phases.{name}"
+    part = words(key) if key in words else names.visible(name)
     ends = low_and_high(
         [
             (share.about(row.ref), f"{names.framework(row.summary.case.framework)} {names.scale(row.summary.case)}")
@@ -206,11 +207,6 @@ def _title(times: StepTimes, words: Words) -> Text:
         ]
     )
     return words(f"steptime.title_{times.of}", part_text=part, **ends)
-
-
-def _phase(name: str, words: Words) -> Text | str:
-    key = f"phases.{name}"
-    return words(key) if key in words else names.visible(name)
 
 
 def _step(times: StepTimes, row: StepRow, scale: float) -> figures.StepBar:

@@ -239,7 +239,10 @@ def _growth(cases: Iterable[Case], option: str) -> Lines:
     groups = by_key((_without(option, case), case) for case in cases if _size(option, case))
     lines = [sorted(alike, key=partial(_size, option)) for alike in groups.values()]
     long = [line for line in lines if len({_size(option, case) for case in line}) >= FEWEST_VALUES]
-    settings = by_key((_setting(line[0], option), line) for line in long).values()
+    alike = (
+        replace(_without(option, line[0]), framework="", recipe="", precision="unknown", xla=None) for line in long
+    )
+    settings = by_key(zip(alike, long, strict=True)).values()
     return max(settings, key=lambda alike: (sum(map(len, alike)), -alike[0][0].total_devices), default=())
 
 
@@ -253,7 +256,15 @@ def _draw_growth(
 ) -> CaptionedFigure | None:
     several = len({line[0].precision for line in lines}) > 1
     notes = distinctions(line[0] for line in lines)
-    sweeps = [(_name(line[0], notes, words), line) for line in lines]
+    sweeps = []
+    for line in lines:
+        xla = ["XLA"] * bool(line[0].xla)
+        parts: list[Rendered | str] = [names.framework(line[0].framework), *xla, *notes[line[0].id].names(words)]
+        sweeps.append((options.apart(parts, words), line))
+    case = lines[0][0]
+    size = [] if option == BATCH else [names.bsz(case.batch_per_device, strong=False)]
+    given = [options.option(name, text, words) for name, text in case.options if name != option]
+    about = options.apart([names.scale(case), *size, *given], words)
     panels = by_key((names.precision(line[0].precision), _line(book, option, name, line)) for name, line in sweeps)
     figure = figures.lines(
         [
@@ -270,23 +281,8 @@ def _draw_growth(
     return CaptionedFigure(
         figure=figure,
         title=_growth_title(book, sweeps, title(option, words), several, words),
-        reading=(words("variants.see", setting_text=_setting_text(lines[0][0], option, words)),),
+        reading=(words("variants.see", setting_text=about),),
     )
-
-
-def _setting(case: Case, option: str) -> Case:
-    return replace(_without(option, case), framework="", recipe="", precision="unknown", xla=None)
-
-
-def _setting_text(case: Case, option: str, words: Words) -> Rendered:
-    size = [] if option == BATCH else [names.bsz(case.batch_per_device, strong=False)]
-    given = [options.option(name, text, words) for name, text in case.options if name != option]
-    return options.apart([names.scale(case), *size, *given], words)
-
-
-def _name(case: Case, notes: dict[str, Distinction], words: Words) -> Rendered:
-    xla = ["XLA"] * bool(case.xla)
-    return options.apart([names.framework(case.framework), *xla, *notes[case.id].names(words)], words)
 
 
 def _line(book: Book, option: str, name: Rendered, line: Sequence[Case]) -> figures.Line:
