@@ -18,7 +18,9 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
     base = spec.read(arguments.spec) if arguments.spec else spec.profile(arguments.profile or DEFAULT_PROFILE)
     given = {field: read(text) for argument, (field, read) in FIELDS.items() if (text := getattr(arguments, argument))}
     if arguments.batch_sizes:
-        given |= _read_batches(arguments.batch_sizes)
+        text, read = arguments.batch_sizes, _split_into(spec.batch)
+        given["find_batch"] = text.strip() == "max"
+        given |= {} if given["find_batch"] else {"batch_per_device": read(text)}
     if arguments.repeats:
         given |= spec.repeats(arguments.repeats)
     return replace(_choose(_lay_over(base, given, arguments.option), arguments), stated=base.words)
@@ -57,12 +59,6 @@ def _lay_over_part(part: Spec, given: Mapping[str, Any], options: list[str]) -> 
         axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in CHOSEN if axis in given
     }
     return replace(part, **{**given, **chosen, **_lay_options(part, options)})
-
-
-def _read_batches(text: str) -> dict[str, Any]:
-    if text.strip() == "max":
-        return {"find_batch": True}
-    return {"batch_per_device": _split_into(spec.batch)(text), "find_batch": False}
 
 
 def _split(text: str) -> tuple[str, ...]:
