@@ -116,7 +116,7 @@ def _traps(dialect: Dialect) -> Iterator[str]:
     if dialect.scope == "own":
         yield "Every process prints its own share: they are added up."
     if dialect.scope == "unstated":
-        yield "The log does not say whose rate it prints: no throughput is made of it without `--scope`."
+        yield "The log does not say whose rate it prints: no throughput is made of it without `--set scope`."
     if dialect.each > 1:
         yield f"One printed number stands for {dialect.each} training steps."
     if dialect.every:

@@ -26,10 +26,9 @@ MOST_ALIKE = 3  # equal complaints that are printed one by one
 
 def run(arguments: argparse.Namespace) -> int:
     (defaults, runs), columns = _read_mapping(arguments.map)
-    options = (("scope", arguments.scope), ("shape", arguments.accept_shape))
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
-    user = _check_facts([*common.items(), *arguments.set, *((name, text) for name, text in options if text)])
+    user = user_facts.stated([*common.items(), *arguments.set])
     if arguments.facts:
         campaign_facts.write_once(into.root, common)
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
@@ -57,7 +56,7 @@ def read_table(path: Path, into: Store, arguments: argparse.Namespace) -> list[I
     """Cites every figure of the table in *path*, by `--map` and `--set` of *arguments*."""
     (defaults, _), columns = _read_mapping(arguments.map)
     known = catalogue.known(search_paths(arguments))
-    said = _check_facts(arguments.set)
+    said = user_facts.stated(arguments.set)
     return list(published_figures.cite_table(_table(path, columns), into, defaults, said, known))
 
 
@@ -80,15 +79,6 @@ def _read_mapping(given: Sequence[str]) -> tuple[tuple[dict[str, str], list[dict
         raise EvalsuiteError.of("commands.map_wrong", wrong=wrong)
     columns = [(user_facts.field_name(name), column) for name, _, column in pairs]
     return user_facts.mapping(Path(files[0])) if files else ({}, []), columns
-
-
-def _check_facts(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    try:
-        said = user_facts.merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
-        user_facts.check_facts(said)
-    except ValueError as error:
-        raise EvalsuiteError.of("commands.set", error=error) from error
-    return said
 
 
 def _is_table(path: Path, columns: Sequence[tuple[str, str]]) -> bool:

@@ -1,7 +1,6 @@
 """`evalsuite parse`: what training logs say, without any run folder."""
 
 import argparse
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from evalsuite.logs.reading import Reading
 
 Read = Callable[[Path], Row]
+SAID = ("dialect", "scope", "shape", "steps_per_report")
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
 
@@ -31,8 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.logs import catalogue
 
     dialects = catalogue.known(search_paths(arguments))
-    if arguments.dialect:
-        catalogue.chosen(arguments.dialect, dialects)
+    arguments.said = _read_said(arguments.set)
+    if name := arguments.said["dialect"]:
+        catalogue.chosen(name, dialects)
     if arguments.goodput:
         return _divide_time(arguments, dialects)
     if arguments.explain:
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _divide_time(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> int:
     from evalsuite.results.measure import goodput
 
-    attempts = goodput.read([Path(folder) for folder in arguments.logs], dialects, arguments.dialect)
+    attempts = goodput.read([Path(folder) for folder in arguments.logs], dialects, arguments.said["dialect"])
     spans = goodput.divide(attempts)
     seconds, whole = goodput.totals(spans), attempts[-1].end_s - attempts[0].begin_s
     if arguments.json:
@@ -75,7 +76,7 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
     try:
         with terminal.bar(_size(log), worth_it=_size(log) >= terminal.WORTH_A_BAR_BYTES) as bar:
             show = bar.show if bar else None
-            read = explained(log, dialects, arguments.dialect, every=arguments.json, watcher=show)
+            read = explained(log, dialects, arguments.said["dialect"], every=arguments.json, watcher=show)
     except Unreadable as error:
         raise EvalsuiteError.of("commands.log_unread", path=log, error=error) from error
     name = _reader(arguments, dialects)(log)["reading"]
@@ -87,21 +88,26 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
     return Exit.DONE if read.dialect else Exit.NOTHING_MEASURED
 
 
+def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """How a log is to be read, by what `--set` says that it does not say itself."""
+    from evalsuite.importing import user_facts
+
+    said = user_facts.stated(pairs) if pairs else {}
+    if wrong := next((name for name in said if name not in SAID), None):
+        raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(SAID))
+    return {
+        "dialect": said.get("dialect"),
+        "shape": said.get("shape"),
+        "scope": user_facts.scope(said),
+        "steps_per_report": user_facts.whole_number(said, "steps_per_report"),
+    }
+
+
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
-    read = functools.partial(
-        read_path,
-        dialect=arguments.dialect,
-        devices=arguments.devices,
-        batch_per_device=arguments.batch_per_device,
-        protocol=arguments.steps or Protocol(),
-        scope=arguments.scope,
-        steps_per_report=arguments.steps_per_report,
-        shape=arguments.accept_shape,
-        dialects=dialects,
-    )
+    how = dict(arguments.said, dialects=dialects, protocol=arguments.steps or Protocol())
 
     def row(path: Path) -> Row:
-        reading, logs = read(path)
+        reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **how)
         dialect = dialects.get(reading.dialect or "")
         return facts(path, reading) | {
             "window_counts": _counts(reading),

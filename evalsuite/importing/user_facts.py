@@ -159,6 +159,16 @@ def is_whole(text: str, least: int) -> bool:
     return number is not None and number >= least
 
 
+def stated(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """What `--set` says. Raises EvalsuiteError."""
+    try:
+        said = merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
+        check_facts(said)
+    except ValueError as error:
+        raise EvalsuiteError.of("commands.set", error=error) from error
+    return said
+
+
 def whole_number(facts: Mapping[str, str], name: str) -> int | None:
     return int(facts[name]) if name in facts else None
 

@@ -168,7 +168,7 @@ def test_an_option_that_makes_no_sense_is_wrong_usage(log, options):
 
 
 def test_an_unknown_dialect_and_a_log_that_is_not_there_are_wrong_usage(log, tmp_path, capsys):
-    assert main(["parse", str(log), "--dialect", "pytorch_exmples"]) == Exit.USAGE
+    assert main(["parse", str(log), "--set", "dialect=pytorch_exmples"]) == Exit.USAGE
     assert "Did you mean pytorch_examples?" in capsys.readouterr().err
     code, (found,) = parsed(capsys, tmp_path / "absent.log")
     assert (code, found["status"]) == (Exit.USAGE, "unrecognised")

@@ -162,7 +162,7 @@ def test_two_dialects_that_fit_equally_are_an_error_that_names_both(log):
     reading = read_file(log(["toy 1", "toy 2"]).path, dialects=both)
 
     assert reading.status == "unrecognised"
-    assert reading.reason == "one and other fit this log equally well; say which with --dialect"
+    assert reading.reason == "one and other fit this log equally well; say which with --set dialect=NAME"
 
 
 def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):
@@ -172,7 +172,7 @@ def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):
     unsaid, said = (read_file(path, dialects=dialects, protocol=SHORT, scope=scope) for scope in (None, "global"))
 
     assert unsaid.throughput is None
-    assert "--scope" in unsaid.reason
+    assert "--set scope" in unsaid.reason
     assert said.throughput.items_per_s == pytest.approx(95)
 
 

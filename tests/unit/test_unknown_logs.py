@@ -35,7 +35,8 @@ def toy(tmp_path):
 
 def test_a_shape_that_the_user_accepts_is_no_longer_doubted(toy, capsys):
     shape = read_file(toy, devices=1).shape
-    codes = [main(["parse", str(toy), "--devices", "1", "--accept-shape", each, "--json"]) for each in (shape, "other")]
+    words = ("parse", str(toy), "--devices", "1", "--json", "--set")
+    codes = [main([*words, f"shape={each}"]) for each in (shape, "other")]
     accepted, other = (json.loads(text) for text in capsys.readouterr().out.replace("]\n[", "]\0[").split("\0"))
 
     assert codes == [Exit.DONE, Exit.NOTHING_MEASURED]
@@ -47,7 +48,7 @@ def test_an_accepted_shape_is_recorded_beside_the_run(toy, tmp_path, capsys):
     said = [word for fact in facts for word in ("--set", fact)]
     shape = read_file(toy, devices=1).shape
 
-    code = main(["import", str(toy), *said, "--accept-shape", shape, "--runs", str(tmp_path / "runs")])
+    code = main(["import", str(toy), *said, "--set", f"shape={shape}", "--runs", str(tmp_path / "runs")])
 
     assert code == Exit.DONE
     (command,) = (tmp_path / "runs").rglob("command.json")
@@ -60,7 +61,7 @@ def test_the_declaration_that_explain_prints_reads_the_log(told, toy, tmp_path, 
     (group, *_) = explaining.explained(toy, {}).groups
     (tmp_path / "declared.py").write_text(declaration(group.dialect))
 
-    code = main(["parse", str(toy), "--dialects", str(tmp_path / "declared.py"), "--scope", "global", "--json"])
+    code = main(["parse", str(toy), "--dialects", str(tmp_path / "declared.py"), "--set", "scope=global", "--json"])
 
     assert code == Exit.DONE
     (entry,) = json.loads(capsys.readouterr().out)

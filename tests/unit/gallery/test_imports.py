@@ -183,7 +183,7 @@ class TestWhatIsSaid:
     @pytest.mark.parametrize(("scope", "images_per_s"), [("global", 1580.0), ("per_device", 16 * 1580.0)])
     def test_it_can_be_said_whose_rate_a_table_of_a_tensorboard_holds(self, bring, scope, images_per_s):
         rows = "".join(f"{1581280498.5 + 810 * epoch},{epoch},1580.0\n" for epoch in range(1, 91))
-        words = f"16gpu_b208.csv --pattern {{devices}}gpu_b{{batch}}.csv --set gpus=8 --scope {scope} {RESNET}"
+        words = f"16gpu_b208.csv --pattern {{devices}}gpu_b{{batch}}.csv --set gpus=8 --set scope={scope} {RESNET}"
 
         code, _, _ = bring(f"{words} --set framework=pytorch", {"16gpu_b208.csv": f"Wall time,Step,Value\n{rows}"})
 
@@ -493,7 +493,7 @@ def test_the_value_of_an_axis_is_that_of_a_spec(bring):
 def test_a_series_of_epochs_counts_and_is_partial(bring):
     """HAL's own series, richardkxu/distributed-pytorch@b2a3e175d4:Throughput_train/."""
     rows = "".join(f"{1581191487.6 + 231 * epoch},{epoch},5800.5\r\n" for epoch in range(1, 10))
-    code, *_ = bring(f"hal.csv {WHAT} --scope global", {"hal.csv": "Wall time,Step,Value\r\n" + rows})
+    code, *_ = bring(f"hal.csv {WHAT} --set scope=global", {"hal.csv": "Wall time,Step,Value\r\n" + rows})
 
     measured = measurement(only(bring.store))
     assert (code, measured.counts, measured.value) == (DONE, True, pytest.approx(5800.5))
