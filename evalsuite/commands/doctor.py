@@ -85,7 +85,10 @@ def _describe(node: Node) -> list[Check]:
         "probe": (facts.probe_s, "{:.2f} s"),
         "clock": (node.clock_offset_s, "{:+.1f} s"),
     }
-    shown = {name: "—" if value is None else form.format(value) for name, (value, form) in cells.items()}
+    shown = {
+        name: "—" if value is None else form.format(value).replace("-0.0 s", "+0.0 s")
+        for name, (value, form) in cells.items()
+    }
     detail = Message("nodes.here", **shown)
     return [Check(group="nodes", name=node.name, state="ok" if node.fit else "broken", detail=detail)]
 

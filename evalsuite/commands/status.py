@@ -40,7 +40,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
     """Whether anything is left to run."""
     jobs = allocations.queued_jobs()
-    states = {root: _state(Store(root), jobs) for root in roots}
+    states: dict[Path, EvaluationState] = {}
+    for root in roots:
+        store = Store(root)
+        waits = bool(jobs) and root.is_dir() and store.plan() is None  # its job was submitted and has not begun
+        states[root] = progress.NOT_BEGUN if waits else progress.read(store, time.time())
     if arguments.metrics:
         files.write_named(arguments.metrics, checks.fill("metrics.txt.j2", states=states))
     if arguments.json:
@@ -70,11 +74,6 @@ def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:
                 if arguments.go:
                     store.remove(path, now.isoformat())
     line(say("status.removed" if arguments.go else "status.would_go", n=count))
-
-
-def _state(store: Store, jobs: tuple[QueuedJob, ...] | None) -> EvaluationState:
-    submitted = bool(jobs) and store.root.is_dir() and store.plan() is None  # and its job has not begun
-    return progress.NOT_BEGUN if submitted else progress.read(store, time.time())
 
 
 def _print(folder: Path, state: EvaluationState, jobs: Sequence[QueuedJob], silent: Sequence[str]) -> None:

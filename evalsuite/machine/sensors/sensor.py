@@ -62,12 +62,10 @@ def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
         return list(gpus)
     shown: list[Gpu] = []
     for entry in devices.split(","):
-        gpu_named = next((gpu for gpu in gpus if _is(gpu, entry.strip())), None)
+        name = entry.strip()
+        by_uuid = [gpu for gpu in gpus if name.startswith("GPU-") and (gpu.uuid or "").startswith(name)]
+        gpu_named = next((gpu for gpu in gpus if gpu.index == whole(name) or gpu in by_uuid), None)
         if gpu_named is None:
             break
         shown.append(gpu_named)
     return shown
-
-
-def _is(gpu: Gpu, entry: str) -> bool:
-    return gpu.index == whole(entry) or (entry.startswith("GPU-") and (gpu.uuid or "").startswith(entry))
