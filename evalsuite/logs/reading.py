@@ -28,8 +28,8 @@ from evalsuite.logs.steps.numbers import (
 )
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
-from evalsuite.logs.text.arrivals import Arrival, read_arrivals
 from evalsuite.logs.text.logfile import Unreadable
+from evalsuite.logs.text.records import Arrival, read_arrivals
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 

@@ -39,7 +39,10 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
     by_stamps = bool(dialect.clock_s) and not any(map(_is_timed, stream))
     stream = _by_stamps(stream) if by_stamps else stream
-    stream = _joined(stream, JOINED * dialect.clock_s) if dialect.clock_s else stream
+    if dialect.clock_s:  # records so far apart, by their means since the epoch began, and the ends of shorter epochs
+        apart_s = JOINED * dialect.clock_s
+        epochs = [[*records] for _, records in itertools.groupby(stream, operator.attrgetter("epoch"))]
+        stream = [one for records in epochs for one in _joined_of_epoch(records, apart_s, ends=len(epochs) > 1)]
     base, usual = _numbering(stream, dialect)
     increments: list[Increment] = []
     before = begun = None
@@ -92,12 +95,6 @@ def _after(since: Record, record: Record) -> float | None:
     if record.step is None or since.step is None or since.elapsed_s is None or not record.steps_per_s:
         return None
     return since.elapsed_s + (record.step - since.step) / record.steps_per_s
-
-
-def _joined(stream: Sequence[Record], seconds: float) -> list[Record]:
-    """Records at least *seconds* apart, by their means since the epoch began, and the ends of shorter epochs."""
-    epochs = [[*records] for _, records in itertools.groupby(stream, operator.attrgetter("epoch"))]
-    return [record for records in epochs for record in _joined_of_epoch(records, seconds, ends=len(epochs) > 1)]
 
 
 def _joined_of_epoch(records: Sequence[Record], seconds: float, *, ends: bool) -> list[Record]:

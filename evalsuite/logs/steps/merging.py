@@ -15,8 +15,7 @@ from evalsuite.core import findings as rules
 from evalsuite.core.model import Finding, Step
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
-from evalsuite.logs.text.arrivals import Arrival
-from evalsuite.logs.text.records import Record, place, positive, whole
+from evalsuite.logs.text.records import Arrival, Record, place, positive, whole
 
 FEWEST_OF_JOB = 3  # reports
 LEAST_OF_EPOCH, MOST_OF_EPOCHS, FEWEST_EPOCHS = 0.8, 0.9, 2  # of the longest; without those that were cut short
@@ -406,13 +405,8 @@ def _items(increment: Increment, said: Record, job: _Job) -> float | None:
         return said.interval  # a bar that counts items
     if job.items_per_step is None or (job.epochs and said.interval is None and said.step is None):
         return None  # a whole epoch
-    items = job.items_per_step * increment.steps
-    return items if job.items_per_epoch is None else _with_last_batch(items, job)
-
-
-def _with_last_batch(items: float, job: _Job) -> float:
-    epoch, batch = job.items_per_epoch, job.items_per_step
-    return epoch if epoch is not None and batch is not None and items - batch < epoch <= items else items
+    items, epoch = job.items_per_step * increment.steps, job.items_per_epoch
+    return items if epoch is None or not items - job.items_per_step < epoch <= items else epoch
 
 
 def _median(values: Sequence[float | None]) -> float | None:

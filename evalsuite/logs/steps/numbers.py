@@ -8,6 +8,7 @@ import bisect
 import copy
 import functools
 import math
+import operator
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,10 +35,9 @@ from evalsuite.logs.scan.scan import MAX_RECORDS, Failure, Scan, TooMany, find_f
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.steps.throughput import disagreement, throughput, unlike_rest
 from evalsuite.logs.steps.window import CLOCKS, Span, Timing, span, widened
-from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
-from evalsuite.logs.text.records import Record, positive, whole
+from evalsuite.logs.text.records import Arrival, Record, positive, whole
 
 DOUBT = rules.BatchDoubted.limit  # so many times apart, clock and printed rate do not measure the same thing
 SAME_LINE = 1.1  # the same, where rate and time are in one line
@@ -209,7 +209,9 @@ def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
         tick_s=merged.tick_s,
     )
     alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
-    is_warmup = alone and _is_warmup(run, merged.steps[0])
+    since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in run.records)
+    is_warmup = alone and merged.steps[0].index <= max(1, protocol.warmup_steps)
+    is_warmup = is_warmup and (since_start or merged.steps[0].index <= merged.steps[0].steps)
     factor = 1 if dialect.final_scope == "global" else told.devices
     resumed = positive(run.said.get("resumed_step"))  # then it counts what was trained before a checkpoint
     return Numbers(
@@ -221,11 +223,6 @@ def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
         complete=complete,
         is_warmup=is_warmup,
     )
-
-
-def _is_warmup(run: Pass, step: Step) -> bool:
-    since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in run.records)
-    return (since_start or step.index <= step.steps) and step.index <= max(1, run.given.protocol.warmup_steps)
 
 
 def _compare_tail(numbers: Numbers) -> Numbers:
@@ -385,7 +382,8 @@ def _missing(numbers: Numbers) -> str:
         return Message("logs.log_whose_or")
     if merged.scope != "global" and rated:
         return _PER_DEVICE
-    if not any(map(_is_timed, run.records)):
+    times = operator.attrgetter("stamp_s", "report_s", "step_s", "mean_s", "elapsed_s", "steps_per_s")
+    if all(time is None for record in run.records for time in times(record)):
         return Message("logs.log_nothing", count=len(merged.steps))
     if merged.in_epochs:
         return Message("logs.log_long")
@@ -408,11 +406,6 @@ def _is_too_coarse(numbers: Numbers) -> bool:
         return False  # one line is the start of a run, whatever its clock
     alone = bool(numbers.run.dialect.clock_s) and len(merged.steps) == 1
     return alone or (merged.tick_s is not None and any(step.items and step.seconds for step in merged.steps))
-
-
-def _is_timed(record: Record) -> bool:
-    times = (record.stamp_s, record.report_s, record.step_s, record.mean_s, record.elapsed_s, record.steps_per_s)
-    return any(time is not None for time in times)
 
 
 # how sure the number is
@@ -523,12 +516,7 @@ def _explanations(worst: rules.ClockDisagrees, facts: Facts, *, relayed: bool) -
         reasons.append(Message("logs.doubt_batch", accumulation=accumulation))
     if relayed:
         reasons.append(Message("logs.doubt_relay"))
-    if not reasons and _clock_is_faster(worst):
+    clocked = worst.method in (STAMPS, ARRIVALS)
+    if not reasons and clocked == (worst.items_per_s > worst.other_items_per_s):  # no pause explains that
         return [Message("logs.doubt_part")]
     return reasons or [Message("logs.doubt_paused")]
-
-
-def _clock_is_faster(finding: rules.ClockDisagrees) -> bool:
-    """Was more trained in the time of the clock than the script says? No pause explains that."""
-    clocked = finding.method in (STAMPS, ARRIVALS)
-    return clocked == (finding.items_per_s > finding.other_items_per_s)

@@ -39,12 +39,14 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     longest = max(reversed(attempts), key=length)
     limits = itertools.chain([SeveralRuns.earlier] * attempts.index(longest), itertools.repeat(SeveralRuns.share))
     as_long = sum(length >= limit * max(lengths) for length, limit in zip(lengths, limits, strict=False))
-    beside = [other for attempt in attempts if attempt is not longest for other in attempt if _beside(other, longest)]
+    beside = [
+        stream
+        for attempt in attempts
+        if attempt is not longest
+        for stream in attempt
+        if any(other[0].rank == stream[0].rank and other[0].end < stream[-1].end < other[-1].end for other in longest)
+    ]
     return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
-
-
-def _beside(stream: Stream, others: Sequence[Stream]) -> bool:
-    return any(other[0].rank == stream[0].rank and other[0].end < stream[-1].end < other[-1].end for other in others)
 
 
 def _count_copies(streams: Sequence[Stream]) -> int:
@@ -60,7 +62,8 @@ def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> l
     if len(streams) == 1:
         return [[_once(streams[0])]]
     streams = _without_copies(streams, dialect)
-    if devices and len(streams) == devices and _same_steps(streams):
+    numbered = [[place(record) for record in stream] for stream in streams]
+    if devices and len(streams) == devices > 1 and all(places == numbered[0] for places in numbered):
         return [streams]  # ranks whose output was written one after the other
     if all(stream[0].rank is not None for stream in streams):
         return _tagged(streams)
@@ -188,8 +191,3 @@ def _tagged(streams: list[Stream]) -> list[list[Stream]]:
         by_rank.setdefault(stream[0].rank, []).append(stream)
     most = max(len(streams) for streams in by_rank.values())
     return [[streams[number] for streams in by_rank.values() if number < len(streams)] for number in range(most)]
-
-
-def _same_steps(streams: list[Stream]) -> bool:
-    first = [place(record) for record in streams[0]]
-    return len(streams) > 1 and all([place(record) for record in stream] == first for stream in streams)

@@ -1,5 +1,6 @@
 """The step lines of a log as records: the numbers, rank and time of one line of one process."""
 
+import bisect
 import calendar
 import itertools
 import math
@@ -8,9 +9,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalsuite.contracts.dialect import Dialect, Fields, Line
+from evalsuite.core import files
 from evalsuite.logs.text.logfile import Chunk
 
 ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports; two are spare
@@ -268,10 +271,6 @@ def _is_unseen(line: Line, usual: "re.Match[bytes]", group: int, tail: bytes) ->
 # a line → the fields of a record
 
 
-def _to_text(value: bytes | float) -> str:
-    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
-
-
 def _scaled(factor: float) -> Callable[[bytes | float | None], float | None]:
     def convert(value: bytes | float | None) -> float | None:
         read = positive(value)
@@ -287,7 +286,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "of": ("of", whole),
     "interval": ("interval", positive),
     "since": ("since", number),
-    "rank": ("rank", _to_text),
+    "rank": ("rank", lambda value: value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)),
     "begins": ("begins", bool),
     "evaluated": ("evaluated", bool),
     "rate": ("rate", positive),
@@ -404,3 +403,28 @@ class Extractor:
 
 
 _NEWLINE = ord("\n")
+
+
+# when the lines of a log arrived, as the agent noted them next to it
+
+MOST_ARRIVAL_BYTES = 1 << 28  # ten million chunks
+Arrival = Callable[[int], float | None]
+"""When the byte before an offset of a log arrived."""
+
+
+def read_arrivals(path: Path) -> Arrival | None:
+    """By the first chunk that reaches as far as the offset. None: there is no record."""
+    try:
+        rows = files.read_bytes(path, most=MOST_ARRIVAL_BYTES).splitlines()[1:]
+    except OSError:
+        return None
+    cells = [row.split(b",") for row in rows if row.count(b",") == 1]
+    read = [(whole(end), number(at)) for end, at in cells]
+    known = [(end, at) for end, at in read if end is not None and at is not None]
+    ends, at_s = [end for end, _ in known], [at for _, at in known]
+
+    def arrival(end: int) -> float | None:
+        index = bisect.bisect_left(ends, end)
+        return at_s[index] if index < len(at_s) else None
+
+    return arrival if known else None

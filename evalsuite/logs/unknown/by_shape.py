@@ -9,8 +9,8 @@ from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
 from evalsuite.logs.judging import Reading, judge
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
-from evalsuite.logs.text.arrivals import Arrival
 from evalsuite.logs.text.logfile import Unreadable
+from evalsuite.logs.text.records import Arrival
 from evalsuite.logs.unknown.groups import Group, begun_by_evaluations, groups
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all

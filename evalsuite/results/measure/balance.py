@@ -22,8 +22,7 @@ from evalsuite.core.findings import (
     WorkInWarmup,
 )
 from evalsuite.core.model import Finding, Step, Throughput, Window
-from evalsuite.logs.text.arrivals import read_arrivals
-from evalsuite.logs.text.records import matches
+from evalsuite.logs.text.records import matches, read_arrivals
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.results.samples.run_figures import RunRecords
 

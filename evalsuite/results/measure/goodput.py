@@ -14,9 +14,8 @@ from evalsuite.core.decode import instant
 from evalsuite.core.errors import EvalsuiteError, Gone, NothingMeasured
 from evalsuite.core.model import Log
 from evalsuite.logs.recognition import recognise
-from evalsuite.logs.text.arrivals import read_arrivals
 from evalsuite.logs.text.logfile import Unreadable, chunks
-from evalsuite.logs.text.records import Extractor, Record, place
+from evalsuite.logs.text.records import Extractor, Record, place, read_arrivals
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.store import RunFolder
 
