@@ -29,6 +29,7 @@ ALIKE = {
     "bf16_amp": ("amp", "bf16_amp"),
 }
 SENTENCES = ("sentences/s", "sequences/s", "samples/s")
+Conditions = tuple[set[str], set[str]]  # input sizes and machines of a case's runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +138,8 @@ def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Ite
         alike = [rate for rate in known if rate.devices == row.case.total_devices]
         if not alike:
             continue
-        differs = {rate: _differences(rate, row) for rate in alike}
+        conditions = _conditions(row)
+        differs = {rate: _differences(rate, row.case, conditions) for rate in alike}
         far = {
             rate: ([len(differing), *(name for name, _ in differing)], _batches_apart(rate, row.case), differing)
             for rate, differing in differs.items()
@@ -154,15 +156,20 @@ def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Ite
         )
 
 
-def _differences(rate: PublishedRate, summary: Summary) -> tuple[tuple[str, str], ...]:
-    case, runs = summary.case, [run for run in summary.measurements if run.counts]
+def _conditions(summary: Summary) -> Conditions:
+    runs = [run for run in summary.measurements if run.counts]
     sizes = {fact.value for fact in facts.of_runs(runs).get("input_size", ())}
+    return sizes, {str(run.environment or "") for run in runs}
+
+
+def _differences(rate: PublishedRate, case: Case, conditions: Conditions) -> tuple[tuple[str, str], ...]:
+    sizes, machines = conditions
     options = {f"{name}={value}" for name, value in case.options}
     alike = {
         "framework": (rate.framework, plain(rate.framework) == plain(case.framework)),
         "precision": (rate.precision, rate.precision in ALIKE.get(case.precision, (case.precision,))),
         "batch": (f"{rate.batch_per_device:g}" if rate.batch_per_device else "", not _batches_apart(rate, case)),
-        "device": (rate.device, all(_is_on(rate, str(run.environment or "")) for run in runs)),
+        "device": (rate.device, all(_is_on(rate, machine) for machine in machines)),
         "input_size": (rate.input_size, sizes == {rate.input_size}),
         "options": (", ".join(sorted({*rate.options} - options)), False),
         "own_options": (", ".join(sorted(options - {*rate.options})), False),
@@ -189,7 +196,9 @@ def plain(model: str) -> str:
 def published(summary: Summary) -> PublishedRange | None:
     case = summary.case
     known = rates().get((plain(case.model), case.total_devices), ()) if case.device == "gpu" else ()
-    return _range([rate for rate in known if _near(rate, case) and _but_framework_and_batch(rate, summary)])
+    near = [rate for rate in known if _near(rate, case) and _alike_units(rate, summary)]
+    conditions = _conditions(summary) if near else (set(), set())
+    return _range([rate for rate in near if _but_framework_and_batch(rate, case, conditions)])
 
 
 def _near(rate: PublishedRate, case: Case) -> bool:
@@ -198,9 +207,8 @@ def _near(rate: PublishedRate, case: Case) -> bool:
     return _batches_apart(rate, case) <= math.log2(OTHER_BATCH)
 
 
-def _but_framework_and_batch(rate: PublishedRate, summary: Summary) -> bool:
-    other = {name for name, _ in _differences(rate, summary)} - {"framework", "batch", "own_options"}
-    return _alike_units(rate, summary) and not other
+def _but_framework_and_batch(rate: PublishedRate, case: Case, conditions: Conditions) -> bool:
+    return not {name for name, _ in _differences(rate, case, conditions)} - {"framework", "batch", "own_options"}
 
 
 def _range(rates: Sequence[PublishedRate]) -> PublishedRange | None:
