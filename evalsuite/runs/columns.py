@@ -90,13 +90,13 @@ class _Block:
             raise ValueError(Message("runs.readings_in_block", most=BLOCK))
         self.readings = readings
         self.scales = scales
-        self._lines = {name: next(lines) for name in scales}
+        self.lines = {name: next(lines) for name in scales}
 
     def rows(self, name: str) -> Rows:
         return {device: _values(steps, self.scales[name]) for device, steps in self.steps(name).items()}
 
     def steps(self, name: str) -> dict[str, list[int | None]]:
-        steps: dict[str, list[int | None]] = files.parse_json(self._lines[name]) if name in self.scales else {}
+        steps: dict[str, list[int | None]] = files.parse_json(self.lines[name]) if name in self.scales else {}
         if any(len(each) != self.readings for each in steps.values()):
             raise ValueError(Message("runs.readings_differ_of", name=name))
         return steps
@@ -132,14 +132,15 @@ class PackedTables(Mapping[str, Rows]):
             before += block.readings
         return table
 
-    def steps(self, name: str) -> tuple[Mapping[str, list[int | None]], float] | None:
-        """A quantity still in steps, by device, and how many steps are one unit; None where there are more blocks."""
+    def line(self, name: str) -> tuple[bytes, int, float] | None:
+        """A quantity as it is written, how many readings it has, and how many steps are one unit.
+
+        None where there are more blocks.
+        """
         if len(self._blocks) != 1 or name not in self._names:
             return None
-        try:
-            return self._blocks[0].steps(name), self._blocks[0].scales[name]
-        except DAMAGE as error:
-            raise _damaged(self._file, error) from error
+        block = self._blocks[0]
+        return block.lines[name], block.readings, block.scales[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
