@@ -36,8 +36,8 @@ def _rows(book: Book, things: Iterable[Any], columns: Mapping[str, str]) -> Iter
         if isinstance(thing, dict) and thing.get("run") is not run:
             run = thing["run"]
             of_run = {key: value_at(book, thing, path) for key, path in columns.items() if path.startswith("run.")}
-        known = of_run if isinstance(thing, dict) else {}
-        row = {key: known[key] if key in known else value_at(book, thing, path) for key, path in columns.items()}
+        known, asked = of_run if isinstance(thing, dict) else {}, dict[Any, Any]()
+        row = {key: known[key] if key in known else value_at(book, thing, path, asked) for key, path in columns.items()}
         yield row | dict(getattr(thing, "own", ()))
 
 

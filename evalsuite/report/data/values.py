@@ -18,9 +18,17 @@ from evalsuite.results.measure.first_prints import first_prints
 from evalsuite.results.rules import flops_and_energy
 
 
-def value_at(book: Book, thing: Any, path: str) -> Any:
+def value_at(book: Book, thing: Any, path: str, asked: dict[Any, Any] | None = None) -> Any:
+    """*asked*: what functions gave for *thing*, so that each is called once for all columns of a row."""
     function, names = _parsed(path)
-    value = thing if function is None else function(book, thing)
+    if function is None:
+        value = thing
+    elif asked is not None and function in asked:
+        value = asked[function]
+    else:
+        value = function(book, thing)
+        if asked is not None:
+            asked[function] = value
     return _at(value, names) if names else value
 
 
