@@ -18,7 +18,7 @@ from evalsuite.logs import excerpt, reading
 from evalsuite.report import forms
 from evalsuite.report.book import book
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.reproduction import provenance, recount, shell
+from evalsuite.report.sections.reproduction import provenance, shell
 from evalsuite.report.text import numbers
 from evalsuite.results import evaluation
 from evalsuite.results.measure.summary import median_run
@@ -51,11 +51,11 @@ def quotient(items: str, passed: str) -> float:
 def test_the_value_of_every_recorded_run_is_counted_again_to_its_digits_and_by_the_steps_of_median_ones(recorded):
     runs = [run for summary in recorded.summaries for run in summary.measurements if run.counts]
 
-    again = {run.run.id: numbers.throughput(quotient(*recount.total(run).split("/"))).text for run in runs}
+    again = {run.run.id: numbers.throughput(quotient(*provenance.total(run).split("/"))).text for run in runs}
     assert len(again) > 100
     assert again == {run.run.id: numbers.throughput(run.value).text for run in runs}
 
-    found = {row.case.id: (median_run(row), recount.proof(row).timing) for row in Book(evaluation=recorded).valid}
+    found = {row.case.id: (median_run(row), provenance.proof(row).timing) for row in Book(evaluation=recorded).valid}
 
     again = {
         case: numbers.throughput(quotient(timing.items, timing.passed)).text for case, (_, timing) in found.items()

@@ -2,30 +2,51 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from evalsuite.core.documents import RunCommand, UsedRecipe
-from evalsuite.core.model import Case, Measurement, Summary, Throughput, by_key
+from evalsuite.core.model import RATES, Case, LogLine, Measurement, Summary, Throughput, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
 from evalsuite.report.book.states import State
-from evalsuite.report.sections.reproduction import recount, shell
-from evalsuite.report.sections.reproduction.recount import Proof
+from evalsuite.report.sections.reproduction import shell
 from evalsuite.report.sections.reproduction.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.compare.decisions import PUBLISHED, flags
 from evalsuite.results.judge import rerun_command
+from evalsuite.results.measure.summary import median_run
 
+MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums are printed next to them anyway
 PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
 
 
 def repository(run: Measurement) -> tuple[str, str] | None:
     match = PERMALINK.fullmatch(run.log or "")
     return (match["repository"], match["commit"]) if match else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """The reports of a window for the page's script, as numbers with blanks between."""
+
+    items: str  # of each; one number if all have the same
+    passed: str  # seconds since the window began, at the end of each
+    steps: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    run: Measurement
+    # first, middle and last of the window, each with its number and in pieces: text, and whether it was read
+    lines: tuple[tuple[int, tuple[tuple[str, bool], ...]], ...]
+    machine: tuple[str, ...]
+    timing: Timing | None
+    by_rates: bool  # the value is the mean of printed rates, and no clock's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +159,7 @@ def _of_case(book: Book, case: Case) -> CaseProvenance:
         state=book.state(case),
         runs=tuple(_of_run(run, book.evaluation.commands.get(run.run.id), detailed) for run in runs),
         shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
-        proof=recount.proof(summary) if isinstance(summary, Summary) and detailed else None,
+        proof=proof(summary) if isinstance(summary, Summary) and detailed else None,
         flags=flags(summary) if isinstance(summary, Summary) else (),
     )
 
@@ -153,7 +174,7 @@ def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> Run
         value=numbers.throughput(run.value) if run.value is not None else None,
         clock=numbers.throughput(speed.clock_items_per_s) if speed and speed.clock_items_per_s else None,
         same_source=speed is not None and speed.is_clock,
-        total=recount.total(run) if run.counts else None,
+        total=total(run) if run.counts else None,
         lines=_lines(speed) if speed else None,
         steps=f"{window.first_step}–{window.last_step}" if window else None,
         citations=tuple(
@@ -200,3 +221,51 @@ def _software(run: Measurement, command: RunCommand | None) -> Mapping[str, Any]
         "script_sha256": command.script_sha256 if command else None,
         "packages": tuple(sorted((names.visible(name), names.visible(value)) for name, value in packages.items())),
     }
+
+
+def proof(summary: Summary) -> Proof | None:
+    run = median_run(summary)
+    if run.throughput is None or (run.throughput.counted is None and not run.lines):
+        return None
+    version = f"{names.framework(run.run.case.framework)} {run.framework_version}" if run.framework_version else ""
+    return Proof(
+        run=run,
+        lines=tuple((line.number, tuple(_pieces(line))) for line in run.lines),
+        machine=tuple(names.visible(text) for text in (str(run.environment or ""), version) if text),
+        timing=_timing(run.throughput),
+        by_rates=run.throughput.method == RATES,
+    )
+
+
+def total(run: Measurement) -> str | None:
+    """ "items/seconds", whose quotient the value of *run* is; None: there is nothing to count."""
+    counted = run.throughput.counted if run.throughput else None
+    if counted is None or run.value is None:
+        return None
+    return f"{sum(counted.items):.12g}/{sum(counted.seconds):.12g}"
+
+
+def _pieces(line: LogLine) -> Iterator[tuple[str, bool]]:
+    behind = 0
+    for begin, end in (*line.read, (len(line.text), len(line.text))):
+        if between := line.text[behind:begin]:
+            yield _shown(between), False
+        if own := line.text[begin:end]:
+            yield _shown(own), True
+        behind = end
+
+
+def _shown(text: str) -> str:
+    return "\n".join(names.visible(part).replace("\\t", "\t") for part in text.split("\n"))
+
+
+def _timing(speed: Throughput) -> Timing | None:
+    counted = speed.counted
+    if counted is None or len(counted.seconds) > MOST_REPORTS:
+        return None
+    items = [f"{item:.15g}" for item in counted.items]
+    return Timing(
+        items=" ".join(items if len(set(items)) > 1 else items[:1]),
+        passed=" ".join(f"{seconds:.12g}" for seconds in accumulate(counted.seconds)),
+        steps=speed.window.steps if speed.window else len(items),
+    )
