@@ -110,9 +110,9 @@ def test_a_log_is_parsed_as_by_the_command_and_what_is_no_result_is_refused(root
         evalsuite.loaded  # noqa: B018
 
 
-def test_no_command_imports_pandas(roots, tmp_path):
+def test_no_command_but_for_a_spreadsheet_imports_pandas(roots, tmp_path):
     out, (log,) = tmp_path / "o", (tmp_path / "autumn").rglob("log.*.txt")
-    lines = [f"report --runs {roots[0]} --out {out} --forms html,md,xlsx", f"parse {roots[0]}", "plan", "doctor"]
+    lines = [f"report --runs {roots[0]} --out {out} --forms html,md", f"parse {roots[0]}", "plan", "doctor"]
     lines += [f"import {log} --runs {tmp_path}/i --set model=toy", f"audit {out} --runs {roots[0]}", "explain D10"]
     lines += [f"diff {out} {out}", f"publish {out} --site {tmp_path}/s"]
     lines += [f"sample -o {tmp_path}/x --share -- true", f"status --runs {roots[0]}", "adapters"]
