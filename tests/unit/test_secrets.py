@@ -27,7 +27,7 @@ FORMS = "html,single,md,xlsx,zip,logs"
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """Runs of an older version, with 37 kinds of secrets in words, 12 in variables, and some in each record and log."""
+    """Runs of an older version, with many kinds of secrets in words and variables, and some in each record and log."""
     return planting.plant(tmp_path_factory.mktemp("planted"), COMMANDS, VARIABLES)
 
 
