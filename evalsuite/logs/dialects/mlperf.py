@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Mapping
 
 from evalsuite.contracts.dialect import Dialect, Fields, Line, line
-from evalsuite.core.messages import Message
 from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck, benchmark_of, set_size, value
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
@@ -63,11 +62,6 @@ def _counted_in_samples(match: "re.Match[bytes]") -> bool:
     return value(b"samples_count", match[0]) is not None
 
 
-def _samples_stop(match: "re.Match[bytes]") -> Fields | None:
-    samples = value(b"samples_count", match[0])
-    return None if samples is None else {"unix_ms": match["unix_ms"], "consumed": samples}
-
-
 def _epoch_stop(match: "re.Match[bytes]") -> Fields:
     """Of the epoch that began last: some number its end as the next one's beginning."""
     text, began = match.string, match.string.rfind(b'"key": "epoch_start"', 0, match.start())
@@ -88,15 +82,6 @@ def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
     return None if started["consumed"] is None else {**started, "begins": 1.0}
 
 
-def _samples_so_far(match: "re.Match[bytes]") -> Fields | None:
-    """By steps of so many samples each, where nothing counts them; BERT calls them epochs."""
-    at, samples, step = match["unix_ms"], value(b"samples_count", match[0]), value(b"step_num", match[0])
-    epoch = value(b"epoch_num", match[0]) or 0.0
-    if samples is None and epoch <= MOST_EPOCHS:
-        return None if step is None else {"unix_ms": at, "step": step}
-    return {"unix_ms": at, "consumed": epoch if samples is None else samples}
-
-
 def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sample: bytes) -> Line:
     """Not of validation, which Graphcore's submission brackets as blocks, too."""
     return Line(
@@ -104,7 +89,7 @@ def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sam
         sample=b':::MLLOG {"namespace": "' + sample,
         source=_KEYS,
         fields=lambda match: fields(match) if match[0].count(b"{") <= match[0].count(b"}") else None,  # else cut off
-        telling=key.startswith((b"block", b"epoch", b"eval_accuracy")),
+        telling=key.startswith((b"block", b"epoch")),
     )
 
 
@@ -133,7 +118,11 @@ _SAMPLE_BLOCKS = (
     ),
     _event(
         b"block_stop",
-        _samples_stop,
+        lambda match: (
+            {"unix_ms": match["unix_ms"], "consumed": value(b"samples_count", match[0])}
+            if _counted_in_samples(match)
+            else None
+        ),
         b'", "time_ms": 1715242795848, "event_type": "INTERVAL_END", "key": "block_stop", "value": "", "metadata": {"file": "mlperf_logging_utils.py", "lineno": 177, "samples_count": 1536}}',
     ),
 )
@@ -163,13 +152,6 @@ _EPOCHS = (
         _epoch_stop,
         b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "epoch_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 301, "epoch_num": 1}}',
     ),
-)
-
-
-_EVALUATIONS = _event(
-    b"eval_accuracy",
-    _samples_so_far,
-    b'", "time_ms": 1712974047312, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.3832615315914154, "metadata": {"file": "/workspace/bert/run_pretraining.py", "lineno": 1865, "epoch_num": 150128}}',
 )
 
 
@@ -203,11 +185,6 @@ def _steps_per_epoch(match: "re.Match[bytes]") -> Fields:
 def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
     report, step = float(match["report_s"]), float(match["ms"]) / 1000
     return {**match.groupdict(), "ms": None, "interval": round(report / step) if step > 0 else None}
-
-
-class _CountCheck(MllogCheck):
-    def contradiction(self, items_per_s: float) -> str | None:
-        return self.miscounted(items_per_s) if self.counts_samples() else Message("logs.mllog_counted")
 
 
 class _TokenCheck(MllogCheck):
@@ -311,27 +288,18 @@ DIALECTS = (
         yields_to=(*_COUNTED, *_OTHER_SCRIPTS),
         notes="Samples since the block before, evaluation inside.",
     ),
-    _without_throughput(
-        name="mlperf_evaluations",
-        title="MLPerf :::MLLOG without a throughput, evaluations counted in samples or steps",
-        step=(_EVALUATIONS,),
-        named_facts={"all": "global_batch"},
-        second=_CountCheck,
-        yields_to=(*_COUNTED, "mlperf_samples", *_OTHER_SCRIPTS),
-        notes="Samples since the evaluation before, evaluation inside. Steps are counted by the global batch.",
-    ),
     _of_epochs(
         name="mlperf_blocks",
         title="MLPerf :::MLLOG without a throughput, blocks between evaluations",
         step=_BLOCKS,
-        yields_to=(*_COUNTED, "mlperf_samples", "mlperf_evaluations", "mlperf_epochs", *_OTHER_SCRIPTS),
+        yields_to=(*_COUNTED, "mlperf_samples", "mlperf_epochs", *_OTHER_SCRIPTS),
         notes="Training samples x epochs of a block / its time; evaluation is inside where no line says when it begins.",
     ),
     _of_epochs(
         name="mlperf_epochs",
         title="MLPerf :::MLLOG without a throughput, epochs",
         step=_EPOCHS,
-        yields_to=(*_COUNTED, "mlperf_samples", "mlperf_evaluations", *_OTHER_SCRIPTS),
+        yields_to=(*_COUNTED, "mlperf_samples", *_OTHER_SCRIPTS),
         notes="Training samples of an epoch, or of its part between two evaluations, / its time.",
     ),
     _dialect(

@@ -4,8 +4,6 @@ Submissions count differently: `train_samples` is an epoch's samples, the run's,
 epochs, steps or samples. So a figure must agree with what the other keys make over the whole run.
 """
 
-import itertools
-import math
 import re
 import statistics
 from collections.abc import Iterator
@@ -62,7 +60,6 @@ class MllogCheck:
         self._steps = self._samples = 0.0  # so far
         self._step_s: list[float] = []
         self._marks: list[tuple[float, float]] = []  # (step, samples so far)
-        self._evaluated: set[float] = set()  # samples so far
 
     def add(self, text: bytes) -> None:
         for match in _EVENT.finditer(text):
@@ -97,8 +94,6 @@ class MllogCheck:
         self._samples = max(self._samples, samples or 0.0)
         steps = value(b"step_num", rest) or 0.0
         self._steps = max(self._steps, steps)
-        if key == b"eval_accuracy":
-            self._evaluated.add(samples or steps * (self._global_batch or 0.0))
         if epoch is not None:
             self._first_epoch = epoch if self._first_epoch is None else self._first_epoch
             self._last_epoch = max(epoch, self._last_epoch or epoch)
@@ -125,7 +120,7 @@ class MllogCheck:
         return self.miscounted(items_per_s)
 
     def miscounted(self, items_per_s: float) -> str | None:
-        """By the training set, by the steps, or by how often the rules evaluate where no line tells of steps."""
+        """Why the training set or the numbers of the steps deny it; None if they do not."""
         data, batch = paths.read_data("mlperf_sets.toml"), self._global_batch or 0.0
         epochs = max(self._samples, self._steps * batch) / max(data.get(self._benchmark, [float("inf")]))
         if epochs > data["most_epochs"].get(self._benchmark, epochs):
@@ -134,13 +129,7 @@ class MllogCheck:
         if each and trained:
             near = any(1 / APART < of_step / trained < APART for of_step in each)
             return None if near else Message("logs.mllog_step", n=each[0], trained=trained)
-        gaps = [after - before for before, after in itertools.pairwise(sorted(self._evaluated))]
-        between = statistics.median(gaps or [0.0])
-        every = [math.ceil(n / batch) * batch for n in data["evaluated_every"].get(self._benchmark, ()) if batch]
-        near = any(1 / APART < between / n < APART for n in every)
-        if near or not every or not between or self._throughputs:
-            return None
-        return Message("logs.mllog_schedule", n=between, name=self._benchmark, every=every[0])
+        return None
 
     def _each_step(self, items_per_s: float) -> list[float]:
         """Items of a step: by the step times, and by the numbers of the steps."""
@@ -149,10 +138,6 @@ class MllogCheck:
             return timed
         (step, samples), (last, so_far) = self._marks[0], self._marks[-1]
         return [*timed, (so_far - samples) / (last - step)]
-
-    def counts_samples(self) -> bool:
-        """Of BERT it is known that epochs by the million are samples."""
-        return bool(self._counted) or (self._last_epoch or 0.0) <= MOST_EPOCHS or self._benchmark == "bert"
 
     def nonsense(self) -> str | None:
         """Why epochs and `train_samples` make no throughput; None if they can."""
