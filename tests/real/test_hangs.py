@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from evalsuite import cli
-from evalsuite.launch import runner, watching
+from evalsuite.launch import campaign, runner
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store
 from tests import sources
@@ -21,9 +21,9 @@ SCRIPT = sources.text("hangs_script.py.in")
 def test_a_script_that_falls_silent_is_ended_long_before_its_time_limit(
     steps, status, why, value, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(watching, "SILENT_S", 4.0)  # longer than a busy machine keeps a script waiting
-    monkeypatch.setattr(watching, "MIDWAY_S", 5.0)
-    monkeypatch.setattr(watching, "MIDWAY_TIMES", 1)
+    monkeypatch.setattr(campaign, "SILENT_S", 4.0)  # longer than a busy machine keeps a script waiting
+    monkeypatch.setattr(campaign, "MIDWAY_S", 5.0)
+    monkeypatch.setattr(campaign, "MIDWAY_TIMES", 1)
     monkeypatch.setattr(runner, "ENOUGH_POLL_S", 0.3)
     (tmp_path / "silent.py").write_text(ADAPTER.format(script=SCRIPT.format(steps=steps, folder=tmp_path)))
     axes = ["--frameworks", "silent", "--models", "toy", "--scales", "1x1", "--repeats", "1", "--steps", "5+25"]
