@@ -24,6 +24,7 @@ from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation, Scheduler
 
 DEFAULT = "slurm"  # not the first of the folder, which a new module could become
+SYNONYMS = {"queue": "partition", "walltime": "time"}  # the words of PBS
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -94,7 +95,7 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
         raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
     cases = every_case(request.plan)
     devices = max(case.devices_per_node for case in cases)
-    asked = dict(arguments.ask)
+    asked = {SYNONYMS.get(name, name): value for name, value in arguments.ask}
     known = {name: asked.pop(name, None) for name in ("account", "partition", "time", "gres", "constraint")}
     if request.place.machine.device == "gpu":
         known["gres"] = known["gres"] or f"gpu:{devices}"
@@ -103,7 +104,7 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
         spare=arguments.nodes_spare,
         **known,
         cores=max((case.cores_per_device or 0) * case.devices_per_node for case in cases) or None,
-        options=tuple(f"--{name}={value}" if name[1:] else f"-{name} {value}" for name, value in asked.items()),
+        options=tuple(asked.items()),
     )
 
 

@@ -59,7 +59,7 @@ class Allocation:
     gres: str | None = None  # "gpu:8"
     cores: int | None = None  # of each node, where the cases say it
     constraint: str | None = None
-    options: tuple[str, ...] = ()  # more of the submitting program's own, as "--mail-type=END"
+    options: tuple[tuple[str, str], ...] = ()  # more of the submitting program's own, as ("mail-type", "END")
 
 
 @dataclass(frozen=True, kw_only=True)

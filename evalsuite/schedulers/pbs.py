@@ -98,6 +98,9 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         raise EvalsuiteError.of("pbs.gres", text=allocation.gres)
     if allocation.time and not _TIME.fullmatch(allocation.time):
         raise EvalsuiteError.of("pbs.time", text=allocation.time)
+    for name, value in allocation.options:
+        if len(name) > 1:  # qsub(1B) has letters alone
+            raise EvalsuiteError.of("pbs.option", name=name, value=value)
     chunk = [str(hosts), "mpiprocs=1", *([f"ncpus={allocation.cores}"] if allocation.cores else [])]
     chunk += [f"ngpus={gpus[1]}"] if gpus else []
     if limit := allocation.constraint:
@@ -118,7 +121,7 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         "#PBS -r y",
         "#PBS -j oe",
         f"#PBS -o {contract.one_line('runs', os.path.join(folder, runs, ''))}",
-        *(f"#PBS {contract.one_line('ask', option)}" for option in allocation.options),
+        *(f"#PBS -{name} {contract.one_line('ask', value)}" for name, value in allocation.options),
     ]
 
 

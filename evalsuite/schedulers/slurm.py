@@ -113,7 +113,10 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         f"#SBATCH --signal=B:TERM@{WARNED_S}",
         f"#SBATCH --chdir={contract.one_line('chdir', folder)}",
         f"#SBATCH --output={contract.one_line('runs', f'{runs}/slurm-%j.txt')}",
-        *(f"#SBATCH {contract.one_line('ask', option)}" for option in allocation.options),
+        *(
+            f"#SBATCH {contract.one_line('ask', f'--{name}={value}' if name[1:] else f'-{name} {value}')}"
+            for name, value in allocation.options
+        ),
     ]
 
 

@@ -26,7 +26,7 @@ from tests.toys import CASE
 AGENT = ("python", "-m", "evalsuite", "sample")
 ASKED = Allocation(
     nodes=12, spare=1, account="dl", partition="long", time="8:00:00", gres="gpu:8", constraint="a100",
-    options=("--x=y",),
+    options=(("m", "e"),),
 )  # fmt: skip
 
 
