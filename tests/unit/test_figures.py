@@ -107,13 +107,9 @@ def texts(svg):
 
 
 def painted(svg):
-    """The classes of each mark, those of its group first."""
-    return [
-        f"{parent.get('class', '')} {node.get('class')}".strip()
-        for parent in ElementTree.fromstring(svg).iter()
-        for node in parent
-        if "mark" in node.get("class", "").split()
-    ]
+    """The classes of each mark."""
+    classes = [node.get("class", "") for node in ElementTree.fromstring(svg).iter()]
+    return [names.removeprefix("mark ") for names in classes if names.startswith("mark ")]
 
 
 def local(node):
@@ -229,8 +225,8 @@ def test_partial_values_and_those_not_measured_here_are_said_once_and_hollow_unl
     assert (alone.notes, beside.notes) == ((f"all_{note}",), (note,))
     assert sign is None or (sign not in "".join(texts(alone.svg)) and texts(beside.svg).count(f"PyTorch {sign}") == 1)
     assert "MXNet" in texts(beside.svg)
-    whole, other = "fill-hue-5 line-hue-5 mark", "fill-hue-1 line-hue-1 mark"
-    assert {*painted(beside.svg)} == {"fill-surface line-hue-5 mark" if hollow else whole, other}
+    whole, other = "fill-hue-5 line-hue-5", "fill-hue-1 line-hue-1"
+    assert {*painted(beside.svg)} == {"fill-surface line-hue-5" if hollow else whole, other}
     assert sign is not None or {*painted(alone.svg)} == {whole}
 
 
@@ -313,7 +309,7 @@ def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_patt
     assert {int(i) for i in re.findall(r"hue-(\d+)", svg)} == {1, 2, 3, 4, 5, 6}
     assert set(names) <= set(texts(f"<svg>{svg}</svg>"))
     assert 'fill="url(' not in partial
-    assert re.search(r'class="fill-hue-5 line-hue-5"[^>]*fill-opacity="0.3"', partial)
+    assert re.search(r'class="mark fill-hue-5 line-hue-5"[^>]*fill-opacity="0.3"', partial)
 
 
 def test_without_anything_to_draw_there_is_a_table_and_no_svg():

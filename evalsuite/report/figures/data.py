@@ -36,19 +36,6 @@ def clean(text: str) -> str:
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-class Group:
-    """The annotations of an artist: class and words of a text, case ids of shapes, series."""
-
-    def __init__(
-        self, *, style: str = "", label: Label = "", refs: Sequence[str | None] = (), series: str | None = None
-    ) -> None:
-        self.style, self.label, self.series = style, label, series
-        self._refs = iter(refs)
-
-    def next_ref(self) -> str | None:
-        return next(self._refs, None)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Point:
     x: float  # the devices, a size, an epoch

@@ -114,7 +114,7 @@ def field(
         facecolor=ROLES.get(colour, "none"),
         edgecolor=ROLES[hatch] if hatch else "none",
         linewidth=0,
-        hatch="/////" if hatch else None,
+        hatch="///" if hatch else None,
         alpha=None if alpha == 1 else alpha,
         zorder=zorder,
         clip_on=False,

@@ -4,8 +4,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
+from xml.sax.saxutils import escape
 
-from evalsuite.report.figures.data import Bilingual, Group, Label, clean, plain
+from evalsuite.report.figures import svg
+from evalsuite.report.figures.data import Bilingual, Label, clean
 from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ Panel: TypeAlias = "Axes"  # matplotlib's, which is imported when something is d
 
 WIDTH = 760  # pixels: the text column of the report (docs/report.md#figures)
 TEXT, SMALL = 13, 11.5
+BASELINE = 0.28  # of its size: how far the line that a text stands on is below its middle
+ANCHORS = {"left": None, "center": "middle", "right": "end"}
 _PIXELS_PER_INCH = 72  # matplotlib's points are then our pixels
 
 
@@ -33,7 +37,8 @@ class Sheet:
         self.figure = Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
         self.figure.patch.set_visible(False)
         self.fold: float | None = None  # between two panels: in a narrow window they stand one below the other
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, svg.Group] = {}
+        self._texts: list[str] = []
 
     def panel(self, left: float, top: float, right: float, bottom: float, *, foot: bool = True) -> Panel:
         from matplotlib.lines import Line2D
@@ -58,18 +63,17 @@ class Sheet:
         style: str = "",
     ) -> None:
         """*y* is the middle. *style* is a class: "halo" (readable over lines), "strong"."""
-        if text:
-            self.figure.text(
-                x / _PIXELS_PER_INCH,
-                (self.height - y) / _PIXELS_PER_INCH,
-                clean(plain(text)),
-                transform=self.figure.dpi_scale_trans,
-                ha=anchor,
-                va="center",
-                fontsize=size,
-                color=ROLES[colour],
-                gid=self._gid(Group(style=style, label=text)),
-            )
+        words = {"zh-CN": text.zh, "en": text.en} if isinstance(text, Bilingual) else {None: text} if text else {}
+        look = {
+            "class": f"{style} fill-{colour}".lstrip(),
+            "x": svg.short(x),
+            "y": svg.short(y + BASELINE * size),
+            "font-size": svg.short(size),
+            "text-anchor": ANCHORS[anchor],
+        }
+        for language, label in words.items():
+            shown = escape(clean(label), {'"': "&quot;"})
+            self._texts.append(f"<text{svg.attributes({'lang': language, **look})}>{shown}</text>")
 
     def line(self, points: Sequence[tuple[float, float]], *, width: float) -> None:
         from matplotlib.lines import Line2D
@@ -84,7 +88,8 @@ class Sheet:
 
     def mark(self, artist: "Artist", refs: Sequence[str | None], *, series: str | None = None) -> None:
         """The shapes of *artist* lead to these cases, in the order they are drawn; None: to none."""
-        artist.set_gid(self._gid(Group(refs=refs, series=series)))
+        artist.set_gid(str(len(self._groups)))
+        self._groups[str(len(self._groups))] = svg.Group(refs=iter(refs), series=series)
 
     def belongs(self, artist: "Artist", series: str) -> None:
         self.mark(artist, (), series=series)
@@ -110,23 +115,17 @@ class Sheet:
         (dots,) = panel.plot(xs, ys, zorder=4, **marker_style(hue, hollow=hollow))
         self.mark(dots, refs, series=series)
 
-    def _gid(self, group: Group) -> str:
-        gid = str(len(self._groups))
-        self._groups[gid] = group
-        return gid
-
     def svg(self) -> str:
-        from evalsuite.report.figures.svg import Renderer
-
-        renderer = Renderer(self.id, self.width, self.height, self._groups)
-        self.figure.draw(renderer)
+        for artist in (artist for panel in self.figure.axes for artist in panel.get_children()):
+            artist.set_clip_on(False)  # limits hold all that is drawn, and a line along an edge keeps its width
+        shapes = svg.draw(self.figure, self.id, self._groups)
         classes = f"fig-svg{' fig-wide' * (self.width == WIDTH)}{' fig-ends' * self.ends}"
         fold = f'data-fold="{self.fold:g}" ' if self.fold else ""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" id="{self.id}-svg" role="img" {fold}'
             f'aria-labelledby="{self.id}-title" aria-describedby="{self.id}-reading" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}">'
-            f"{renderer.svg()}</svg>"
+            f"{shapes}{''.join(self._texts)}</svg>"
         )
 
 
@@ -142,7 +141,7 @@ def draw(drawing: Callable[..., str], *arguments: object) -> str:
 
 _SETTINGS: dict[Any, Any] = {
     "path.simplify": False,
-    "text.parse_math": False,
+    "hatch.linewidth": 1.6,
     "lines.scale_dashes": False,
     "lines.solid_capstyle": "butt",
 }

@@ -158,12 +158,12 @@ def css() -> str:
 def as_picture(svg: str, language: str) -> str:
     """*svg* in one language and the light theme, its colours as attributes: no style of a page reaches a picture."""
     svg = re.sub(rf'<text lang="(?!{language})[^"]*"[^>]*>[^<]*</text>', "", svg)
-    shapes = dict(re.findall(r'<defs><path id="([^"]*)" d="([^"]*)"></path></defs>', svg))
+    shapes = dict(re.findall(r'<path id="([^"]*)" d="([^"]*)"/>', svg))
 
     def write_path(match: re.Match[str]) -> str:
-        return f'<path transform="translate({match[2]} {match[3]})" d="{shapes[match[1]]}"/>'
+        return f'<path{match[1]}{match[5]} transform="translate({match[3]} {match[4]})" d="{shapes[match[2]]}"/>'
 
-    svg = re.sub(r'<use[^>]* href="#([^"]*)" x="([^"]*)" y="([^"]*)"[^>]*/>', write_path, svg)
+    svg = re.sub(r'<use([^>]*) href="#([^"]*)" x="([^"]*)" y="([^"]*)"([^>]*)/>', write_path, svg)
     return re.sub(r' class="([^"]*)"', lambda match: "".join(map(_as_attribute, match[1].split())), svg)
 
 
