@@ -1,6 +1,6 @@
 """Run folders out of the rows of a table, their origin *cited*: never measured, never deciding.
 
-A row holds a single run, a median, or another quantity than a throughput. A figure that is printed again stays one
+A row holds a single run or a median. A figure that is printed again stays one
 figure; only single runs of one log set are repeats of one another. Printed speed-ups keep their base and medians
 their runs: the report computes both again.
 """
@@ -18,12 +18,11 @@ from typing import Literal, TypeVar
 
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import files
-from evalsuite.core.decode import number
-from evalsuite.core.documents import Citation, CitedFigure, RunCommand, Source, stated_amount
+from evalsuite.core.documents import Citation, CitedFigure, RunCommand, Source
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run, by_key
-from evalsuite.importing import published_tables, questions, user_facts, vocabulary
+from evalsuite.importing import published_tables, user_facts
 from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, explain_difference
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
@@ -34,15 +33,13 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
 Row = TypeVar("Row")
-KINDS = ("run", *vocabulary.QUANTITIES.values())
+KINDS: Mapping[str, Literal["run", "median"]] = {"run": "run", "median": "median"}
 OF_A_CASE = tuple(
     name
     for name in published_tables.COLUMNS
     if name in user_facts.FIELDS or name in ("version", "features", *published_tables.SIZES)
 )
 SAID = (*OF_A_CASE, *user_facts.RECORDED)  # where the user says them too, both must agree
-_THROUGHPUTS = ("throughput", "throughput_total", "items_per_s", "speed")  # names of the metric in long tables
-_RATE = re.compile(r"\w+/s(ec(ond)?)?")
 _NOTHING = reading.Reading(
     dialect=None, framework=None, model=None, scope=None, status="unrecognised", total_devices=None
 )
@@ -59,7 +56,6 @@ class _Figure:
     kind: Literal["run", "median"] | None
     source: str | None
     log_set: str | None
-    reckoning: str = ""  # how a step time made it
 
     @property
     def value(self) -> Decimal:
@@ -97,18 +93,12 @@ def cite_table(
     results: dict[int, Imported] = {}
     figures: list[_Figure] = []
     numbered: dict[object, _Figure] = {}
-    unclear = questions.thousands(text for row in table.rows if (text := _rate(row)))
     for row in table.rows:
         where = f"{table.file}:{row.number}"
         try:
-            if unclear and "." in (text := _rate(row)):
-                raise ValueError(Message("importing.row_thousands", text=text, other=unclear[1]))
             figure = _figure(row, where, table.columns, defaults, user, common)
         except ValueError as error:
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=message_of(error))
-            continue
-        if isinstance(figure, str):
-            results[row.number] = Imported(source=where, run=None, status="other kind", reason=figure)
             continue
         first = numbered.setdefault(_number(figure), figure) if figure.kind == "run" else figure
         if "repeat" in figure.facts and first.value != figure.value:
@@ -134,11 +124,6 @@ def cite_table(
     yield from (results[row.number] for row in table.rows)
 
 
-def _rate(row: CitedRow) -> str:
-    metric = row.cells.get("metric", "throughput").lower()
-    return row.cells.get("throughput") or (row.cells.get("value", "") if metric in _THROUGHPUTS else "")
-
-
 def _figure(
     row: CitedRow,
     where: str,
@@ -146,83 +131,31 @@ def _figure(
     defaults: Mapping[str, str],
     user: Mapping[str, str],
     common: Collection[str],
-) -> _Figure | str:
+) -> _Figure:
     cells = row.cells
     if row.beyond:
         raise ValueError(Message("importing.row_longer", n=row.beyond))
     own = {name: text for name, text in cells.items() if name in SAID or name not in published_tables.COLUMNS}
     facts = user_facts.merge_facts(defaults, (user_facts.USER, user), (user_facts.TABLE, own))
     user_facts.check_facts(facts, columns)
-    quantity, text, kind = _quantity(cells, facts)
+    text, kind = cells.get("throughput"), cells.get("kind", "run" if "repeat" in facts else "median").lower()
     if text is None:
         raise ValueError(Message("importing.no_throughput_recorded"))
-    unit, reckoning = facts.get("unit", ""), ""
-    timed = quantity == "latency" and "latency" in facts and _RATE.fullmatch(unit.strip().lower())
-    if quantity != "throughput" and not timed:
-        unit = f" {unit}" if quantity not in ("latency", "memory") else ""
-        hint = Message("importing.row_timed") if quantity == "latency" else ""
-        return Message("importing.row_kind", quantity=quantity, text=text, unit=unit.rstrip(), hint=hint)
-    case = user_facts.case(facts, _NOTHING, Message("importing.row_nor_set"), common)
-    if timed:
-        text, reckoning = _of_step_time(case, text)
+    if kind not in KINDS:
+        raise ValueError(Message("importing.row_kind", text=cells["kind"]))
     if positive(text.encode()) is None:
-        raise ValueError(Message("importing.row_throughput", column=columns.get("throughput", "value"), text=text))
+        raise ValueError(Message("importing.row_throughput", column=columns["throughput"], text=text))
     return _Figure(
         row=row,
         where=where,
-        case=case,
+        case=user_facts.case(facts, _NOTHING, Message("importing.row_nor_set"), common),
         facts=facts,
-        printed=_digits(text),
-        items=_items(unit),
-        kind=kind,
+        printed=text,
+        items=_items(facts.get("unit", "")),
+        kind=KINDS[kind] if "kind" in cells or kind == "run" else None,
         source=cells.get("source"),
         log_set=cells.get("log_set"),
-        reckoning=reckoning,
     )
-
-
-def _of_step_time(case: Case, latency_ms: str) -> tuple[str, str]:
-    seconds = (stated_amount(latency_ms) or 0.0) / 1000
-    return f"{case.global_batch / seconds:.10g}", f"{case.global_batch} items of a step / {latency_ms} ms\n"
-
-
-def _quantity(
-    cells: Mapping[str, str], facts: Mapping[str, str]
-) -> tuple[str, str | None, Literal["run", "median"] | None]:
-    """(what the row is of, its figure or None, run or median)."""
-    kind = _kind(cells.get("kind"))
-    if "throughput" in cells:
-        other = _of_unit(cells.get("unit", ""))
-        if other is None and kind not in ("run", "median", None):
-            other = kind
-        of: Literal["run", "median"] | None = "run" if kind == "run" or (kind is None and "repeat" in facts) else None
-        return other or "throughput", cells["throughput"], "median" if kind == "median" else of
-    if "metric" in cells and "value" in cells:
-        metric = cells["metric"].lower()
-        named = "throughput" if metric in _THROUGHPUTS else _word(metric) or _of_unit(cells.get("unit", "")) or metric
-        return named, cells["value"], "median" if kind == "median" else "run" if kind == "run" else None
-    for other in ("speedup", "latency", "memory"):
-        if other in cells:
-            return {"speedup": "speed-up"}.get(other, other), cells[other], None
-    return "throughput", None, None
-
-
-def _kind(text: str | None) -> str | None:
-    said = (text or "").strip().lower()
-    if said in KINDS:
-        return said
-    if questions.SINGLE_RUN.search(said):
-        return "run"
-    return "median" if re.search(r"(?<!not the )\bmedian\b", said) else None
-
-
-def _word(text: str) -> str | None:
-    return next((kind for words, kind in vocabulary.QUANTITIES.items() if re.search(words, text)), None)
-
-
-def _of_unit(unit: str) -> str | None:
-    said = unit.strip().lower()
-    return None if _RATE.fullmatch(said) and "flop" not in said else _word(said)
 
 
 def _items(unit: str) -> str:
@@ -237,14 +170,6 @@ def _items(unit: str) -> str:
             else Message("importing.row_no_unit", names=known)
         )
     return name
-
-
-def _digits(text: str) -> str:
-    said = text.strip()
-    said = re.sub(r"[,\s]", "", said) if re.match(r"-?[0-9]{1,3}([,\s][0-9]{3})+(?![0-9])", said) else said
-    if number(said) is None:
-        raise ValueError(Message("importing.no_number", text=text[:60]))
-    return said
 
 
 def _number(figure: _Figure) -> object:
@@ -409,7 +334,7 @@ def _same(there: RunFolder, cited: _Cited) -> bool:
 
 def _text(first: _Figure) -> bytes:
     value = positive(first.printed.encode())
-    return f"{first.row.raw}\n{first.reckoning}evalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
+    return f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
 
 
 def _fill(folder: RunFolder, cited: _Cited, to: _To, corrected: Mapping[str, str] | None) -> None:

@@ -15,7 +15,6 @@ _KNOWN = paths.read_data("vocabulary.toml")
 FACTS: Sequence[str] = _KNOWN["facts"]
 FIELDS: Sequence[str] = _KNOWN["fields"]
 OTHER_NAMES: Mapping[str, str] = _KNOWN["other_names"]
-QUANTITIES: Mapping[str, str] = _KNOWN["quantities"]
 DEVICES: Mapping[str, Device] = _KNOWN["devices"]
 VALUES: Mapping[str, Sequence[str]] = _KNOWN["values"]
 PRECISIONS: Mapping[Precision, Sequence[str]] = _KNOWN["precisions"]

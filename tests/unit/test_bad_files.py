@@ -30,7 +30,7 @@ from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import archive
 from evalsuite.runs.store import RunFolder, Store
 from tests import bad_files, reports, sources, synthetic
-from tests.bad_files import COMMANDS, LOG, RECORDS, ROW, SEED, WRITTEN, World, torn
+from tests.bad_files import COMMANDS, LOG, RECORDS, SEED, WRITTEN, World, torn
 from tests.sources import NIGHTLY
 
 MANY = 120 if NIGHTLY else 6  # changes of each kind of file
@@ -300,19 +300,6 @@ def test_changed_samples_are_read_to_their_end_or_refused(world, chance):
                 dict(samples.tables)
             except EvalsuiteError as error:
                 assert file.name in str(error)
-
-
-def test_a_changed_workbook_is_imported_or_refused(tmp_path, chance, call):
-    import openpyxl
-
-    book, file = openpyxl.Workbook(), tmp_path / "t.xlsx"
-    book.active.append(list(ROW))
-    book.active.append(list(ROW.values()))
-    book.save(file)
-    content = file.read_bytes()
-    for attempt in range(MANY):
-        file.write_bytes(torn(content, chance))
-        call("import", file, "--runs", tmp_path / f"runs{attempt}")
 
 
 def test_changed_packed_runs_are_reported_or_refused(world, tmp_path, chance):
