@@ -16,13 +16,13 @@ from evalsuite.report.sections.forecasts import forecasts
 from evalsuite.report.sections.glossary import glossary
 from evalsuite.report.sections.introduction import introduction
 from evalsuite.report.sections.models import models
-from evalsuite.report.sections.overview import overview
 from evalsuite.report.sections.problems import problems
 from evalsuite.report.sections.quality import quality
 from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.sections.steptime import steptime
 from evalsuite.report.sections.usage import usage
 from evalsuite.report.sections.variants import variants
+from evalsuite.report.sections.why import why
 from evalsuite.report.text.words import Rendered, Text
 
 SectionsOf = Callable[[Subject], Iterable[Section]]
@@ -31,7 +31,7 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
     background.sections,
     models.sections,
     problems.sections,
-    overview.sections,
+    why.sections,
     steptime.sections,
     usage.sections,
     convergence.sections,

@@ -15,7 +15,6 @@ from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, series_of_block
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
@@ -47,7 +46,7 @@ def _section(subject: Subject, model: Model) -> Section:
 
 def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
     book, look, words = subject.book, subject.look, subject.words
-    scaling = scaling_blocks((model,))
+    scaling = why.scaling_blocks((model,))
     return {
         "model": model,
         "kinds": len({participant.kind for each in subject.models for participant in each.participants}) > 1,

@@ -7,10 +7,10 @@ from typing import Any
 from evalsuite.report.book import tally
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.overview.overview import scaling_blocks
 from evalsuite.report.sections.usage import usage
 from evalsuite.report.sections.verdict import answers, cards, curves, matrix, notices
 from evalsuite.report.sections.verdict.answers import Answered, AnsweredQuestion
+from evalsuite.report.sections.why.why import scaling_blocks
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text, Words
 

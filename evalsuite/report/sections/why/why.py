@@ -1,13 +1,17 @@
-"""Why beside who: where each framework loses efficiency, in what it differs from the fastest, what to run next."""
+"""Why beside who: the efficiency of all models side by side; of each framework where it loses and how it differs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from evalsuite.core.model import Summary, by_key
+from evalsuite.report import figures
 from evalsuite.report.book import heading
-from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common import figure_titles
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, series_of_block
+from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.fairness.fairness import printed
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Form, Number
@@ -15,6 +19,7 @@ from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare import fairness
 from evalsuite.results.judge.breaks import Break, Ladder, RecordedChange
 
+MOST_PANELS = 12
 MOST_FACTS = 4
 WIDTH = 200  # pixels of all bars of a row
 LEAST_LABELLED = 18  # pixels: a narrower bar has no room for its number
@@ -59,19 +64,54 @@ class WhyCard:
     said: tuple[Text, ...]
 
 
+def sections(subject: Subject) -> Iterable[Section]:
+    blocks = scaling_blocks(subject.models)
+    shown = ([block for block in blocks if len({row.case.series for row in block.valid}) > 1] or blocks)[:MOST_PANELS]
+    if len(blocks) > 1:
+        yield Section(
+            id="overview",
+            title=subject.words("overview.title"),
+            template="why/overview.html.j2",
+            facts=lambda: {
+                "figure": _draw_blocks(shown, figure_titles.of_blocks(blocks, subject.words), subject),
+                "left_out": len(blocks) - len(shown),
+            },
+            markdown=lambda writer: writer.fill(
+                "why/overview.md.j2", cards=[(of, cards(subject.book, of, writer.words)) for of in subject.models]
+            ),
+            finding=lambda facts: facts["figure"].title,
+        )
+
+
+def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
+    blocks = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
+    return tuple(sorted(blocks, key=lambda block: (names.model_order(block.model), block.batch)))
+
+
+def _draw_blocks(blocks: Sequence[Block], title: Text, subject: Subject) -> CaptionedFigure:
+    words = subject.words
+    panels, tables = list[figures.LinePanel](), list[tuple[str, Rendered]]()
+    for block, setting in zip(blocks, heading.settings(blocks, words), strict=True):
+        panels.append(
+            figures.LinePanel(
+                lines=series_of_block(block, "efficiency"),
+                label=names.model(block.model),
+                detail=label(setting),
+                share=True,
+                target=block.efficiency_threshold,
+                valued=True,
+            )
+        )
+        place = f"{block.id}-{'s' if block.book.huge else 'e'}"
+        tables.append((place, options.apart([names.model(block.model), setting], words)))
+    figure = figures.lines(tuple(panels), subject.look, id="f-overview", value="efficiency")
+    return CaptionedFigure(figure=figure, title=title, help=words("overview.see"), tables=tuple(tables))
+
+
 def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
-    rows = _rows(book, model, words)
-    return tuple(_card(book, model, name, rows[name], words) for name in book.frameworks if name in rows)
-
-
-def keys(cards: Iterable[WhyCard]) -> tuple[str, ...]:
-    used = {bar.key for card in cards for row in card.rows for bar in row.bars}
-    return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
-
-
-def _rows(book: Book, model: Model, words: Words) -> dict[str, list[WhyRow]]:
     block_of = {case.id: block for block in model.blocks for case in block.cases}
-    ladders = sorted(_ladders(book, model), key=lambda ladder: ladder.left)
+    own = [each for each in (book.breaks.ladders if book.breaks else ()) if each.last.case.model == model.name]
+    ladders = sorted(own, key=lambda ladder: ladder.left)
     shown = [block for block in model.blocks if any(block_of[ladder.last.case.id] is block for ladder in ladders)]
     called = {block.id: name for block, name in zip(shown, heading.settings(shown, words), strict=True)}
     rows: dict[str, list[WhyRow]] = {}
@@ -84,11 +124,12 @@ def _rows(book: Book, model: Model, words: Words) -> dict[str, list[WhyRow]]:
         apart = any(each.summary.case == case for each in book.answer_of[case.id].apart)
         row = WhyRow(ladder=ladder, setting=options.apart(parts, words), of_fastest=(before, after), unranked=apart)
         rows.setdefault(case.framework, []).append(row)
-    return rows
+    return tuple(_card(book, model, name, rows[name], words) for name in book.frameworks if name in rows)
 
 
-def _ladders(book: Book, model: Model) -> list[Ladder]:
-    return [ladder for ladder in (book.breaks.ladders if book.breaks else ()) if ladder.last.case.model == model.name]
+def keys(cards: Iterable[WhyCard]) -> tuple[str, ...]:
+    used = {bar.key for card in cards for row in card.rows for bar in row.bars}
+    return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
 
 
 def _of_fastest(book: Book, summary: Summary) -> Number | None:
@@ -101,7 +142,7 @@ def _card(book: Book, model: Model, name: str, rows: Sequence[WhyRow], words: Wo
     ladders = [row.ladder for row in rows]
     differs = _differs(book, ladders, words)
     return WhyCard(
-        id=anchor(model.name, name),
+        id=names.anchor("why", f"{model.name} {name}"),
         title=names.framework(name),
         rows=tuple(rows),
         said=(*losses(ladders, words), *([differs] if differs else [])),
@@ -109,16 +150,11 @@ def _card(book: Book, model: Model, name: str, rows: Sequence[WhyRow], words: Wo
 
 
 def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
-    return (_finding(*group, words) for group in _alike(ladders))
-
-
-def _alike(ladders: Iterable[Ladder]) -> Iterator[tuple[list[Break], int]]:
     """The breaks of each precision that lie between the same scales, and of how many settings; the worst first."""
-    of_precision = by_key((ladder.last.case.precision, ladder) for ladder in ladders)
-    for alike in of_precision.values():
+    for alike in by_key((ladder.last.case.precision, ladder) for ladder in ladders).values():
         broken = sorted((ladder.broken for ladder in alike if ladder.broken), key=lambda drop: -drop.loss)
         groups = by_key(((drop.stage, drop.before.case.scale, drop.after.case.scale), drop) for drop in broken)
-        yield from ((drops, len(alike)) for drops in groups.values())
+        yield from (_finding(drops, len(alike), words) for drops in groups.values())
 
 
 def _finding(breaks: Sequence[Break], of: int, words: Words) -> Text:
@@ -177,18 +213,3 @@ def _differs(book: Book, ladders: Sequence[Ladder], words: Words) -> Text | None
         return words("why.differs", **values)
     n, all_ = (numbers.count(count).about(ref) for count in (len(settings), len(ladders)))
     return words("why.differs_some", **values, n=n, all=all_)
-
-
-def findings(book: Book, models: Sequence[Model], words: Words) -> Iterator[tuple[str, Text]]:
-    """Of each framework in all its models, with the card of the worst."""
-    titles = {model.name: model.title for model in models}
-    for name in book.frameworks:
-        own = [each for model in models for each in _ladders(book, model) if each.last.case.framework == name]
-        for drops, of in _alike(own):
-            found = dict.fromkeys(drop.after.case.model for drop in drops)
-            about = {"framework": names.framework(name), "models": words.listed(titles[model] for model in found)}
-            yield anchor(next(iter(found)), name), words("why.found", said_text=_finding(drops, of, words), **about)
-
-
-def anchor(model: str, framework: str) -> str:
-    return names.anchor("why", f"{model} {framework}")
