@@ -39,7 +39,7 @@ def test_the_files_hold_the_same_keys_and_every_column_reason_and_axis_has_words
     assert {name: set(texts) for name, texts in file.items()} == {each.name: set(LANGUAGES) for each in columns.SHOWN}
 
     text = Path(verdicts.__file__).read_text(encoding="utf-8")
-    reasons = {"met", "not_met", "faster", "no_difference", "cannot_tell", "short_window"}
+    reasons = {"met", "not_met", "decided", "equal", "open", "preliminary"}
     reasons |= set(re.findall(r'reason="(\w+)"', text))
     assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []
 
