@@ -34,10 +34,10 @@ class Failed(Exception):
 
 
 @dataclass
-class PlayedMachine(toy_script.Machine):
+class PlayedMachine:
     """What it does costs time and leaves marks, as (time, CPU seconds, bytes over loopback)."""
 
-    rank: int = 0
+    way: str = "plain"
     world: int = 1
     others: int = 0  # programs that want the cores, too
     now_s: float = 0.5
@@ -106,7 +106,7 @@ class PlayedMachine(toy_script.Machine):
 
 def compare(
     folder: Path, ways: Mapping[str, tuple[str, float]], model: str, scales: str, repeats: str, others: int = 0
-) -> tuple[dict, int, str]:
+) -> tuple[dict, str]:
     random.seed(f"{ways} {folder.name}")
     begun = dict.fromkeys(ways, 0)
 
@@ -151,4 +151,4 @@ def compare(
     evaluation = evaluate(store, criteria_file=folder / "criteria.toml")
     book = Book(evaluation=identity.ordered(evaluation))
     page = " ".join(str(question.unproven) for question in answers.questions(book, words.read()))
-    return json.loads(json.dumps(summary_json.document(book, "0" * 64))), 0, page
+    return json.loads(json.dumps(summary_json.document(book, "0" * 64))), page

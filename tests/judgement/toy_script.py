@@ -1,16 +1,7 @@
-"""A training script of the judgement cases: `toy_script.py WAY STEPS STEP_S COUNT`. Its work is a busy core.
+"""A training script of the judgement cases, which `played` plays on a machine whose clock is a number."""
 
-`tests.judgement.played` plays it on a machine of its own, whose clock is a number.
-"""
-
-import os
 import random
-import signal
-import socket
-import sys
-import time
-from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 WARMUP, STEPS = 20, 120
 LINE = "Epoch: [0][{step:4d}/{steps}]\tTime {seconds:.6f} ({seconds:.6f})\tLoss {loss}\n"
@@ -44,80 +35,14 @@ AT_ONCE = {"one write": STEPS, "ten lines": 10, "buffered": 10}
 ATTEMPTS = {"attempts": (STEPS - 1, STEPS, STEPS - 1), "short first": (round(0.45 * STEPS), STEPS)}
 OF_ONE = {"slow base": 2.0}  # of a step on one device
 SLOW = {"stamps": 0.83, "stamps 1.9": 0.981}
-ASLEEP = {
-    "sleeps": 1.0,
-    "sleeps fast": 1.0,
-    "waits": 0.75,
-}  # shares; a core that others want, too, keeps the time better so
+ASLEEP = {"sleeps": 1.0, "sleeps fast": 1.0, "waits": 0.75}  # shares
 FAILS = {"survivor": 7 / 13, "5 of 7": 2 / 7}
-
-
-@dataclass
-class Machine:
-    """This one: the clock, the work, the log, and the other process over loopback."""
-
-    way: str = "plain"
-    rank: int = field(default_factory=lambda: int(os.environ.get("RANK", "0")))
-    world: int = field(default_factory=lambda: int(os.environ.get("WORLD_SIZE", "1")))
-    other: socket.socket | None = None
-
-    def now(self) -> float:
-        return time.perf_counter()
-
-    def work(self, seconds: float) -> None:
-        ends = time.perf_counter() + seconds
-        time.sleep(seconds * ASLEEP.get(self.way, 0.4))
-        while time.perf_counter() < ends:
-            pass
-
-    def write(self, text: str) -> None:
-        if self.rank == 0:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-
-    def exchange(self, count: int) -> None:
-        self.other = self.other or self._connect()
-        self.other.sendall(bytes(count))
-        while count:
-            count -= len(self.other.recv(count))
-
-    def _connect(self) -> socket.socket:
-        port = int(os.environ["MASTER_PORT"]) + 1
-        if self.rank == 0:
-            return socket.create_server(("127.0.0.1", port)).accept()[0]
-        for _ in range(200):
-            try:
-                return socket.create_connection(("127.0.0.1", port))
-            except OSError:
-                time.sleep(0.05)
-        raise SystemExit("rank 0 does not answer")
-
-    def fetch(self, count: int) -> None:
-        """Over loopback, as from a server of data."""
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
-            own.bind(("127.0.0.1", 0))
-            own.sendto(bytes(count), own.getsockname())
-            own.recv(count)
-
-    def stop_agent(self, stop: bool) -> None:
-        os.kill(os.getppid(), signal.SIGSTOP if stop else signal.SIGCONT)
-
-    def leave_child(self, seconds: float) -> None:
-        if os.fork() == 0:
-            os.setsid()
-            os.close(1)
-            os.close(2)
-            self.work(seconds)
-            os._exit(0)
-
-    def fail(self) -> None:
-        raise SystemExit("CUDA error: unspecified launch failure")
 
 
 class Training:
     """*run*: how many of this way began before it, and this."""
 
-    def __init__(self, way: str, step_s: float, run: int, machine: Machine) -> None:
+    def __init__(self, way: str, step_s: float, run: int, machine: Any) -> None:
         self.way, self.step_s, self.run, self.machine = way, step_s, run, machine
         self.held: list[str] = []
 
@@ -180,10 +105,3 @@ class Training:
                 self.machine.write(f"Test: [{batch:4d}/{batches}]\tLoss 6.9\n")
         if self.way in ("accuracy", "evaluates", "slow batches"):
             self.machine.write(" * Acc@1 76.100 Acc@5 92.900\n")
-
-
-if __name__ == "__main__":
-    way, _, seconds, count = sys.argv[1:]
-    with (begun := Path(count)).open("a") as file:
-        file.write("x")
-    Training(way, float(seconds), begun.stat().st_size, Machine(way=way)).start()

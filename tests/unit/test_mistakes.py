@@ -22,12 +22,19 @@ from tests.toys import CASE, toynet
 
 TABLE = paths.DATA.parent / "tests" / "attacks" / "mistakes.toml"
 TABLES = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-SHORT = TABLES.pop("short")
-LINES = [dict(zip(("words", "said"), row, strict=True)) for row in SHORT.pop("command_line")]
-LINES += TABLES.pop("command_line", [])
-ROWS = [
-    *((kind, dict(zip(("text", "said", "words"), row, strict=False))) for kind, rows in SHORT.items() for row in rows),
-    *((kind, row) for kind, rows in TABLES.items() for row in rows),
+LINES = TABLES["rows"].pop("command_line")
+
+
+def changed(kind, old, new):
+    sound = TABLES["sound"][kind]
+    return sound.replace(old, new) if old else sound + new
+
+
+ROWS = [(kind, text, said, ()) for kind, rows in TABLES["rows"].items() for text, said in rows]
+ROWS += [
+    (kind, changed(kind, old, new), said, *(words or [()]))
+    for kind, rows in TABLES["changed"].items()
+    for old, new, said, *words in rows
 ]
 
 
@@ -55,30 +62,37 @@ READ = {
 }
 
 
-@pytest.mark.parametrize(("kind", "row"), ROWS, ids=[f"{kind} {row['said']}" for kind, row in ROWS])
-def test_a_mistake_is_said_with_its_file_and_what_was_expected(kind, row, tmp_path, capsys):
+@pytest.mark.parametrize(("kind", "text", "told", "words"), ROWS, ids=[f"{kind} {told}" for kind, _, told, _ in ROWS])
+def test_a_mistake_is_said_with_its_file_and_what_was_expected(kind, text, told, words, tmp_path, capsys):
     name = "tinynet.py" if kind in ("adapter", "dialect") else f"{kind}.toml"
-    (file := tmp_path / name).write_text(row["text"], encoding="utf-8")
+    (file := tmp_path / name).write_text(text, encoding="utf-8")
 
     try:
-        said = capsys.readouterr().err if READ[kind](file, row.get("words", ())) == Exit.USAGE else ""
+        said = capsys.readouterr().err if READ[kind](file, words) == Exit.USAGE else ""
+    except SystemExit:  # of argparse
+        said = capsys.readouterr().err
     except EvalsuiteError as error:
         said = str(error)
 
-    parts = row["said"] if isinstance(row["said"], list) else [row["said"]]
+    parts = told if isinstance(told, list) else [told]
     named = [] if kind in ("variants", "participants") else [file.name]  # of a plan the file may be one of several
     assert [part for part in (*parts, *named) if part not in said] == []
 
 
-@pytest.mark.parametrize("row", LINES, ids=lambda row: " ".join(row["words"]).encode("unicode_escape").decode())
-def test_a_mistake_on_a_command_line_is_said_before_anything_is_written(row, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("words", "told"), LINES, ids=[" ".join(words).encode("unicode_escape").decode() for words, _ in LINES]
+)
+def test_a_mistake_on_a_command_line_is_said_before_anything_is_written(words, told, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
-    assert cli.main(row["words"]) == Exit.USAGE
+    try:
+        code = cli.main(words)
+    except SystemExit as error:  # of argparse
+        code = error.code
 
-    parts = row["said"] if isinstance(row["said"], list) else [row["said"]]
+    parts = told if isinstance(told, list) else [told]
     said = capsys.readouterr().err
-    assert [part for part in parts if part not in said] == []
+    assert (code, [part for part in parts if part not in said]) == (Exit.USAGE, [])
     assert list(tmp_path.iterdir()) == []
 
 
