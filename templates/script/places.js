@@ -1,8 +1,7 @@
 /* Going to a place of the page: what hides it is opened, and the state stays in the address. */
 import { all, byId, one } from "./dom.js";
 import { root } from "./preferences.js";
-import { goneTo, note } from "./state.js";
-import { reveal, turnedViews } from "./views.js";
+import { goneTo } from "./state.js";
 
 const FRAMES_TO_HOLD = 5;
 
@@ -13,7 +12,6 @@ export function goTo(id, atOnce = false) {
   for (let up = node; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
   const own = node.tagName === "TBODY" ? one("details", node) : one(":scope > .annex", node);
   if (own) own.open = true;
-  if (reveal(node)) note({ view: turnedViews() });
   node.scrollIntoView({ behavior: atOnce ? "instant" : "auto" });
   if (root.classList.contains("large")) hold(node, FRAMES_TO_HOLD);
   for (const old of all(".is-target")) old.classList.remove("is-target");

@@ -24,7 +24,6 @@ import { setSpread } from "./spread.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
 import { followCopying, offerData, offerTables } from "./tables.js";
-import { followViewButtons, setViews } from "./views.js";
 
 /** Shows what the address says. @param {boolean} first whether the page has just come up */
 function load(first) {
@@ -37,7 +36,6 @@ function load(first) {
     changeLanguage(pairs.lang);
   }
   setFilter(pairs);
-  setViews(pairs.view);
   setSpread(pairs.spread);
   setSorts(pairs.sort);
   if (isFiltered(pairs) || !first) applyFilter();
@@ -55,7 +53,6 @@ followReading();
 followQuestions();
 followFilter(); // before sorting, which moves rows
 makeTablesSortable();
-followViewButtons();
 followSheetButtons();
 followCopyButtons();
 followCopying();

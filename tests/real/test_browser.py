@@ -20,11 +20,6 @@ PAGES = ("quick", "thorough", "gpu", "partial", "hostile", "empty", "all_failed"
          "training", "variants")  # fmt: skip
 NARROW = {"width": 320, "height": 256, "deviceScaleFactor": 1, "mobile": False}  # 1280 × 1024 at 400 %
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-# of each figure with two views: its buttons, and whether the second view is seen
-VIEWS = (
-    "[...document.querySelectorAll('.fig-views')].map(box => [...box.querySelectorAll('.views button')]"
-    ".map(button => button.getAttribute('aria-pressed')).concat(box.querySelector('.other').getClientRects().length))"
-)
 SHOWN = "[...document.querySelectorAll('{}')].filter(e => e.getClientRects().length).length"
 
 
@@ -330,39 +325,6 @@ def test_intervals_are_hidden_by_one_button_and_the_address_keeps_it(tab, addres
     assert before > 0 and (hidden, again, pressed) == (0, 0, "true")
     assert "spread" not in tab.evaluate("location.hash")
     assert tab.evaluate(SHOWN.format(".results .spread")) == before
-
-
-def test_a_figure_turns_to_its_other_view_a_link_shows_it_and_paper_and_a_page_without_script_the_first(tab, address):
-    tab.visit(f"{address('timers')}#lang=en&at=steptime")
-    before = tab.evaluate(VIEWS)
-    tab.evaluate("document.querySelector('.views button[aria-pressed=false]').focus()")
-    tab.press("Enter")
-    after = tab.evaluate(VIEWS)
-    tab.visit(tab.evaluate("location.href"))
-
-    assert before == [["true", "false", 0]] * 3
-    assert after == [["false", "true", 1], *before[1:]]
-    assert tab.evaluate(VIEWS) == after
-    assert tab.complaints() == []
-
-    tab.visit(f"{address('timers')}#lang=en")
-    name = tab.evaluate("document.querySelector('.fig-views > .other').id")
-    tab.visit(f"{address('timers')}#at={name}")
-
-    assert tab.evaluate(f"document.getElementById('{name}').getClientRects().length") == 1
-    assert tab.evaluate(VIEWS)[0] == ["false", "true", 1]
-
-    tab.visit(f"{address('timers')}#lang=en")
-    tab.evaluate("document.querySelector('.views button[aria-pressed=false]').click()")
-    tab.call("Emulation.setEmulatedMedia", media="print")
-    on_paper = tab.evaluate(SHOWN.format(".fig-views > .other")), tab.evaluate(SHOWN.format(".fig-views > .fig"))
-    tab.call("Emulation.setEmulatedMedia", media="")
-    tab.call("Emulation.setScriptExecutionDisabled", value=True)
-    tab.visit(address("timers"))
-
-    assert on_paper == (0, 3)
-    assert tab.evaluate(SHOWN.format(".fig-views > .other, .views")) == 0
-    assert tab.evaluate(SHOWN.format(".fig-views > .fig")) == 3
 
 
 @pytest.mark.parametrize("name", ["quick", "full"])

@@ -92,7 +92,6 @@ def every_figure(look=LOOK, label="PyTorch"):
         "time_to_solution": throughput(series, look, id="f7", unit="s", ideal="inverse", logarithmic=True),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
         "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
-        "phase_shares": figures.phases((STEP,), look, id="f14", share=True),
         "many_panels": figures.lines((shared,) * 5, look, id="f15", value="efficiency"),
         "convergence": figures.lines((replace(PANEL, label=label),), look, id="f17", value="value", x="epoch"),
     }

@@ -41,10 +41,10 @@ class StepBar:
 _PHASE_HUES = 6  # and "other" in grey
 
 
-def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms", share: bool = False) -> Figure:
+def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms") -> Figure:
     """Step time as stacked bars, nested phases hatched inside their parent.
 
-    `share=True` is the 100 % variant. A bar whose phases overlap beyond 2 % is hatched as a whole.
+    A bar whose phases overlap beyond 2 % is hatched as a whole.
     """
     steps = tuple(step for step in steps if positive(step.total))
     keys = _phase_keys(steps)
@@ -54,7 +54,7 @@ def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms", s
     rows += [(s, "rest", dict(s.parts)["rest"], None) for s in steps if "rest" in dict(s.parts)]
     return Figure(
         id=id,
-        svg=draw(_phases, id, look, steps, unit, share) if steps else None,
+        svg=draw(_phases, id, look, steps, unit) if steps else None,
         table=Table(
             columns=("case", "phase", "time", "share", "parent_phase"),
             units=("", "", unit, "", ""),
@@ -66,7 +66,7 @@ def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms", s
             *(LegendEntry(key=key, swatch=note_swatch("nested")) for key in nested),
             *((LegendEntry(key="communication_share", swatch=note_swatch("dot")),) if communicating else ()),
         ),
-        axes=(Axis(key="share_of_step" if share else "step_time", unit="%" if share else unit), Axis(key="case")),
+        axes=(Axis(key="step_time", unit=unit), Axis(key="case")),
         notes=("overlapping",) if any(step.overlaps for step in steps) else (),
     )
 
@@ -78,19 +78,19 @@ def _phase_keys(steps: Sequence[StepBar]) -> dict[str, int]:
     return hues | ({"rest": 0} if any(key == "rest" for step in steps for key, _ in step.parts) else {})
 
 
-def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str, share: bool) -> str:
+def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str) -> str:
     row = 36
     aside = 150 if any(step.communication is not None for step in steps) else 0
-    totals = ["" if share else ticks.quantity(step.total, unit) for step in steps]
+    totals = [ticks.quantity(step.total, unit) for step in steps]
     right = WIDTH - aside - max(text_width(text) for text in totals) - (34 if aside else 16)
     sheet, panel = row_chart(id, [s.label for s in steps], row=row, top=24, foot=32, right=right, widest=240)
-    top = max(sum(value for _, value in s.parts) / (s.total if share else 1) for s in steps)
+    top = max(sum(value for _, value in s.parts) for s in steps)
     panel.set_xlim(0, top)
-    ticks.label_columns(sheet, panel, ticks.linear(0, top, 5), ticks.percent if share else ticks.number, grid=True)
-    sheet.write(sheet.pixel(panel, 0, 0)[0] - 8, sheet.height - 20, "" if share else unit, anchor="right")
+    ticks.label_columns(sheet, panel, ticks.linear(0, top, 5), grid=True)
+    sheet.write(sheet.pixel(panel, 0, 0)[0] - 8, sheet.height - 20, unit, anchor="right")
     keys = _phase_keys(steps)
     for place, (step, total) in enumerate(zip(steps, totals, strict=True)):
-        end = _stack(sheet, panel, step, keys, place, step.total if share else 1.0)
+        end = _stack(sheet, panel, step, keys, place)
         x, y = sheet.pixel(panel, end, place)
         sheet.write(x + 7, y, total, colour="ink")
     if aside:
@@ -98,32 +98,32 @@ def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str, share: boo
     return sheet.svg()
 
 
-def _stack(sheet: Sheet, panel: Panel, step: StepBar, keys: dict[str, int], place: int, scale: float) -> float:
+def _stack(sheet: Sheet, panel: Panel, step: StepBar, keys: dict[str, int], place: int) -> float:
     begin = 0.0
     begins: dict[str, float] = {}
     for key, value in step.parts:
-        box = (begin, place - 0.34, value / scale, 0.68)
+        box = (begin, place - 0.34, value, 0.68)
         begins[key] = begin
-        begin += value / scale
+        begin += value
         hue = f"hue-{keys[key]}" if keys[key] else "hue-other"
         patch = field(panel, [box], hue, zorder=2)
         patch.set(edgecolor=ROLES["surface"], linewidth=1.2)
         if key != "rest":
             sheet.mark(patch, [step.ref])
-    _nested(sheet, panel, step, begins, place, scale)
+    _nested(sheet, panel, step, begins, place)
     if step.overlaps:
         field(panel, [(0, place - 0.34, begin, 0.68)], "none", hatch="surface", zorder=4)
         outlines(panel, [(0, place - 0.34, begin, 0.68)], colour="ink", zorder=4)
     return begin
 
 
-def _nested(sheet: Sheet, panel: Panel, step: StepBar, begins: dict[str, float], place: int, scale: float) -> None:
+def _nested(sheet: Sheet, panel: Panel, step: StepBar, begins: dict[str, float], place: int) -> None:
     used: dict[str, float] = {}
     for phase in step.phases:
         if phase.parent is not None and phase.parent in begins and positive(phase.value):
             left = begins[phase.parent] + used.get(phase.parent, 0.0)
-            used[phase.parent] = used.get(phase.parent, 0.0) + phase.value / scale
-            patch = field(panel, [(left, place - 0.02, phase.value / scale, 0.36)], "surface", hatch="rule", zorder=3)
+            used[phase.parent] = used.get(phase.parent, 0.0) + phase.value
+            patch = field(panel, [(left, place - 0.02, phase.value, 0.36)], "surface", hatch="rule", zorder=3)
             patch.set(edgecolor=ROLES["ink"], linewidth=1)
             sheet.mark(patch, [step.ref])
 

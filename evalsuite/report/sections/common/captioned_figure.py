@@ -32,8 +32,6 @@ class CaptionedFigure:
     help: Text | None = None
     labels: tuple[Rendered | str, ...] = ()
     tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
-    view: str = ""
-    other: "CaptionedFigure | None" = None
 
 
 def look(book: Book) -> Look:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evalsuite.core.model import Breakdown, Summary
 from evalsuite.report import figures
@@ -166,14 +166,7 @@ def draw_steps(times: StepTimes, look: Look, words: Words) -> CaptionedFigure:
     rows = times.rows[:MOST_BARS]
     scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
     steps = tuple(_step(times, row, scale) for row in rows)
-    id = f"f-{times.id}"
-    absolute = _view(times, figures.phases(steps, look, id=id, unit=unit), "see", words)
-    share = _view(times, figures.phases(steps, look, id=f"{id}s", unit=unit, share=True), "see_share", words)
-    return replace(absolute, view="absolute", other=replace(share, view="share"))
-
-
-def _view(times: StepTimes, figure: figures.Figure, see: str, words: Words) -> CaptionedFigure:
-    reading = [setting(times.block, words), words(f"steptime.{see}")]
+    reading = [setting(times.block, words), words("steptime.see")]
     if times.nested:
         reading.append(words("steptime.see_nested"))
     if any(row.communication for row in times.rows):
@@ -181,7 +174,7 @@ def _view(times: StepTimes, figure: figures.Figure, see: str, words: Words) -> C
     if len(times.rows) > MOST_BARS:
         reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(times.rows))))
     return CaptionedFigure(
-        figure=figure,
+        figure=figures.phases(steps, look, id=f"f-{times.id}", unit=unit),
         title=_title(times, words),
         reading=tuple(reading),
         tables=((times.id, words(f"steptime.table_{times.of}")),),
