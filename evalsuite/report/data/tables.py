@@ -4,6 +4,7 @@ import csv
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +25,18 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of formulas
 
 def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[Row]]:
     """Every table or those *wanted*, as rows of plain values; None: not measured."""
-    return {
-        name: list(_rows(book, THINGS[name](book), TABLES[name])) for name in (TABLES if wanted is None else wanted)
-    }
+    return {name: _rows(book, name) for name in (TABLES if wanted is None else wanted)}
 
 
-def _rows(book: Book, things: Iterable[Any], columns: Mapping[str, str]) -> Iterator[Row]:
-    """What is a run's in rows of its parts (a step, a phase) is looked up once a run."""
-    run, of_run = None, {}
-    for thing in things:
-        if isinstance(thing, dict) and thing.get("run") is not run:
-            run = thing["run"]
-            of_run = {key: value_at(book, thing, path) for key, path in columns.items() if path.startswith("run.")}
-        known, asked = of_run if isinstance(thing, dict) else {}, dict[Any, Any]()
-        row = {key: known[key] if key in known else value_at(book, thing, path, asked) for key, path in columns.items()}
-        yield row | dict(getattr(thing, "own", ()))
+def _rows(book: Book, name: str) -> list[Row]:
+    if name == "steps":
+        return [dict(zip(COLUMNS[name], values, strict=True)) for values in _steps(book)]
+    return [_row(book, thing, TABLES[name]) for thing in THINGS[name](book)]
+
+
+def _row(book: Book, thing: Any, columns: Mapping[str, str]) -> Row:
+    asked: dict[Any, Any] = {}
+    return {key: value_at(book, thing, path, asked) for key, path in columns.items()} | dict(getattr(thing, "own", ()))
 
 
 def write(book: Book, folder: Path) -> list[Path]:
@@ -54,7 +52,14 @@ def files(folder: Path) -> list[Path]:
 
 
 def csv_files(book: Book) -> Mapping[str, bytes]:
-    return {name: _csv(*with_options(COLUMNS[name], table)) for name, table in rows(book).items()}
+    return {name: _csv(*_texts(book, name)) for name in COLUMNS}
+
+
+def _texts(book: Book, name: str) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+    if name == "steps":
+        return COLUMNS[name], _steps(book, harmless)
+    columns, table = with_options(COLUMNS[name], _rows(book, name))
+    return columns, ([harmless(row[column]) for column in columns] for row in table)
 
 
 def with_options(columns: Sequence[str], rows: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
@@ -69,11 +74,11 @@ def with_options(columns: Sequence[str], rows: Sequence[Row]) -> tuple[Sequence[
     return (*columns, *names), [{**empty, **row, **options} for row, options in zip(rows, each, strict=True)]
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Row]) -> bytes:
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     into = StringIO()
     writer = csv.writer(into, lineterminator="\r\n")
     writer.writerow(columns)
-    writer.writerows([harmless(row[column]) for column in columns] for row in rows)
+    writer.writerows(rows)
     return into.getvalue().encode("utf-8-sig", "backslashreplace")
 
 
@@ -102,11 +107,12 @@ def _phases(book: Book) -> Iterable[Row]:
                 yield {"run": run.run, "whole": step, **phase}
 
 
-def _steps(book: Book) -> Iterable[Row]:
+def _steps(book: Book, shown: Callable[[str], str] = str) -> Iterator[tuple[Any, ...]]:
+    """The values of each report of a log; *shown* is asked once a run. The largest table by far."""
     for run in book.measurements:
         if (latency := latency_room.of_run(run)) is not None and run.throughput is not None:
-            for number, step_s in enumerate(run.throughput.step_time_s, 1):
-                yield {"run": run.run, "report": number, "steps": latency.steps_per_report, "step_time_s": step_s}
+            names = repeat(shown(run.run.id)), repeat(shown(run.run.case.id))
+            yield from zip(*names, count(1), repeat(latency.steps_per_report), run.throughput.step_time_s)
 
 
 THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are about
@@ -114,7 +120,6 @@ THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are a
     "summaries": lambda book: book.summaries,
     "utilisation": lambda book: ({"run": run.run, "used": use} for run in book.measurements for use in run.utilisation),
     "phases": _phases,
-    "steps": _steps,
     "scores": lambda book: ({"run": run.run, "score": score} for run in book.measurements for score in run.scores),
     "variants": lambda book: variants.changes(book, book.planned),
     "findings": lambda book: book.findings,

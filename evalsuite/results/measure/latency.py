@@ -23,7 +23,7 @@ class Latency:
 def of_run(run: Measurement) -> Latency | None:
     if run.throughput is None or not run.throughput.step_time_s:
         return None
-    times, window = run.throughput.step_time_s, run.throughput.window
+    times, window = sorted(run.throughput.step_time_s), run.throughput.window
     return Latency(
         percentiles_s=tuple(nearest_rank(times, rank) if len(times) >= FEWEST[rank] else None for rank in PERCENTILES),
         reports=len(times),

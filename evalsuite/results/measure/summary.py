@@ -92,7 +92,7 @@ def median_run(summary: Summary) -> Measurement:
 
 
 def case_figure(summary: Summary, figure: RunFigure) -> float | None:
-    each = [value for run in summary.measurements if run.counts and (value := run.figure(figure.name)) is not None]
+    each = [value for run in summary.measurements if (value := run.figure(figure.name)) is not None and run.counts]
     return figure.over_runs(each) if each and figure.over_runs else None
 
 
