@@ -67,16 +67,13 @@ def command(
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does
     }
     variables = defaults | variables
-    argv = forward((fill(token, known) for token in order.argv), filter(_is_forwarded, variables))
+    forwarded = {*OF_EVERY_RANK, "PYTHONPATH", *(name for name in KNOWN if not name.startswith(OPEN_MPI))}
+    argv = forward((fill(token, known) for token in order.argv), filter(forwarded.__contains__, variables))
     if order.first_node_only and place.rank > 0:
         argv = [sys.executable, "-c", WAIT, str(order.folder / FIRST_ENDED)]
     if reason := placeholders.find_unfilled(argv):
         raise CannotStart(reason, CANNOT_EXECUTE)
     return argv, variables
-
-
-def _is_forwarded(name: str) -> bool:
-    return name in (*OF_EVERY_RANK, "PYTHONPATH") or (name in KNOWN and not name.startswith(OPEN_MPI))
 
 
 def cannot_start(program: str, error: OSError | ValueError) -> CannotStart:

@@ -12,7 +12,7 @@ from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.run import run_missing
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
-from evalsuite.core.model import Case, Skip
+from evalsuite.core.model import Skip
 from evalsuite.launch import campaign
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
@@ -46,16 +46,14 @@ def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> in
     note(say("compare.nothing_here"))
     if not recorded.finished():
         return Exit.NOTHING_MEASURED
-    only = None if arguments.recorded else _recorded_cases(recorded, skips)
-    if only == []:
-        note(say("compare.none_recorded"))
-        return Exit.NOTHING_MEASURED
+    only = None
+    if not arguments.recorded:
+        wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
+        cases = [folder.run().case for folder in recorded.finished()]
+        only = [case for case in cases if replace(case, cores_per_device=None).id in wanted]
+        if not only:
+            note(say("compare.none_recorded"))
+            return Exit.NOTHING_MEASURED
     note(say("compare.recorded", root=recorded.root))
     report.write(recorded, arguments, only=only, recorded_elsewhere=True, skips=skips)
     return Exit.NOTHING_MEASURED
-
-
-def _recorded_cases(recorded: Store, skips: Sequence[Skip]) -> list[Case]:
-    wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
-    cases = [folder.run().case for folder in recorded.finished()]
-    return [case for case in cases if replace(case, cores_per_device=None).id in wanted]

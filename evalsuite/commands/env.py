@@ -52,7 +52,12 @@ def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(rows)
         return Exit.DONE
-    cells = [(row["recipe"], row["python"], " ".join(row["pins"][:2]) or row["image"], _size(row)) for row in rows]
+    cells = []
+    for row in rows:
+        size = i18n.say("env.absent" if row["pins"] else "env.image_only")
+        if row["size_bytes"] is not None:
+            size = f"{row['size_bytes'] / 1e6:,.0f} MB"
+        cells.append((row["recipe"], row["python"], " ".join(row["pins"][:2]) or row["image"], size))
     heads = [i18n.say("columns.recipe"), "Python", i18n.say("env.pins"), i18n.say("env.here")]
     title = i18n.say("env.title", n=len(rows), device=arguments.device)
     table(title, [(head, "right" if head == heads[-1] else "left") for head in heads], cells)
@@ -120,12 +125,6 @@ def environments(recipes: Recipes, *, with_data: bool) -> dict[str, PinnedEnviro
     every += [(each, "cpu", each.requirements) for each in writers]
     pinned = (PinnedEnvironment(recipe=recipe, device=device, pins=pins) for recipe, device, pins in every if pins)
     return {each.name: each for each in pinned}
-
-
-def _size(row: Row) -> str:
-    if row["size_bytes"] is not None:
-        return f"{row['size_bytes'] / 1e6:,.0f} MB"
-    return i18n.say("env.absent" if row["pins"] else "env.image_only")
 
 
 def _create(recipes: Recipes, device: Device) -> int:

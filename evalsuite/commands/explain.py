@@ -1,6 +1,7 @@
 """`evalsuite explain`: what a data rule checks, why it matters, and what a reader of the report can do."""
 
 import argparse
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -23,9 +24,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([_facts(code, languages) for code in codes])
     elif listing:
-        _print_list(codes, languages)
+        width = max(map(len, codes))
+        for language, code in itertools.product(languages, codes):
+            print(f"{code.ljust(width)}  {explained(code, language).title}")
     else:
-        _print_explained(codes, languages)
+        blocks = [_block(explained(code, language), language) for code in codes for language in languages]
+        print("\n\n".join("\n".join(block) for block in blocks))
     return Exit.DONE
 
 
@@ -35,18 +39,6 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
             near = did_you_mean(name, (*findings.codes(), *findings.RULES), cutoff=0.5)
             raise EvalsuiteError.of("commands.rule", name=name, near=near)
     return tuple(dict.fromkeys(code for name in names for code in findings.called(name)))
-
-
-def _print_list(codes: Sequence[str], languages: Sequence[str]) -> None:
-    width = max(map(len, codes))
-    for language in languages:
-        for code in codes:
-            print(f"{code.ljust(width)}  {explained(code, language).title}")
-
-
-def _print_explained(codes: Sequence[str], languages: Sequence[str]) -> None:
-    blocks = [_block(explained(code, language), language) for code in codes for language in languages]
-    print("\n\n".join("\n".join(block) for block in blocks))
 
 
 def _block(explained: Explained, language: str) -> list[str]:

@@ -180,9 +180,6 @@ def read_hosts(arguments: argparse.Namespace) -> "tuple[Host, ...]":
     given = arguments.hosts
     if given is None:
         return ()
-    return hosts.from_file(Path(given)) if _is_path(given) else hosts.from_words(given)
-
-
-def _is_path(given: str) -> bool:
-    """Whether it names a file: a list of many hosts is longer than a name may be, and `ssh://` is a slip."""
-    return os.sep in given.replace("://", "") or (len(given) < 256 and Path(given).is_file())
+    # a list of many hosts is longer than a name may be, and `ssh://` is a slip
+    is_path = os.sep in given.replace("://", "") or (len(given) < 256 and Path(given).is_file())
+    return hosts.from_file(Path(given)) if is_path else hosts.from_words(given)

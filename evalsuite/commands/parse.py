@@ -109,8 +109,10 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
     def row(path: Path) -> Row:
         reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **how)
         dialect = dialects.get(reading.dialect or "")
+        window = reading.throughput and reading.throughput.window
+        counts = "epochs" if reading.in_epochs else "steps"
         return facts(path, reading) | {
-            "window_counts": _counts(reading),
+            "window_counts": None if window is None else counts,
             "also_printed": _also_printed(logs[0], reading, dialect) if logs else None,
         }
 
@@ -209,12 +211,6 @@ def _in_words(finding: "Finding", language: str) -> dict[str, str]:
 
     text = english(finding) if language == "en" else i18n.finding(finding)
     return {"code": finding.code, "severity": finding.severity, "text": text}
-
-
-def _counts(reading: "Reading") -> str | None:
-    if reading.throughput is None or reading.throughput.window is None:
-        return None
-    return "epochs" if reading.in_epochs else "steps"
 
 
 def _also_printed(path: Path, reading: "Reading", dialect: "Dialect | None") -> dict[str, float | None] | None:

@@ -10,7 +10,6 @@ from evalsuite.report.text import names
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store
 from evalsuite.site import publishing
-from evalsuite.site.publishing import Published
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,16 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
     for entry in stored:
         if entry.broken:
             print(i18n.say("publish.broken", why=i18n.worded(entry.broken)))
+    periods = {entry.id: entry.report.period for entry in stored if entry.report}
+    dated = {name: f"{names.minute(period[1])} ({name[:12]})" for name, period in periods.items() if period}
     for move in history.slowed_together:
-        before, after = (_dated(name, published) for name in (move.before, move.after))
+        before, after = (dated.get(name, name[:12]) for name in (move.before, move.after))
         print(i18n.say("publish.slower", before=before, after=after))
     if undated := len(history.undated):
         print(i18n.say("publish.undated", n=undated))
     counts = {"reports": len(stored), "regressions": len(history.regressions)}
     print(i18n.say("publish.site", page=site / "index.html", **counts))
     return Exit.DONE
-
-
-def _dated(name: str, published: Published) -> str:
-    period = next(entry.report.period for entry in published.stored if entry.report and entry.id == name)
-    return f"{names.minute(period[1])} ({name[:12]})" if period else name[:12]

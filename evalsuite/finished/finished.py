@@ -3,7 +3,7 @@
 import functools
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -130,8 +130,10 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(f"{where}.throughput", message("median_if_counted", n=len(counted)))
         elif median and not math.isclose(median["value"], statistics.median(counted), rel_tol=NEARLY):
             yield Mistake(f"{where}.throughput.value", refusal(median["value"], message("median_of_runs")))
-        if median and not _between(median["low"], median["value"], median["high"]):
-            yield Mistake(f"{where}.throughput", message("value_within", low=median["low"], high=median["high"]))
+        low, value, high = (median["low"], median["value"], median["high"]) if median else (None, 0.0, None)
+        too_low = low is not None and not 0 <= low <= value * (1 + NEARLY)
+        if too_low or (high is not None and value > high * (1 + NEARLY)):
+            yield Mistake(f"{where}.throughput", message("value_within", low=low, high=high))
         for number, run in enumerate(summary["runs"]):
             if (environment := run["environment"]) and environment not in machines:
                 yield Mistake(f"{where}.runs[{number}].environment", refusal(environment, message("machine_listed")))
@@ -144,10 +146,6 @@ def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
                     yield Mistake(f"answers[{place}].{key}", refusal(named["case"], message("case_with_value")))
                 if key == "passed_over" and not named.get("obstacles"):
                     yield Mistake(f"answers[{place}].{key}", refusal([], message("named_condition")))
-
-
-def _between(low: float | None, value: float, high: float | None) -> bool:
-    return (low is None or 0 <= low <= value * (1 + NEARLY)) and (high is None or value <= high * (1 + NEARLY))
 
 
 def moment(stamp: str | None) -> datetime | None:
@@ -167,16 +165,27 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
     machines = {str(machine): machine for machine in map(_machine, facts["machines"])}
     summaries = tuple(_summary(summary, machines) for summary in facts["summaries"])
     by_id = {summary.case.id: summary for summary in valid(summaries)}
+    verdicts = [
+        _noun(
+            Verdict,
+            each,
+            measured=_interval(each["measured"]),
+            values=tuple(sorted(each["values"].items())),
+            case=None,
+        )
+        for each in facts["verdicts"]
+    ]
+    busy = [finding for finding in facts["findings"] if finding["code"] == findings.BusyMachine.code]
     return _noun(
         Finished,
         facts,
         folder=folder,
-        verdicts=tuple(_verdict(verdict) for verdict in facts["verdicts"]),
+        verdicts=tuple(verdicts),
         summaries=summaries,
         quality=facts["data_quality"],
         document=_document(facts["document"]),
         journal_sha256=tuple(facts.get("journal_sha256", ())),
-        disturbed=_disturbed(facts["findings"]),
+        disturbed=len({run for finding in busy for run in (finding["where"], *finding["also"])}),
         answers=tuple(answer_of(answer, by_id) for answer in facts["answers"]),
     )
 
@@ -186,11 +195,6 @@ def _noun(cls: type[Noun], facts: Mapping[str, Any], /, **others: Any) -> Noun:
     names = {field.name for field in fields(cast(Any, cls))}
     plain = {name: value for name, value in facts.items() if name in names and not isinstance(value, dict | list)}
     return cls(**{**plain, **others})
-
-
-def _disturbed(rows: Sequence[Mapping[str, Any]]) -> int:
-    busy = [finding for finding in rows if finding["code"] == findings.BusyMachine.code]
-    return len({run for finding in busy for run in (finding["where"], *finding["also"])})
 
 
 def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
@@ -246,11 +250,6 @@ def _machine(facts: Mapping[str, Any]) -> Machine:
     return _noun(Machine, facts, nodes=tuple(nodes))
 
 
-def _verdict(facts: Mapping[str, Any]) -> Verdict:
-    values = tuple(sorted(facts["values"].items()))
-    return _noun(Verdict, facts, measured=_interval(facts["measured"]), values=values, case=None)
-
-
 def _interval(facts: Mapping[str, Any] | None) -> Interval | None:
     return None if facts is None else _noun(Interval, facts)
 
@@ -280,9 +279,28 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         for place in facts["ranked"]
     )
     passed, apart = (
-        tuple(_apart(row, of) for row in facts.get(key, ()) if row["case"] in of) for key in ("passed_over", "apart")
+        tuple(
+            Apart(
+                summary=of[row["case"]],
+                obstacles=tuple(_noun(Obstacle, each) for each in row.get("obstacles", ())),
+                flags=tuple(row.get("flags", ())),
+            )
+            for row in facts.get(key, ())
+            if row["case"] in of
+        )
+        for key in ("passed_over", "apart")
     )
-    missing = tuple(_missing(row, of) for row in facts.get("missing", ()))
+    missing = tuple(
+        Missing(
+            candidate=Candidate(
+                framework=row["framework"], recipe=row["recipe"], options=tuple(row["options"].items())
+            ),
+            why=row["why"],
+            reason=row["reason"] or "",
+            others=tuple(of[id].case for id in row.get("cases", ()) if id in of),
+        )
+        for row in facts.get("missing", ())
+    )
     known = facts["lacks"] or (facts["evidence"] if len(ranked) > 1 else None)
     return _noun(
         Answer,
@@ -295,14 +313,3 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         apart=apart,
         missing=missing,
     )
-
-
-def _missing(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Missing:
-    candidate = Candidate(framework=facts["framework"], recipe=facts["recipe"], options=tuple(facts["options"].items()))
-    others = tuple(of[id].case for id in facts.get("cases", ()) if id in of)
-    return Missing(candidate=candidate, why=facts["why"], reason=facts["reason"] or "", others=others)
-
-
-def _apart(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Apart:
-    obstacles = tuple(_noun(Obstacle, each) for each in facts.get("obstacles", ()))
-    return Apart(summary=of[facts["case"]], obstacles=obstacles, flags=tuple(facts.get("flags", ())))

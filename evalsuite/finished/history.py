@@ -117,7 +117,11 @@ class History:
 
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:
-    points = [(row, _point(name, row)) for name, report in reports for row in valid(report.summaries)]
+    points = []
+    for name, row in ((name, row) for name, report in reports for row in valid(report.summaries)):
+        starts = [run.started_at for run in row.measurements if run.counts and run.started_at]
+        started_at = min(filter(moment, starts), key=instant, default=None)
+        points.append((row, HistoryPoint(report=name, started_at=started_at, summary=row)))
     by_line = by_key(
         (fairness.group(row, fairness.VERSIONS) if point.started_at else None, point) for row, point in points
     )
@@ -131,11 +135,6 @@ def history(reports: Iterable[tuple[str, Finished]]) -> History:
 def _order(line: HistoryLine) -> tuple[object, ...]:
     case = line.case
     return (case.model, case.series, case.total_devices, case.nodes, line.environment, line.unit)
-
-
-def _point(report: str, summary: Summary) -> HistoryPoint:
-    starts = [run.started_at for run in summary.measurements if run.counts and moment(run.started_at)]
-    return HistoryPoint(report=report, started_at=min(filter(None, starts), key=instant, default=None), summary=summary)
 
 
 def line(points: Sequence[HistoryPoint]) -> HistoryLine:

@@ -25,25 +25,18 @@ def kind() -> Kind:
 
 def _kind(schema: Mapping[str, Any]) -> Kind:
     if "$ref" in schema:
-        return _defined(schema["$ref"].rpartition("/")[2])
+        return _kind(published()["$defs"][schema["$ref"].rpartition("/")[2]])
     if "anyOf" in schema:
         return optional(_kind(schema["anyOf"][0]))  # the other is null
     if "items" in schema:
-        return _list(schema)
+        item = _kind(schema["items"])
+        values = _of_parts(
+            list, "list", lambda values: [(item, f"[{place}]", each) for place, each in enumerate(values)]
+        )
+        return optional(values) if "null" in schema["type"] else values
     if schema.get("type") == "object":
         return _object(schema)
     return Kind(functools.partial(message, "schema_value", wanted=_wanted(schema)), functools.partial(_leaf, schema))
-
-
-def _list(schema: Mapping[str, Any]) -> Kind:
-    items = _kind(schema["items"])
-    values = _of_parts(list, "list", lambda values: [(items, f"[{place}]", each) for place, each in enumerate(values)])
-    return optional(values) if "null" in schema["type"] else values
-
-
-@functools.cache
-def _defined(name: str) -> Kind:
-    return _kind(published()["$defs"][name])
 
 
 def _object(schema: Mapping[str, Any]) -> Kind:

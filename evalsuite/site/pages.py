@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from evalsuite import __version__
 from evalsuite.core import paths
-from evalsuite.core.model import Machine
 from evalsuite.finished.history import History, HistoryLine, Move
 from evalsuite.finished.report_store import StoredReport
 from evalsuite.report.book import heading
@@ -158,10 +157,6 @@ def slug(model: str) -> str:
     return model if SAFE_NAME.match(model) else names.anchor("m", model)
 
 
-def _listed(texts: Sequence[str | Machine]) -> str:
-    return ", ".join(names.visible(str(text)) for text in texts)
-
-
 def _environment(site: Site) -> templates.Environment:
     environment = templates.environment([paths.TEMPLATES / "site", paths.TEMPLATES])
     style, boot, script = (assets.style("site.css"), assets.script("boot.js"), assets.script("site.js"))
@@ -184,5 +179,8 @@ def _environment(site: Site) -> templates.Environment:
         "slug": slug,
         "anchor": lambda line: names.anchor("l", f"{line.case.id} {line.environment} {line.unit} {line.origin}"),
     }
-    environment.filters |= {"visible": names.visible, "listed": _listed}
+    environment.filters |= {
+        "visible": names.visible,
+        "listed": lambda texts: ", ".join(names.visible(str(text)) for text in texts),
+    }
     return environment

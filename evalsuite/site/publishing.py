@@ -8,7 +8,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,7 +66,10 @@ def publish(
             kept = {**_baselines(site), baseline: outcomes[0][0]}
             write_atomically(site / BASELINES, json.dumps(kept, indent=1, sort_keys=True).encode())
         stored = read_reports(site)
-        removed = _beyond(stored, keep, _baselines(site).values()) if keep else []
+        data = {entry.id: entry.report.input_sha256 for entry in stored if entry.report}
+        staying = {*list(dict.fromkeys(data.values()))[:keep]}
+        named = _baselines(site).values()
+        removed = [id for id, hashed in data.items() if keep and hashed not in staying and id not in named]
         for name in removed:  # half removed it is none
             shutil.rmtree((site / REPORTS / name).rename(site / REPORTS / f"{INCOMING}{name}"))
         stored = [entry for entry in stored if entry.id not in removed]
@@ -75,12 +78,6 @@ def publish(
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
     return Published(added=tuple(added), known=tuple(known), removed=(*removed,), stored=(*stored,), history=past)
-
-
-def _beyond(stored: Sequence[StoredReport], keep: int, named: Collection[str]) -> list[str]:
-    data = {entry.id: entry.report.input_sha256 for entry in stored if entry.report}
-    newest = list(dict.fromkeys(data.values()))[:keep]
-    return [id for id, hashed in data.items() if hashed not in newest and id not in named]
 
 
 def read_baseline(site: Path, name: str) -> Finished:

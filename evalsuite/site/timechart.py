@@ -50,32 +50,26 @@ def frame(lines: Sequence[HistoryLine]) -> Frame:
 
 
 def worst_first(lines: Sequence[HistoryLine]) -> list[HistoryLine]:
-    return sorted(lines, key=lambda line: (line.slowed is None, _below_best(line)))
-
-
-def _below_best(line: HistoryLine) -> float:
-    return line.last.summary.items_per_s.value / max(point.summary.items_per_s.value for point in line.points)
+    best = {id(line): max(point.summary.items_per_s.value for point in line.points) for line in lines}
+    return sorted(lines, key=lambda line: (line.slowed is None, line.last.summary.items_per_s.value / best[id(line)]))
 
 
 def svg(line: HistoryLine, axes: Frame) -> str:
     first, last = day(axes.begin), day(axes.end)
     dates = [(LEFT, "start", first), (WIDTH - RIGHT, "end", last)][: 1 if first == last else 2]
     changes = (axes.low / ROOM, 0.0, axes.high / ROOM)
+    percents = [numbers.change(round(each, 2)).text.replace("-", "−").replace(".0%", "%") for each in changes]
     return templates.drawing(
         "timechart.svg.j2",
         width=WIDTH,
         height=HEIGHT,
         left=LEFT,
         right=WIDTH - RIGHT,
-        rows=[(axes.y(each), _percent(each)) for each in changes],
+        rows=list(zip(map(axes.y, changes), percents, strict=True)),
         points=[_point(point, line, axes) for point in line.points],
         dates=dates,
         signs=SIGNS,
     )
-
-
-def _percent(change: float) -> str:
-    return numbers.change(round(change, 2)).text.replace("-", "−").replace(".0%", "%")
 
 
 def _point(point: HistoryPoint, line: HistoryLine, axes: Frame) -> Mapping[str, object]:

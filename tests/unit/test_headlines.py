@@ -17,14 +17,12 @@ from evalsuite.core.findings import (
     SlowerAtScale,
     ThinSamples,
 )
-from evalsuite.finished import finished
 from evalsuite.report.book import identity
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.sections.usage import usage
 from evalsuite.report.text import words
-from evalsuite.report.text.findings import document
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import severity
 from tests import sources
@@ -154,5 +152,5 @@ def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():
     book = Book(evaluation=reports.evaluation(*summaries(runs)))
 
     told = [finding for finding in book.findings if isinstance(finding, BusyMachine)]
-    assert [(each.where, len(each.also)) for each in told] == [(f"{CASE.id}/r4", 4)]
-    assert finished._disturbed([document(each) for each in told]) == 5
+    assert [each.where for each in told] == [f"{CASE.id}/r4"]
+    assert len({told[0].where, *told[0].also}) == 5

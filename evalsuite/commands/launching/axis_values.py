@@ -23,13 +23,11 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         given |= {} if given["find_batch"] else {"batch_per_device": read(text)}
     if arguments.repeats:
         given |= spec.repeats(arguments.repeats)
-    return replace(_choose(_lay_over(base, given, arguments.option), arguments), stated=base.words)
-
-
-def _choose(whole: Spec, arguments: argparse.Namespace) -> Spec:
+    whole = _lay_over(base, given, arguments.option)
     added = [variants.read_participant(text, "--participant") for text in arguments.participant if "=" in text]
     titles = [text for text in arguments.participant if "=" not in text]
-    return replace(whole, participants=(*variants.choose_participants(whole.participants, titles), *added))
+    participants = (*variants.choose_participants(whole.participants, titles), *added)
+    return replace(whole, participants=participants, stated=base.words)
 
 
 def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:

@@ -171,8 +171,13 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         return refusals
     if not (hasattr(arguments, "commands") and engine.name != "local"):  # `plan` says it with what would be run
         refusals.append(ready(engine))
-    absent_image = _check_served(engine, _absent_image, in_image=True)
-    return [*refusals, absent_image, _check_served(engine, _no_environment(arguments.environment), in_image=False)]
+
+    def absent_image(case: Case, recipe: Recipe) -> str | None:
+        absent = recipe.image.startswith("/") and not Path(recipe.image).exists()
+        return Message("commands.absent_image", path=recipe.image) if absent else None
+
+    refusals.append(_check_served(engine, absent_image, in_image=True))
+    return [*refusals, _check_served(engine, _no_environment(arguments.environment), in_image=False)]
 
 
 def ready(engine: Engine) -> Refusal:
@@ -236,11 +241,6 @@ def _launcher_in_container(engine: Engine) -> Refusal:
         return Message("commands.launcher_in_container", launcher=starter, runtime=runtime, nodes=case.nodes)
 
     return refusal
-
-
-def _absent_image(case: Case, recipe: Recipe) -> str | None:
-    absent = recipe.image.startswith("/") and not Path(recipe.image).exists()
-    return Message("commands.absent_image", path=recipe.image) if absent else None
 
 
 def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environments) -> Launcher:

@@ -1,6 +1,5 @@
 """`report --certificate FILE`: whether a report keeps its criteria, until when, on which nodes, in both languages."""
 
-import functools
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
@@ -47,18 +46,14 @@ def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
         "failing": ", ".join(failing),
         "missing": ", ".join(missing),
     }
-    spoken = {each: functools.partial(_say, words.read((each,), words.TERMINAL), each) for each in LANGUAGES}
-    files.write_named(
-        file, checks.fill("certificate.html.j2", outcome=outcome, facts=facts, checks=in_languages, spoken=spoken)
-    )
+    read = {each: words.read((each,), words.TERMINAL) for each in LANGUAGES}
+    spoken = {each: lambda key, each=each: read[each](f"certificate.{key}").plain(each) for each in LANGUAGES}
+    page = checks.fill("certificate.html.j2", outcome=outcome, facts=facts, checks=in_languages, spoken=spoken)
+    files.write_named(file, page)
     line(say("certificate.whole", outcome=outcome.upper(), until=until))
     if failing:
         line(f"--exclude={','.join(failing)}")
     note(say("report.written", path=file, size=f"{file.stat().st_size / 1e3:.1f} kB"))
-
-
-def _say(spoken: words.Words, language: str, key: str) -> str:
-    return spoken(f"certificate.{key}").plain(language)
 
 
 def _failing(book: Book) -> Iterator[str]:

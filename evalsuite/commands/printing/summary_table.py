@@ -13,7 +13,7 @@ from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.sections.verdict import matrix
-from evalsuite.report.sections.verdict.matrix import Standing, Standings
+from evalsuite.report.sections.verdict.matrix import Standings
 from evalsuite.report.text import candidates, findings, names, numbers, options, words
 from evalsuite.results.compare.decisions import flags
 from evalsuite.results.compare.ranking import ranking_scopes
@@ -52,13 +52,12 @@ def _show_everybody(standings: Standings, spoken: words.Words) -> None:
     title = spoken("standings.at", scale=standings.scale) if standings.scale else spoken("standings.by_scale")
     named = zip(standings.answers, standings.settings, strict=True)
     heads = [f"{names.model(answer.setting.model)}\n{setting.plain(language)}" for answer, setting in named]
-    rows = [(name, *(_standing(cell, language) for cell in cells)) for name, cells in standings.rows]
+    rows = []
+    for name, cells in standings.rows:
+        shares = [f"{cell.share.text}{' ⚠' * cell.flagged}" if cell.share else "" for cell in cells]
+        reasons = [cell.why.plain(language) if cell.why else "" for cell in cells]
+        rows.append((name, *("\n".join(filter(None, both)) for both in zip(shares, reasons, strict=True))))
     table(title.plain(language), [(say("columns.framework"), "left"), *((head, "right") for head in heads)], rows)
-
-
-def _standing(cell: Standing, language: str) -> str:
-    share = f"{cell.share.text}{' ⚠' * cell.flagged}" if cell.share else ""
-    return "\n".join(filter(None, (share, cell.why.plain(language) if cell.why else "")))
 
 
 def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words.Words) -> Iterator[str]:

@@ -20,7 +20,6 @@ from evalsuite.logs.formatting import rate
 if TYPE_CHECKING:
     from rich import progress as rich_progress
     from rich.console import Console
-    from rich.text import Text
 
     from evalsuite.plan.estimate import Estimate
 
@@ -223,6 +222,7 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
         return
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
     console = _console(width=None if sys.stdout.isatty() else 160, highlight=False)
     look: Any = {"title_justify": "left", "title_style": "bold", "box": SIMPLE_HEAD, "pad_edge": False}
@@ -230,7 +230,7 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     for heading, side in columns:
         shown.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
     for row in rows:
-        shown.add_row(*(_plain(cell) for cell in row))
+        shown.add_row(*(Text(for_terminal(cell)) for cell in row))
     console.print(shown)
 
 
@@ -254,9 +254,3 @@ def _console(**how: Any) -> "Console":
         if not name.endswith(("COLUMNS", "LINES")) or re.fullmatch("[0-9]{1,4}", value)
     }
     return Piped(**how, _environ=known)
-
-
-def _plain(cell: str) -> "Text":
-    from rich.text import Text
-
-    return Text(for_terminal(cell))

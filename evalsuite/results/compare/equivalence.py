@@ -189,7 +189,8 @@ def case_pairs(
 ) -> tuple[CasePair, ...]:
     """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before the built-in ones."""
     house = receipts()
-    ours = [member for member in members if _is_reference(member, commands)]
+    recorded = [(member, _commands(member, commands)) for member in members]
+    ours = [row for row, made in recorded if made and all(each.recipe.kind == "reference" for each in made)]
     return tuple(
         _shown(first, second, commands, own, house.get(first.case.model))
         for first, second in combinations(ours, 2)
@@ -249,11 +250,6 @@ def _not_about(
 def _release(version: str | None) -> str | None:
     """2.13.0 of 2.13.0+cpu: the builds of one release compute the same."""
     return version.partition("+")[0] if version else None
-
-
-def _is_reference(summary: Summary, commands: Mapping[str, RunCommand]) -> bool:
-    recorded = _commands(summary, commands)
-    return bool(recorded) and all(command.recipe.kind == "reference" for command in recorded)
 
 
 def _commands(summary: Summary, commands: Mapping[str, RunCommand]) -> list[RunCommand]:

@@ -164,12 +164,13 @@ def _conditions(summary: Summary) -> Conditions:
 
 def _differences(rate: PublishedRate, case: Case, conditions: Conditions) -> tuple[tuple[str, str], ...]:
     sizes, machines = conditions
+    device = re.compile(rf"(?<!\w){re.escape(rate.device)}(?!\w)")
     options = {f"{name}={value}" for name, value in case.options}
     alike = {
         "framework": (rate.framework, plain(rate.framework) == plain(case.framework)),
         "precision": (rate.precision, rate.precision in ALIKE.get(case.precision, (case.precision,))),
         "batch": (f"{rate.batch_per_device:g}" if rate.batch_per_device else "", not _batches_apart(rate, case)),
-        "device": (rate.device, all(_is_on(rate, machine) for machine in machines)),
+        "device": (rate.device, all(device.search(machine) and "MIG" not in machine for machine in machines)),
         "input_size": (rate.input_size, sizes == {rate.input_size}),
         "options": (", ".join(sorted({*rate.options} - options)), False),
         "own_options": (", ".join(sorted(options - {*rate.options})), False),
@@ -179,10 +180,6 @@ def _differences(rate: PublishedRate, case: Case, conditions: Conditions) -> tup
 
 def _batches_apart(rate: PublishedRate, case: Case) -> float:
     return abs(math.log2(rate.batch_per_device / case.batch_per_device)) if rate.batch_per_device else 0.0
-
-
-def _is_on(rate: PublishedRate, machine: str) -> bool:
-    return bool(re.search(rf"(?<!\w){re.escape(rate.device)}(?!\w)", machine)) and "MIG" not in machine
 
 
 def _alike_units(rate: PublishedRate, summary: Summary) -> bool:
@@ -196,31 +193,25 @@ def plain(model: str) -> str:
 def published(summary: Summary) -> PublishedRange | None:
     case = summary.case
     known = rates().get((plain(case.model), case.total_devices), ()) if case.device == "gpu" else ()
-    near = [rate for rate in known if _near(rate, case) and _alike_units(rate, summary)]
+    near = [
+        rate
+        for rate in known
+        if _alike_units(rate, summary)
+        and _batches_apart(rate, case) <= math.log2(OTHER_BATCH)
+        and (rate.batch_per_device is not None or case.batch_per_device >= FULL_BATCH)
+    ]
     conditions = _conditions(summary) if near else (set(), set())
-    return _range([rate for rate in near if _but_framework_and_batch(rate, case, conditions)])
-
-
-def _near(rate: PublishedRate, case: Case) -> bool:
-    if rate.batch_per_device is None:
-        return case.batch_per_device >= FULL_BATCH
-    return _batches_apart(rate, case) <= math.log2(OTHER_BATCH)
-
-
-def _but_framework_and_batch(rate: PublishedRate, case: Case, conditions: Conditions) -> bool:
-    return not {name for name, _ in _differences(rate, case, conditions)} - {"framework", "batch", "own_options"}
-
-
-def _range(rates: Sequence[PublishedRate]) -> PublishedRange | None:
-    if not rates:
+    may_differ = {"framework", "batch", "own_options"}
+    found = [rate for rate in near if not {name for name, _ in _differences(rate, case, conditions)} - may_differ]
+    if not found:
         return None
-    values = [rate.items_per_s for rate in rates]
+    values = [rate.items_per_s for rate in found]
     return PublishedRange(
-        device=rates[0].device,
-        devices=rates[0].devices,
+        device=found[0].device,
+        devices=found[0].devices,
         low=min(values),
         median=statistics.median(values),
         high=max(values),
-        figures=len(rates),
-        sources=tuple(dict.fromkeys(rate.source for rate in rates)),
+        figures=len(found),
+        sources=tuple(dict.fromkeys(rate.source for rate in found)),
     )

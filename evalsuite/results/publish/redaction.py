@@ -31,7 +31,7 @@ def _swept(value: Any) -> Any:
 def _sweep(kind: type) -> Sweep | None:
     """How a value of *kind* is swept; None where there is no text in it. A large evaluation has a million values."""
     if issubclass(kind, str):
-        return _text
+        return lambda text: text if (shown := redact(text)) == text else shown
     if issubclass(kind, tuple):
         return _all
     if issubclass(kind, Mapping):
@@ -39,10 +39,6 @@ def _sweep(kind: type) -> Sweep | None:
     if is_dataclass(kind) and not issubclass(kind, Case | LogLine):
         return functools.partial(_noun, tuple(field.name for field in fields(kind)))
     return None
-
-
-def _text(text: str) -> str:
-    return text if (shown := redact(text)) == text else shown
 
 
 def _all(values: tuple[Any, ...]) -> tuple[Any, ...]:
