@@ -156,7 +156,10 @@ def _lay_down(place: Path, run: Path, others: list[Holder]) -> NodeLock:
     file = place / f"{os.getpid()}-{secrets.token_hex(8)}{PRESENT}"
     handle = _open(file, os.O_RDWR | os.O_APPEND)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    os.write(handle, _line({**_own_facts(), "run": str(run), "user": _user(), **_same_machine()}))
+    user = str(os.getuid())
+    with contextlib.suppress(KeyError):
+        user = pwd.getpwuid(os.getuid()).pw_name
+    os.write(handle, _line({**_own_facts(), "run": str(run), "user": user, **_same_machine()}))
     for other in others:
         with contextlib.suppress(OSError):
             theirs = os.open(other.file, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -253,9 +256,3 @@ def _age(file: Path) -> float:
     with contextlib.suppress(OSError):
         return file.lstat().st_mtime
     return 0.0
-
-
-def _user() -> str:
-    with contextlib.suppress(KeyError):
-        return pwd.getpwuid(os.getuid()).pw_name
-    return str(os.getuid())

@@ -143,7 +143,10 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
     finished = list(filter(store.ended(), plan.runs))
     chosen: list[Run] = []
     for word in words:
-        matching = [run for run in finished if _named(run, word, store)]
+        if word == "failed":
+            matching = [run for run in finished if not store.folder(run).outcome().ended_well]
+        else:
+            matching = [run for run in finished if word in (run.id, run.case.id)]
         if not matching and word != "failed":
             hint = did_you_mean(word, [case.id for case in plan.cases], cutoff=0.4)
             raise EvalsuiteError.of(
@@ -153,12 +156,6 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
     for run in chosen:
         store.set_aside(store.folder(run), "redone")
     return chosen
-
-
-def _named(run: Run, word: str, store: Store) -> bool:
-    if word == "failed":
-        return not store.folder(run).outcome().ended_well
-    return word in (run.id, run.case.id)
 
 
 @dataclass(frozen=True, kw_only=True)

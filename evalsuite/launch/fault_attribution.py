@@ -29,7 +29,10 @@ def find_infrastructure_fault(folder: RunFolder, case: Case) -> str | None:
         return Message("launch.run_no_agent")
     if lost := sorted(started - ended):
         return lost_on(lost)
-    if len(ended) < case.nodes and not any(map(_failed_at_once, agents.values())):
+    by_itself = [each for each in agents.values() if not (each.interrupted_by or each.signal)]
+    # before it could wait for another node: the launcher then ends agents that leave no record
+    at_once = [each for each in by_itself if each.exit_code != 0 and each.duration_s < RENDEZVOUS_S]
+    if len(ended) < case.nodes and all(each.timed_out or each.error for each in at_once):
         return Message("launch.run_nodes_lost", lost=case.nodes - len(ended), nodes=case.nodes)
     return None
 
@@ -56,12 +59,6 @@ def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
         return None
     asked = sorted(host for host, agent in agents.items() if agent.interrupted_by)
     return Message("launch.run_launcher_ended", nodes=asked) if asked else None
-
-
-def _failed_at_once(agent: AgentOutcome) -> bool:
-    """Before it could wait for another node: the launcher then ends agents that leave no record."""
-    by_itself = not (agent.interrupted_by or agent.signal or agent.timed_out or agent.error)
-    return by_itself and agent.exit_code != 0 and agent.duration_s < RENDEZVOUS_S
 
 
 def find_container_fault(folder: RunFolder, container: Container | None) -> str | None:

@@ -65,13 +65,12 @@ def measure_seconds() -> float:
     from a slow framework."""
     count = len(usable())
     with ThreadPoolExecutor(count) as pool:  # hashlib lets go of the interpreter's lock
-        return min(_once(pool, count) for _ in range(BEST_OF))
-
-
-def _once(pool: ThreadPoolExecutor, count: int) -> float:
-    began = time.perf_counter()
-    list(pool.map(_work, range(count)))
-    return time.perf_counter() - began
+        seconds = []
+        for _ in range(BEST_OF):
+            began = time.perf_counter()
+            list(pool.map(_work, range(count)))
+            seconds.append(time.perf_counter() - began)
+        return min(seconds)
 
 
 def _work(core: int) -> bytes:

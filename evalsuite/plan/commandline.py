@@ -75,8 +75,9 @@ def command_line(
         command = _entering(recipe, command, case, folder, engine)
     scratch = str(folder / SCRATCH)
     copies = {CHECKOUT: _repository(recipe)} if recipe.builds_in_checkout else {}
+    made = {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
     known = {
-        **(IN_IMAGE if engine.container else _of_environment(python)),
+        **(IN_IMAGE if engine.container else made),
         "{workloads}": str(paths.ADAPTERS / "workloads"),
         "{scratch}": scratch,
         "{repeat}": folder.name.removeprefix("r"),
@@ -128,10 +129,6 @@ def _check_paths(known: Mapping[str, str]) -> None:
         held = next((name for name in placeholders.BY_AGENT if name in value), None)
         if held:
             raise EvalsuiteError.of("plan.placeholder_in_path", path=value, held=held)
-
-
-def _of_environment(python: Path | str) -> dict[str, str]:
-    return {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
 
 
 def _in_image(training: Argv, recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine) -> Argv:

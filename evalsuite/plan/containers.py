@@ -49,12 +49,16 @@ class Wish:
             **{"?gpus": self.gpus, "?no_gpus": not self.gpus, "?infiniband": self.infiniband, "?user": self.user},
             **{"?rootless": not self.user.startswith("0:"), "?squashed": squashed, "?unpacked": not squashed},
         }
+        registry, slash, rest = self.image.partition(
+            "/"
+        )  # enroot parts them by a #: "nvcr.io#nvidia/pytorch:20.03-py3"
+        of_registry = slash and "." in registry and not self.image.startswith("/")
         texts = {
             **{"{image}": self.image, "{workdir}": self.workdir, "{user}": self.user, "{names}": " ".join(variables)},
             **{"{mounts}": ",".join(mounts), "{variables}": ",".join(variables)},
             "{workdir_quoted}": shlex.quote(self.workdir),
             "{image_or_uri}": self.image if self.image.endswith(".sif") else f"docker://{self.image}",
-            "{image_of_enroot}": _image_of_enroot(self.image),
+            "{image_of_enroot}": f"{registry}#{rest}" if of_registry else self.image,
         }
         mark = line[0] if line[0][0] in "?*" else ""
         for each in lists.get(mark, ("",) if states.get(mark, True) else ()):
@@ -117,12 +121,6 @@ class Container:
 
 def here(name: str) -> Container:
     return Container(runtime=runtime(name), infiniband=INFINIBAND.exists(), user=f"{os.getuid()}:{os.getgid()}")
-
-
-def _image_of_enroot(image: str) -> str:
-    """It separates the registry by a # ("nvcr.io#nvidia/pytorch:20.03-py3")."""
-    registry, slash, rest = image.partition("/")
-    return f"{registry}#{rest}" if slash and "." in registry and not image.startswith("/") else image
 
 
 RUNTIMES = {name: Runtime(name=name, **facts) for name, facts in paths.read_data("containers.toml").items()}

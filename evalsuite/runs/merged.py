@@ -27,13 +27,12 @@ def store(roots: Sequence[Path]) -> Store:
         for root, each in zip(roots, stores, strict=True):
             if not each.finished() and each.plan() is None:
                 raise EvalsuiteError.of("runs.root_empty", path=root)
-    return stores[0] if len(stores) == 1 else MergedStore(dict(zip(_labels(places), stores, strict=True)))
-
-
-def _labels(places: Sequence[Path]) -> list[str]:
+    if len(stores) == 1:
+        return stores[0]
     ends = [["/".join(place.parts[-parts:]).strip("/") for parts in range(1, len(place.parts) + 1)] for place in places]
     every = Counter(end for each in ends for end in each)
-    return [next((end for end in each if every[end] == 1), each[-1]) for each in ends]
+    labels = [next((end for end in each if every[end] == 1), each[-1]) for each in ends]
+    return MergedStore(dict(zip(labels, stores, strict=True)))
 
 
 class MergedStore(Store):

@@ -294,16 +294,17 @@ def judge(
         programs = ", ".join(f"{name} ({cores:g})" for name, cores in known.busy.items())
         yield found("doubtful", "busy", programs=programs)
     if known.on_devices:
-        yield found("doubtful", "on_devices", programs=", ".join(map(_on_device, known.on_devices)))
+        memory = [each.memory_bytes for each in known.on_devices]
+        shares = ["" if used is None else f", {used / ROOM_BYTES:.1f} GiB" for used in memory]
+        texts = [
+            f"{each.name or '?'} (pid {each.pid}, GPU {each.device}{share})"
+            for each, share in zip(known.on_devices, shares, strict=True)
+        ]
+        yield found("doubtful", "on_devices", programs=", ".join(texts))
     if node.slow is not None:
         yield found("doubtful", "slow", times=f"{node.slow:.2f}")
     for pitfall in known.pitfalls or ():
         yield Check(group="nodes", name=node.name, state="doubtful", detail=pitfall.seen, remedy=pitfall.remedy)
-
-
-def _on_device(process: DeviceProcess) -> str:
-    memory = "" if process.memory_bytes is None else f", {process.memory_bytes / ROOM_BYTES:.1f} GiB"
-    return f"{process.name or '?'} (pid {process.pid}, GPU {process.device}{memory})"
 
 
 FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO in include/linux/proc_ns.h

@@ -138,7 +138,10 @@ def _verify(folder: Path, repository: Repository, address: str, incomplete: bool
     differences = find_differences(folder, repository.commit, repository.paths)
     wrong = (*differences.forged, *differences.changed, *(() if incomplete else differences.gone))
     if wrong:
-        names = [_with_object(folder, repository.commit, name) for name in wrong[:3]]
+        names = []
+        for path in wrong[:3]:
+            listed = read_git("ls-tree", repository.commit, "--", path, folder=folder).split()
+            names.append(f"{path} ({listed[1]} {listed[2]})" if listed else path)
         raise CannotFetch.of("launch.fetched_damaged", address=redact(address), names=names, n=len(wrong))
 
 
@@ -229,8 +232,3 @@ def _has_content(repository: Repository, commit: str, path: str) -> bool:
     except CannotFetch:
         return False
     return True
-
-
-def _with_object(folder: Path, commit: str, path: str) -> str:
-    listed = read_git("ls-tree", commit, "--", path, folder=folder).split()
-    return f"{path} ({listed[1]} {listed[2]})" if listed else path

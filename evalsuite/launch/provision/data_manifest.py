@@ -13,7 +13,6 @@ from evalsuite.plan import data_sets
 from evalsuite.plan.data_sets import DataSet, Split
 
 NAME = "MANIFEST.json"
-FOLDER = -1
 MOST_FILES = 4000  # that are listed one by one; of more, each folder is
 
 
@@ -89,16 +88,10 @@ def _files_problem(name: str, thorough: bool) -> str | None:
     manifest, folder = read(name), paths.data_sets() / name
     for place, facts in (manifest.files if manifest else {}).items():
         there = folder / place
-        as_recorded = _facts_of(there) == facts if thorough else _size(there) in (facts.bytes, FOLDER)
-        if not as_recorded:
+        has_size = there.is_dir() or (there.is_file() and there.stat().st_size == facts.bytes)
+        if not (_facts_of(there) == facts if thorough else has_size):
             return Message("launch.data_file_changed", name=name, file=there)
     return None
-
-
-def _size(place: Path) -> int | None:
-    if place.is_dir():
-        return FOLDER
-    return place.stat().st_size if place.is_file() else None
 
 
 def files_of(folder: Path) -> dict[str, FileFacts]:

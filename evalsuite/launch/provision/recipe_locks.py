@@ -90,13 +90,12 @@ def write_lock(wanted: PinnedEnvironment, progress: Progress) -> None:
     wanted.file.parent.mkdir(exist_ok=True)
     indexed = [line for line in lines.values() if BUILT not in line and "+" not in line.split()[0]]
     newer = _compile(tuple(line.split()[0] for line in indexed), (*place, NEWER_LIBC, "--no-deps"), progress)
-    lines = {name: _merge_hashes(line, newer.get(name, line)) for name, line in lines.items()}
-    files.write_atomically(wanted.file, "\n".join([*notes, *lines.values(), ""]).encode())
-
-
-def _merge_hashes(line: str, newer: str) -> str:
-    (pin, *hashes), (same, *further) = line.split(), newer.split()
-    return line if BUILT in line or same != pin else " ".join((pin, *sorted({*hashes, *further})))
+    merged = dict(lines)
+    for name, line in lines.items():
+        (pin, *hashes), (same, *further) = line.split(), newer.get(name, line).split()
+        if BUILT not in line and same == pin:
+            merged[name] = " ".join((pin, *sorted({*hashes, *further})))
+    files.write_atomically(wanted.file, "\n".join([*notes, *merged.values(), ""]).encode())
 
 
 def find_mistakes(wanted: PinnedEnvironment) -> list[str]:

@@ -44,7 +44,10 @@ class Nvidia(Sensor):
         return visible(gpus, environment.get("CUDA_VISIBLE_DEVICES"))
 
     def processes(self) -> list[DeviceProcess] | None:
-        lists = [(device.index, _computing(device.handle)) for device in self._devices]
+        lists = []
+        for device in self._devices:  # without a version older drivers raise something else than NVMLError
+            running = nvml.ask(f"{COMPUTING}_v3", device.handle)
+            lists.append((device.index, nvml.ask(f"{COMPUTING}_v2", device.handle) if running is None else running))
         if all(running is None for _, running in lists):
             return None
         return [
@@ -133,12 +136,6 @@ def _handles() -> list[Any]:
     count = nvml.ask("nvmlDeviceGetCount") or 0
     handles = [nvml.ask("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
     return [handle for handle in handles if handle is not None]
-
-
-def _computing(handle: Any) -> Any:
-    """By versioned names: without one pynvml raises something else than NVMLError on older drivers."""
-    newer = nvml.ask(f"{COMPUTING}_v3", handle)
-    return newer if newer is not None else nvml.ask(f"{COMPUTING}_v2", handle)
 
 
 def _memory(handle: Any) -> Any:
