@@ -13,10 +13,9 @@ given scale follows from those before. What no ten sources carry, and strong sca
 import math
 import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from evalsuite.core import paths
 from evalsuite.core.decode import number
@@ -85,24 +84,6 @@ class Outlook:
     def largest(self) -> Summary:
         return self.measured[-1]
 
-    def expected(self, devices: int) -> "Expected":
-        """KeyError where the distance was not validated."""
-        points = _points(self.measured)
-        validation = validations()[count_doublings(devices / points[-1][0])]
-        rate = predicted(points, devices)
-        ideal = self.base.items_per_s.value * devices / self.base.case.total_devices
-        return Expected(rate, rate / ideal, validation.reach(points), validation)
-
-
-class Expected(NamedTuple):
-    items_per_s: float
-    efficiency: float
-    reach: float  # either may be so many times as much, or as little
-    validation: Validation
-
-    def interval(self, value: float) -> Interval:
-        return Interval(value=value, low=value / self.reach, high=value * self.reach, coverage=COVERAGE)
-
 
 def predicted(points: Points, devices: int) -> float:
     last, rate = points[-1]
@@ -160,24 +141,63 @@ def longest_series(summaries: Iterable[Row], origins: Collection[str] = MEASURED
 
 def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
     base = next(member for member in members if member.case == member.base)
-    outlook = Outlook(measured=tuple(members), base=base, forecasts=(), refusals=())
     points = _points(members)
-    if why := "strong" if _strong(members) else lacking(points):
-        return replace(outlook, refusals=(_refused(beyond[-1], why, members, points),))
-    reasons = [(case, _too_far_for(case, members, points)) for case in beyond]
-    furthest = {reason: case for case, reason in reasons if reason}  # one line for each reason
-    return replace(
-        outlook,
-        forecasts=tuple(_forecast(outlook, case) for case, reason in reasons if reason is None),
-        refusals=tuple(_refused(case, reason, members, points) for reason, case in furthest.items()),
+    if refusal := _refuse_series(beyond[-1], members, points):
+        return Outlook(measured=tuple(members), base=base, forecasts=(), refusals=(refusal,))
+    reasons = [(case, _refuse(case, members, points)) for case in beyond]
+    furthest = {refusal.reason: refusal for _, refusal in reasons if refusal}  # one line for each reason
+    return Outlook(
+        measured=tuple(members),
+        base=base,
+        forecasts=tuple(_forecast(case, base, points) for case, refusal in reasons if refusal is None),
+        refusals=tuple(furthest.values()),
     )
 
 
-def _too_far_for(case: Case, members: Sequence[Summary], points: Points) -> str | None:
-    doublings = count_doublings(case.total_devices / points[-1][0])
+def _refuse_series(case: Case, members: Sequence[Summary], points: Points) -> Refusal | None:
+    if strong := _strong(members):
+        named = zip(("batch", "devices", "larger", "more"), strong, strict=True)
+        return Refusal(case=case, reason="strong", values=tuple(named))
+    reason = lacking(points)
+    if reason == "falls":
+        (before, faster), (last, rate) = points[-2:]
+        named_steps = (
+            ("before", f"{before}"),
+            ("last", f"{last}"),
+            ("faster", f"{faster:,.2f}"),
+            ("rate", f"{rate:,.2f}"),
+        )
+        return Refusal(case=case, reason=reason, values=named_steps)
+    return Refusal(case=case, reason=reason, values=_few(points, FEWEST_SCALES)) if reason else None
+
+
+def _refuse(case: Case, members: Sequence[Summary], points: Points) -> Refusal | None:
+    times = case.total_devices / points[-1][0]
+    doublings, distance = count_doublings(times), ("distance", f"{times:.3g}")
     if doublings not in validations():
-        return "too_far"
-    return lacking_for(points, {member.case.nodes for member in members}, case.nodes, doublings)
+        reach = str(2 ** max(validations(), default=0))
+        return Refusal(
+            case=case, reason="too_far", values=(distance, ("reach", reach), ("sources", str(FEWEST_SOURCES)))
+        )
+    reason = lacking_for(points, {member.case.nodes for member in members}, case.nodes, doublings)
+    more = _few(points, FEWEST_FAR_SCALES) if reason == "too_few_for_far" else ()
+    return Refusal(case=case, reason=reason, values=(distance, *more)) if reason else None
+
+
+def _few(points: Points, needed: int) -> tuple[tuple[str, str], ...]:
+    return (("n", str(len(points))), ("needed", str(needed)))
+
+
+def _forecast(case: Case, base: Summary, points: Points) -> Forecast:
+    devices, largest = case.total_devices, points[-1][0]
+    validation = validations()[count_doublings(devices / largest)]
+    rate, reach = predicted(points, devices), validation.reach(points)
+    ideal = base.items_per_s.value * devices / base.case.total_devices
+    rates, shares = (
+        Interval(value=value, low=value / reach, high=value * reach, coverage=COVERAGE)
+        for value in (rate, rate / ideal)
+    )
+    return Forecast(case=case, items_per_s=rates, efficiency=shares, distance=devices / largest, validation=validation)
 
 
 def _strong(members: Sequence[Summary]) -> tuple[str, ...] | None:
@@ -207,38 +227,6 @@ def _points(members: Sequence[Summary]) -> list[tuple[int, float]]:
         devices = member.case.total_devices
         best[devices] = max(member.items_per_s.value, best.get(devices, 0.0))
     return sorted(best.items())
-
-
-def _forecast(outlook: Outlook, case: Case) -> Forecast:
-    expected = outlook.expected(case.total_devices)
-    return Forecast(
-        case=case,
-        items_per_s=expected.interval(expected.items_per_s),
-        efficiency=expected.interval(expected.efficiency),
-        distance=case.total_devices / outlook.largest.case.total_devices,
-        validation=expected.validation,
-    )
-
-
-def _refused(case: Case, reason: str, members: Sequence[Summary], points: Points) -> Refusal:
-    return Refusal(case=case, reason=reason, values=_values(case, reason, members, points))
-
-
-def _values(case: Case, reason: str, members: Sequence[Summary], points: Points) -> tuple[tuple[str, str], ...]:
-    if reason == "strong":
-        return tuple(zip(("batch", "devices", "larger", "more"), _strong(members) or (), strict=True))
-    if reason == "falls":
-        (before, faster), (last, rate) = points[-2:]
-        return (("before", str(before)), ("last", str(last)), ("faster", f"{faster:,.2f}"), ("rate", f"{rate:,.2f}"))
-    if reason == "too_few":
-        return (("n", str(len(points))), ("needed", str(FEWEST_SCALES)))
-    distance = ("distance", f"{case.total_devices / points[-1][0]:.3g}")
-    if reason == "too_few_for_far":
-        return (distance, ("n", str(len(points))), ("needed", str(FEWEST_FAR_SCALES)))
-    if reason == "no_crossing":
-        return (distance,)
-    reach = 2 ** max(validations(), default=0)
-    return (distance, ("reach", str(reach)), ("sources", str(FEWEST_SOURCES)))
 
 
 def count_doublings(distance: float) -> int:
@@ -278,7 +266,7 @@ def validation(doublings: int, errors: Errors, nearer: Validation | None = None)
     high = math.exp(width * (LEAST_DOUBT + _percentile(_of_each(errors, lambda _, own: own), 0.5)))
     if high > WIDEST:
         return None
-    inside = {source: _inside(scores, source) for source in scores}
+    inside = {source: [score <= _width(_without(scores, source)) for score in own] for source, own in scores.items()}
     return Validation(
         doublings=doublings,
         series=sum(map(len, errors.values())),
@@ -300,11 +288,6 @@ def _width(scores: Votes) -> float:
     others = {source: _percentile(_without(scores, source), COVERAGE) for source in scores}
     needed = {source: [score / others[source] for score in own] for source, own in scores.items()}
     return max(1.0, _percentile(needed, COVERAGE)) * _percentile(scores, COVERAGE)
-
-
-def _inside(scores: Votes, source: str) -> list[bool]:
-    width = _width(_without(scores, source))
-    return [score <= width for score in scores[source]]
 
 
 def _without(scores: Votes, source: str) -> Votes:

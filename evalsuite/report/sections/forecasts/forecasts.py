@@ -3,103 +3,67 @@
 Every value here carries ≈; none leaves this section.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
-from evalsuite.report.book.blocks import Block, Column, Model
-from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Text, Words
 from evalsuite.results.judge import extrapolation
-from evalsuite.results.judge.extrapolation import Forecast, Outlook, Refusal
-
-APPROXIMATELY = MARKS["simulated"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForecastRow:
-    block: Block
-    column: Column
-    outlook: Outlook
-    forecast: Forecast
-    throughput: Number
-    throughput_interval: Number | None
-    efficiency: Number
-    efficiency_interval: Number | None
-
-
-@dataclass(frozen=True)
-class RefusalRow:
-    block: Block
-    column: Column
-    outlook: Outlook
-    refusal: Refusal
-    reason: Text
-
-
-@dataclass(frozen=True, kw_only=True)
-class Forecasts:
-    rows: tuple[ForecastRow, ...]
-    refusals: tuple[RefusalRow, ...]
-    validations: tuple[extrapolation.Validation, ...]
+from evalsuite.results.judge.extrapolation import Forecast
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    outlooks = forecasts(subject.book, subject.models, subject.words)
-    if outlooks is not None:
+    if found := _find(subject):
         yield Section(
             id="forecasts",
             title=subject.words("forecasts.title"),
             template="forecasts/forecasts.html.j2",
             facts=lambda: {
-                "found": outlooks,
+                "found": found,
                 "sources": extrapolation.sources(),  # of the published series that the model was checked against
             },
-            markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=outlooks),
+            markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=found),
         )
 
 
-def forecasts(book: Book, models: Sequence[Model], words: Words) -> Forecasts | None:
+def _find(subject: Subject) -> Mapping[str, Any] | None:
+    book, words = subject.book, subject.words
     asked = {row.case.at_scale(*scale) for row in book.valid for scale in book.evaluation.forecast}
     outlook_of = {outlook.largest.case.series: outlook for outlook in extrapolation.outlooks(book.valid, asked)}
-    places = [
-        (block, column, outlook_of[column.series])
-        for model in models
-        for block in model.blocks
+    places: list[dict[str, Any]] = [
+        {"block": block, "column": column, "outlook": outlook}
+        for block in subject.blocks
         for column in block.columns
-        if column.series in outlook_of
+        if (outlook := outlook_of.get(column.series))
     ]
     if not places:
         return None
-    rows = tuple(_row(*place, forecast) for place in places for forecast in place[2].forecasts)
-    return Forecasts(
-        rows=rows,
-        refusals=tuple(
-            RefusalRow(block, column, outlook, refusal, words(f"forecasts.{refusal.reason}", **dict(refusal.values)))
-            for block, column, outlook in places
-            for refusal in outlook.refusals
-        ),
-        validations=tuple(dict.fromkeys(sorted((r.forecast.validation for r in rows), key=lambda v: v.doublings))),
-    )
+    known = {forecast.validation for place in places for forecast in place["outlook"].forecasts}
+    return {
+        "rows": [{**place, **_row(forecast)} for place in places for forecast in place["outlook"].forecasts],
+        "refusals": [
+            {**place, "refusal": refusal, "reason": words(f"forecasts.{refusal.reason}", **dict(refusal.values))}
+            for place in places
+            for refusal in place["outlook"].refusals
+        ],
+        "validations": sorted(known, key=lambda validation: validation.doublings),
+    }
 
 
-def _row(block: Block, column: Column, outlook: Outlook, forecast: Forecast) -> ForecastRow:
-    return ForecastRow(
-        block=block,
-        column=column,
-        outlook=outlook,
-        forecast=forecast,
-        throughput=about(forecast.items_per_s.value, numbers.throughput),
-        throughput_interval=numbers.interval(forecast.items_per_s, numbers.throughput),
-        efficiency=about(forecast.efficiency.value, numbers.percent),
-        efficiency_interval=numbers.interval(forecast.efficiency, numbers.percent),
-    )
+def _row(forecast: Forecast) -> Mapping[str, Any]:
+    return {
+        "forecast": forecast,
+        "throughput": _about(forecast.items_per_s.value, numbers.throughput),
+        "throughput_interval": numbers.interval(forecast.items_per_s, numbers.throughput),
+        "efficiency": _about(forecast.efficiency.value, numbers.percent),
+        "efficiency_interval": numbers.interval(forecast.efficiency, numbers.percent),
+    }
 
 
-def about(value: float, form: Form) -> Number:
+def _about(value: float, form: Form) -> Number:
     """A value that was not measured, with the sign that says so."""
     number = form(value)
-    return replace(number, text=f"{APPROXIMATELY}{number.text}")
+    return replace(number, text=f"{MARKS['simulated']}{number.text}")
