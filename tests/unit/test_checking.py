@@ -38,9 +38,8 @@ def checked(capsys, *words: str):
 
 
 @pytest.fixture
-def cards(tmp_path, monkeypatch):
+def cards(tmp_path):
     """The sensor of docs/adding-a-sensor.md, and files as its driver has them for two devices."""
-    monkeypatch.setattr(checking, "PAUSE_S", 0)
     for name, value in map(str.split, sources.text("sensors_amd.txt").splitlines()):
         (place := tmp_path / "drm" / name).parent.mkdir(parents=True, exist_ok=True)
         place.write_text(f"{value}\n")

@@ -6,15 +6,12 @@ Nothing is started: the command lines of a small matrix are built, and a log is 
 import math
 import re
 import shlex
-import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 
-from evalsuite.contracts import launchers, registry
-from evalsuite.contracts.adapter import GPT_SIZES, INPUT_SIZES, Adapter, Command, Recipe
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import placeholders
 from evalsuite.core.decode import encode
@@ -22,13 +19,9 @@ from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision, Protocol
-from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.recognition import Sniffer
 from evalsuite.machine.sensors.accelerators import Brought
 from evalsuite.plan import repositories
-from evalsuite.results.compare.units import SEQUENCES, TOKENS
-from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
 from evalsuite.runs.samples import GpuReading
 
@@ -38,13 +31,7 @@ PRECISIONS: tuple[Precision, ...] = ("fp32", "amp")
 BATCHES = (32, 64, 128, 256, 512, 1)  # some scripts take one alone
 STEPS_LONGER = Protocol(warmup_steps=2_000, measured_steps=100_000)  # more than the epochs of small data sets
 PIN = re.compile(r"[\w.-]+(\[[\w,-]+\])?==[\w.+]+")
-RELATIVE = re.compile(r"(?:(?<==)|^)(?:\.{1,2}/|data(?:sets?)?/)[^\s=]+")  # ./data/train, --data=../datasets/x
-TIMES = {
-    *("rate", "rate_k", "steps_per_s", "seconds", "ms", "us", "report_s", "report_ms", "mean_s", "elapsed_s"),
-    *("elapsed_ms", "stamp", "unix_s", "unix_ms"),
-}
 CITED = re.compile(r"[\w.-]+/[\w.-]+@[\w.-]+:\S+|evalsuite \S+")
-PAUSE_S, MOST_S = 0.5, 0.05  # between two readings beside a training; of one
 Built = Mapping[Case, Command]
 
 
@@ -98,7 +85,7 @@ def _check_recipe(
     beside = next((folder / name for name in names if (folder / name).is_file()), None)
     read = _read(recipe.dialect_name, dialects, log or beside, scope=recipe.scope)
     lacks = (_check_installation(recipe), _check_source(recipe), _check_commands(recipe, built),
-             _check_reading(adapter, recipe, dialects, read), _check_against_others(adapter, recipe))  # fmt: skip
+             _check_reading(adapter, recipe, dialects, read))  # fmt: skip
     return Checked(
         name=f"{adapter.name}/{recipe.name}",
         file=file,
@@ -140,40 +127,8 @@ def _check_installation(recipe: Recipe) -> Iterator[Message]:
     for pin in (*recipe.requirements, *recipe.pins("gpu"), *chain(*recipe.other_wheels), *recipe.built):
         if not PIN.fullmatch(pin):
             yield _lack("no_exact_pin", pin=pin)
-    gpu_pins = (recipe.pins("gpu"), *recipe.other_wheels) if "gpu" in recipe.devices else ()
-    for pin in (pins[0] for pins in gpu_pins if pins and virtualenvs.is_without_gpu(pins[0])):
-        yield _lack("pin_without_gpu", pin=pin)
     if recipe.requirements and not recipe.import_name:
         yield _lack("no_import_name")
-    if not recipe.package and not recipe.image:
-        yield _lack("no_package")
-
-
-def _check_against_others(adapter: Adapter, recipe: Recipe) -> Iterator[Message]:
-    """What most other recipes of its model declare: without it no comparison with them is ranked."""
-    every = [(adapter.name, each) for adapter in registry.discover().values() for each in adapter.recipes]
-    own = (adapter.name, recipe.name)
-    others = [each for name, each in every if each.model == recipe.model and (name, each.name) != own]
-    model, units = recipe.model, [*dict.fromkeys(each.unit for each in others)]
-    if units and recipe.unit not in units and not all(map(_in_tokens, (recipe, *others))):
-        yield _lack("other_unit", unit=recipe.unit, model=model, others=units)
-    stated = {facts.rules().options.get(name, name) for name in recipe.options or ()} | {*recipe.facts}
-    if names := _of_most([each.facts for each in others], stated):
-        yield _lack("facts_lacking", model=model, names=names)
-    sizes = {*INPUT_SIZES, *GPT_SIZES}
-    declared = [sizes & {*(each.options or ())} for each in others]
-    if recipe.options is not None and (names := _of_most(declared, recipe.options)):
-        yield _lack("axes_lacking", model=model, names=names)
-
-
-def _in_tokens(recipe: Recipe) -> bool:
-    known = "sequence_length" in (recipe.options or ()) or "input_size" in recipe.facts
-    return recipe.unit == TOKENS or (recipe.unit in SEQUENCES and known)
-
-
-def _of_most(others: Sequence[Collection[str]], own: Collection[str]) -> list[str]:
-    counted = Counter(chain.from_iterable(others))
-    return sorted(name for name, n in counted.items() if 2 * n > len(others) and name not in own)
 
 
 def _check_source(recipe: Recipe) -> Iterator[Message]:
@@ -198,11 +153,8 @@ def _check_commands(recipe: Recipe, built: Built) -> Iterator[Message]:
     words = {word for command in built.values() for word in command.tokens}
     for name in sorted({name for word in words for name in re.findall(r"\{\w+\}", word)} - known):
         yield _lack("nothing_fills", name=name, names=known, near=did_you_mean(name, known))
-    for path in sorted({path for word in words for path in RELATIVE.findall(word)}):
-        yield _lack("path_relative", path=path)
     if any("{checkout}" in word for word in words) and not recipe.checkout:
         yield _lack("checkout_unnamed")
-    yield from _check_launcher(recipe, built)
     first = {case.device: case for case in reversed([*built])}
     yield from dict.fromkeys(lack for case in first.values() for lack in _check_axes(recipe, case))
     compiled = any(built.get(replace(case, xla=False)) == built[case] for case in built if case.xla)
@@ -210,18 +162,6 @@ def _check_commands(recipe: Recipe, built: Built) -> Iterator[Message]:
     precise = any(built.get(replace(case, precision="fp32")) == built[case] for case in mixed)
     for switch in ("amp",) * precise + ("xla",) * compiled:
         yield _lack("same_with_and_without", name=switch)
-
-
-def _check_launcher(recipe: Recipe, built: Built) -> Iterator[Message]:
-    for case, command in built.items():
-        pins = (*recipe.pins(case.device), *recipe.built)
-        if pins and (absent := launchers.find_absent_launcher(command.argv, pins)):
-            yield _lack("launcher_unpinned", launcher=command.argv[0], package=absent)
-            return
-    named = {word for command in built.values() for word in command.argv}
-    started = [command for command in built.values() if command.argv[0] == "mpirun"]
-    for name in sorted({name for command in started for name in command.environment} - named):
-        yield _lack("not_forwarded", name=name)
 
 
 def _check_axes(recipe: Recipe, base: Case) -> Iterator[Message]:
@@ -259,11 +199,11 @@ def _check_reading(
 
 def check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
     read = _read(dialect.name, known, log)
-    lacks = (_check_declaration(dialect, known, read), _check_log(dialect, read, _lack("only_samples")))
+    lacks = (_check_declaration(dialect), _check_log(dialect, read, _lack("only_samples")))
     return Checked(name=dialect.name, file=file, read=read, missing=tuple(chain.from_iterable(lacks)))
 
 
-def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect], read: Read | None) -> Iterator[Message]:
+def _check_declaration(dialect: Dialect) -> Iterator[Message]:
     if not dialect.step and not dialect.final:
         yield _lack("no_step_line")
     if dialect.scope == "unstated":
@@ -271,17 +211,6 @@ def _check_declaration(dialect: Dialect, known: Mapping[str, Dialect], read: Rea
     for line in dialect.lines:
         if not CITED.match(line.source):
             yield _lack("source_no_place", text=line.source)
-    for line in dialect.step:
-        if not line.literal:
-            yield _lack("pattern_not_plain", pattern=repr(line.pattern))
-    named = {group for line in dialect.step for group in line.groups}
-    if dialect.step and not ((read and read.items_per_s) or any(line.fields for line in dialect.step) or named & TIMES):
-        yield _lack("no_rate_no_time", names=sorted(TIMES))
-    sniffer = Sniffer([*(other for other in known.values() if other.name != dialect.name), dialect])
-    samples = [line.sample for line in dialect.step if line.telling]
-    fits = {fit.name for sample in samples for fit in sniffer.fits(b"\n" + sample + b"\n")}
-    for name in sorted(fits - {dialect.name}):
-        yield _lack("samples_read_as", name=name)
 
 
 def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str | None = None) -> Read | None:
@@ -318,11 +247,7 @@ def _check_log(dialect: Dialect, read: Read | None, without: Message) -> Iterato
 
 
 def check_sensor(sensor: Brought) -> Checked:
-    gpus, before = sensor.facts(), sensor.reading()
-    time.sleep(PAUSE_S)
-    began_s = time.perf_counter()
-    now = sensor.reading()
-    took_s = time.perf_counter() - began_s
+    gpus, now = sensor.facts(), sensor.reading()
     sensor.visible(gpus, {}), sensor.processes(), sensor.versions()
     sensor.close()
     wrong = {
@@ -330,11 +255,7 @@ def check_sensor(sensor: Brought) -> Checked:
         "index": len({gpu.index for gpu in gpus} - {None}) < len(gpus),
         "kind": any(gpu.kind != sensor.kind for gpu in gpus),
         "named": not all(gpu.name and gpu.vendor and gpu.memory_total_bytes for gpu in gpus),
-        "order": any([gpu.index for gpu in each] != [gpu.index for gpu in gpus] for each in (before, now)),
-        "busy": any(state.utilisation_percent is None for state in now),
         "values": any(map(_is_impossible, now, gpus)),
-        "falls": any((new.energy_j or 0) < (old.energy_j or 0) for old, new in zip(before, now, strict=False)),
-        "slow": took_s > MOST_S,
     }
     return Checked(
         name=sensor.file.stem,
