@@ -152,8 +152,8 @@ def _remove(recipes: Recipes, device: Device) -> int:
 def _repositories(arguments: argparse.Namespace) -> int:
     repositories = known(arguments.adapters)
     wanted = [*arguments.names, *(_needed(arguments) if arguments.profile else ())]
-    if wanted or arguments.all:
-        return _fetch(chosen(wanted, repositories), arguments)
+    if wanted:
+        return _fetch(chosen([] if wanted == ["all"] else wanted, repositories), arguments)
     states = [(repository, checkouts.state(repository)) for repository in repositories.values()]
     if arguments.json:
         print_json([_repository_facts(*each) for each in states])

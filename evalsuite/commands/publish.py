@@ -13,15 +13,14 @@ from evalsuite.site import publishing
 
 
 def run(arguments: argparse.Namespace) -> int:
-    site, baseline, title = arguments.site, arguments.baseline, arguments.title
-    for option in ("title", "baseline"):
-        if redaction.find_secret(getattr(arguments, option)):
-            raise EvalsuiteError.of("commands.site_option", option=option)
+    site, baseline = arguments.site, arguments.baseline
+    if redaction.find_secret(baseline):
+        raise EvalsuiteError.of("commands.site_option", option="baseline")
     for folder in arguments.reports:
         for place in (folder, folder / "runs"):
             rehearsed.refuse(Store(place))
     try:
-        published = publishing.publish(arguments.reports, site, title, baseline, arguments.keep)
+        published = publishing.publish(arguments.reports, site, baseline, arguments.keep)
     except OSError as error:
         raise EvalsuiteError.of("commands.site_place", path=error.filename or site, error=error) from error
     history, stored = published.history, published.stored

@@ -25,8 +25,8 @@ SCHEMA_VERSION = 2  # of site.json
 SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
-def pages(stored: Sequence[StoredReport], history: History, title: str | None) -> dict[str, bytes]:
-    site = Site(stored, history, title)
+def pages(stored: Sequence[StoredReport], history: History) -> dict[str, bytes]:
+    site = Site(stored, history)
     texts = {  # site.json comes first: its presence says whose folder it is, also to a publisher that comes meanwhile
         "site.json": json.dumps(site.facts(), indent=1, ensure_ascii=False) + "\n",
         "index.html": site.page("index.html.j2", root="", title=site.words("site.reports")),
@@ -37,10 +37,10 @@ def pages(stored: Sequence[StoredReport], history: History, title: str | None) -
 
 
 class Site:
-    def __init__(self, stored: Sequence[StoredReport], history: History, title: str | None) -> None:
+    def __init__(self, stored: Sequence[StoredReport], history: History) -> None:
         self.stored, self.history = tuple(stored), history
         self.words, self.report_words = words.read_beyond_the_page(), words.read()
-        self.title = self.words("site.kicker") if title is None else self.words.same(title)
+        self.title = self.words("site.kicker")
         models = {line.case.model for line in (*history.lines, *history.undated)}
         self.models = tuple(sorted(models, key=names.model_order))
         self.environment = _environment(self)

@@ -45,7 +45,6 @@ class Published:
 def publish(
     reports: Sequence[Path],
     site: Path,
-    title: str | None = None,
     baseline: str | None = None,
     keep: int | None = None,
 ) -> Published:
@@ -74,7 +73,7 @@ def publish(
             shutil.rmtree((site / REPORTS / name).rename(site / REPORTS / f"{INCOMING}{name}"))
         stored = [entry for entry in stored if entry.id not in removed]
         past = history((entry.id, entry.report) for entry in stored if entry.report)
-        _write_pages(site, pages(stored, past, title))
+        _write_pages(site, pages(stored, past))
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
     return Published(added=tuple(added), known=tuple(known), removed=(*removed,), stored=(*stored,), history=past)

@@ -178,7 +178,6 @@ SHOWN_TO_ALL = {  # how a report is changed, options, what is said
     "page": (appended("report.html"), [], "looks like a secret"),
     "table": (without_archive(appended("tables/skips.csv")), [], "looks like a secret"),
     "archive": (packed, [], "looks like a secret"),
-    "title of the site": (lambda report: None, [f"--title=password={WORD}"], ""),
 }
 
 
