@@ -91,7 +91,7 @@ def every_figure(look=LOOK, label="PyTorch"):
         "curves": curves(series, percent, look, id="f5", unit="images/s"),
         "time_to_solution": throughput(series, look, id="f7", unit="s", ideal="inverse", logarithmic=True),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
-        "phases": figures.phases((replace(STEP, label=label),), look, id="f13"),
+        "phases": figures.phases((replace(STEP, label=label),), id="f13"),
         "many_panels": figures.lines((shared,) * 5, look, id="f15", value="efficiency"),
         "convergence": figures.lines((replace(PANEL, label=label),), look, id="f17", value="value", x="epoch"),
     }
@@ -318,7 +318,7 @@ def test_without_anything_to_draw_there_is_a_table_and_no_svg():
 
     assert figure.svg is None
     assert figure.table.rows == (("PyTorch", 8, None),)
-    assert figures.phases((), LOOK, id="none").svg is None
+    assert figures.phases((), id="none").svg is None
     assert figures.lines((), LOOK, id="none", value="value").svg is None
     assert figures.bars((), LOOK, id="none", value="value", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
@@ -379,15 +379,15 @@ def test_a_word_is_written_in_both_languages_and_the_page_shows_one():
 
 
 def test_a_nested_phase_is_not_stacked_twice_the_rest_is_other_and_no_communication_is_a_dash():
-    figure = figures.phases((STEP,), LOOK, id="p")
-    overlapping = figures.phases((replace(STEP, total=80.0),), LOOK, id="p")
+    figure = figures.phases((STEP,), id="p")
+    overlapping = figures.phases((replace(STEP, total=80.0),), id="p")
     alone = replace(STEP, label="1", communication=None)
 
     assert STEP.parts == [("forward", 60.0), ("allreduce", 30.0), ("rest", 10.0)]
     assert ("8", "optimiser", None, None, None) in figure.table.rows
     assert "100.0 ms" in texts(figure.svg)
     assert [each.notes for each in (figure, overlapping)] == [(), ("overlapping",)]
-    assert figures.phases((alone, STEP), LOOK, id="f").svg.count(">—<") == 1
+    assert figures.phases((alone, STEP), id="f").svg.count(">—<") == 1
 
 
 def _luminance(colour):

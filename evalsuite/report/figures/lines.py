@@ -244,7 +244,7 @@ def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool)
         sheet.join(axes, xs, ys, hue, line.framework, width=2 if counted else 1.6)
     if spans := [(p.x, *p.interval) for p in line.points if p.interval]:
         drawn = axes.vlines(*zip(*spans, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
-        sheet.belongs(drawn, line.framework)
+        sheet.mark(drawn, (), series=line.framework)
     marked = line.points if counted else line.points[:: math.ceil(len(line.points) / _MARKS)]
     for hollow in (False, True):
         if group := [p for p in marked if p.hollow == hollow]:

@@ -73,7 +73,7 @@ def _polygons(panel: Panel, boxes: Sequence[Box], colour: str, **style: Any) -> 
 
     default = {"facecolors": ROLES[colour], "edgecolors": ROLES[colour], "linewidths": 0.6, "zorder": 2}
     style = {**default, **style}
-    shapes = PolyCollection([corners(box) for box in boxes], clip_on=False, **style)
+    shapes = PolyCollection([corners(box) for box in boxes], **style)
     return panel.add_collection(shapes, autolim=False)
 
 
@@ -96,10 +96,6 @@ def outlines(
     return _polygons(panel, boxes, colour, **style)
 
 
-def tiles(panel: Panel, boxes: Sequence[Box], colour: str) -> "Collection":
-    return _polygons(panel, boxes, colour, edgecolors="none")
-
-
 def field(
     panel: Panel, boxes: Sequence[Box], colour: str, *, hatch: str = "", zorder: float = 1, alpha: float = 1
 ) -> "Artist":
@@ -117,6 +113,5 @@ def field(
         hatch="///" if hatch else None,
         alpha=None if alpha == 1 else alpha,
         zorder=zorder,
-        clip_on=False,
     )
     return panel.add_artist(patch)  # add_patch would look for the limits of every corner

@@ -13,7 +13,6 @@ from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.path import Path
 
 Panel: TypeAlias = "Axes"  # matplotlib's, which is imported when something is drawn
 
@@ -48,7 +47,7 @@ class Sheet:
         axes.set_axis_off()
         if foot:
             line = Line2D((0, 1), (0, 0), transform=axes.transAxes, color=ROLES["rule"], linewidth=1, zorder=2.5)
-            axes.add_artist(line).set_clip_on(False)
+            axes.add_artist(line)
         return axes
 
     def write(
@@ -91,14 +90,12 @@ class Sheet:
         artist.set_gid(str(len(self._groups)))
         self._groups[str(len(self._groups))] = svg.Group(refs=iter(refs), series=series)
 
-    def belongs(self, artist: "Artist", series: str) -> None:
-        self.mark(artist, (), series=series)
-
     def join(
         self, panel: Panel, xs: Sequence[float], ys: Sequence[float], hue: Hue, series: str, *, width: float = 2
     ) -> None:
-        (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=width, zorder=3, **dashes(hue.dash))
-        self.belongs(line, series)
+        dashed: dict[str, Any] = {"dashes": hue.dash} if hue.dash else {}
+        (line,) = panel.plot(xs, ys, color=ROLES[hue.name], linewidth=width, zorder=3, **dashed)
+        self.mark(line, (), series=series)
 
     def dots(
         self,
@@ -147,36 +144,19 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-def marker(hue_marker: str) -> "str | Path":
+def marker_style(hue: Hue, *, hollow: bool = False) -> dict[str, Any]:
     from matplotlib.path import Path
 
-    corners = polygon(hue_marker)
-    return "o" if corners is None else Path((*corners, corners[0]), closed=True)
-
-
-def marker_size(hue_marker: str) -> float:
-    """`markersize` for the size that a legend has.
-
-    Matplotlib scales a path of our own so that its furthest corner lies at half the size.
-    """
-    corners = polygon(hue_marker)
+    corners = polygon(hue.marker)
+    # matplotlib scales a path of our own so that its furthest corner lies at half the size
     reach = 1 if corners is None else max(max(abs(x), abs(y)) for x, y in corners)
-    return 2 * MARKER_RADIUS * reach
-
-
-def dashes(pattern: Sequence[float]) -> dict[str, Any]:
-    return {"dashes": pattern} if pattern else {}
-
-
-def marker_style(hue: Hue, *, hollow: bool = False) -> dict[str, Any]:
     return {
         "linestyle": "none",
-        "marker": marker(hue.marker),
-        "markersize": marker_size(hue.marker),
+        "marker": "o" if corners is None else Path((*corners, corners[0]), closed=True),
+        "markersize": 2 * MARKER_RADIUS * reach,
         "markerfacecolor": ROLES["surface" if hollow else hue.name],
         "markeredgecolor": ROLES[hue.name],
         "markeredgewidth": 1.6 if hollow else 1.0,
-        "clip_on": False,
     }
 
 

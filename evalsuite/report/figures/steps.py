@@ -7,7 +7,7 @@ from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain, positive
 from evalsuite.report.figures.shapes import field, outlines, row_chart
 from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, draw, text_width
-from evalsuite.report.figures.style import ROLES, Look, note_swatch, phase_swatch
+from evalsuite.report.figures.style import ROLES, note_swatch, phase_swatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class StepBar:
 _PHASE_HUES = 6  # and "other" in grey
 
 
-def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms") -> Figure:
+def phases(steps: Sequence[StepBar], *, id: str, unit: str = "ms") -> Figure:
     """Step time as stacked bars, nested phases hatched inside their parent.
 
     A bar whose phases overlap beyond 2 % is hatched as a whole.
@@ -54,7 +54,7 @@ def phases(steps: Sequence[StepBar], look: Look, *, id: str, unit: str = "ms") -
     rows += [(s, "rest", dict(s.parts)["rest"], None) for s in steps if "rest" in dict(s.parts)]
     return Figure(
         id=id,
-        svg=draw(_phases, id, look, steps, unit) if steps else None,
+        svg=draw(_phases, id, steps, unit) if steps else None,
         table=Table(
             columns=("case", "phase", "time", "share", "parent_phase"),
             units=("", "", unit, "", ""),
@@ -78,7 +78,7 @@ def _phase_keys(steps: Sequence[StepBar]) -> dict[str, int]:
     return hues | ({"rest": 0} if any(key == "rest" for step in steps for key, _ in step.parts) else {})
 
 
-def _phases(id: str, look: Look, steps: Sequence[StepBar], unit: str) -> str:
+def _phases(id: str, steps: Sequence[StepBar], unit: str) -> str:
     row = 36
     aside = 150 if any(step.communication is not None for step in steps) else 0
     totals = [ticks.quantity(step.total, unit) for step in steps]

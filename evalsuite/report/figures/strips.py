@@ -105,13 +105,9 @@ def _thin(pieces: list[tuple[float, float, float]]) -> list[tuple[float, float, 
     size = math.ceil(len(pieces) / _CELLS)
     if size < 2:
         return pieces
-    return [mean for i in range(0, len(pieces), size) for mean in _means(pieces[i : i + size])]
-
-
-def _means(pieces: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
     runs: list[list[tuple[float, float, float]]] = []
-    for piece in pieces:
-        if runs and piece[0] - runs[-1][-1][1] <= 1e-9:
+    for place, piece in enumerate(pieces):
+        if place % size and piece[0] - runs[-1][-1][1] <= 1e-9:
             runs[-1].append(piece)
         else:
             runs.append([piece])

@@ -86,7 +86,7 @@ def label_rows(
 ) -> None:
     """Grid lines with their numbers. The limits of both axes must be set."""
     left, right = panel.get_xlim()
-    panel.hlines(values, left, right, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)
+    panel.hlines(values, left, right, color=ROLES["grid"], linewidth=1, zorder=0.5)
     for value in values:
         x, y = sheet.pixel(panel, left, value)
         sheet.write(x - 5, y + 1, written(value), anchor="right")
@@ -98,7 +98,7 @@ def label_columns(
     """Ticks with numbers where they do not touch. The limits of both axes must be set."""
     bottom, top = panel.get_ylim()
     if grid:
-        panel.vlines(values, bottom, top, color=ROLES["grid"], linewidth=1, zorder=0.5, clip_on=False)
+        panel.vlines(values, bottom, top, color=ROLES["grid"], linewidth=1, zorder=0.5)
     places = [sheet.pixel(panel, value, bottom) for value in values]
     for x, y in places:
         sheet.line([(x, y), (x, y + 4)], width=0.8)

@@ -10,7 +10,6 @@ from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, low_and_high, setting
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
@@ -80,7 +79,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             template="steptime/steptime.html.j2",
             facts=lambda: {
                 "tables": tables,
-                "figures": {times.id: draw_steps(times, subject.look, subject.words) for times in tables},
+                "figures": {times.id: draw_steps(times, subject.words) for times in tables},
             },
             markdown=lambda writer: writer.fill("steptime/steptime.md.j2", tables=tables),
             finding=lambda facts: next(iter(facts["figures"].values())).title,
@@ -162,7 +161,7 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
     return f"10 : {shown}", numbers.significant(exact, 3)
 
 
-def draw_steps(times: StepTimes, look: Look, words: Words) -> CaptionedFigure:
+def draw_steps(times: StepTimes, words: Words) -> CaptionedFigure:
     rows = times.rows[:MOST_BARS]
     scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
     steps = tuple(_step(times, row, scale) for row in rows)
@@ -174,7 +173,7 @@ def draw_steps(times: StepTimes, look: Look, words: Words) -> CaptionedFigure:
     if len(times.rows) > MOST_BARS:
         reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(times.rows))))
     return CaptionedFigure(
-        figure=figures.phases(steps, look, id=f"f-{times.id}", unit=unit),
+        figure=figures.phases(steps, id=f"f-{times.id}", unit=unit),
         title=_title(times, words),
         reading=tuple(reading),
         tables=((times.id, words(f"steptime.table_{times.of}")),),

@@ -9,10 +9,9 @@ from statistics import fmean
 from evalsuite.core.model import Measurement, Summary, Timeline, Utilisation
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
-from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Pair, Rendered, Text, Words
+from evalsuite.report.text.words import Pair, Text, Words
 
 ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 # What a figure shows of each run: the first of these that were used at all.
@@ -35,14 +34,10 @@ class _Run:
     name: str
     measured: Measurement
 
-    @property
-    def used(self) -> tuple[Utilisation, ...]:
-        return self.measured.utilisation
-
     def reading(self, resource: str) -> float | None:
         if resource == "step_time":
             return fmean(value for _, value in self.samples(resource) if value) if self.samples(resource) else None
-        usages = [usage for usage in self.used if usage.resource == resource]
+        usages = [usage for usage in self.measured.utilisation if usage.resource == resource]
         return combine_means(usages) if usages else None
 
     def samples(self, resource: str) -> tuple[tuple[float, float | None], ...]:
@@ -63,7 +58,7 @@ def _step_times(run: Measurement) -> Iterator[tuple[float, float]]:
             yield speed.window.begin_s + passed, seconds / steps
 
 
-def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Words) -> CaptionedFigure | None:
+def draw_timelines(shown: Sequence[Shown], block: Block, words: Words) -> CaptionedFigure | None:
     runs = _runs(shown, block)
     known = [name for name in (*OF_LOG, *_resources(runs)) if any(run.samples(name) for run in runs)]
     busy = [name for name in known if any(_used(run, name) for run in runs)]
@@ -81,14 +76,13 @@ def draw_timelines(shown: Sequence[Shown], block: Block, look: Look, words: Word
             *((words("figures.timeline_silent", resources=words.listed(silent)),) if silent else ()),
         ),
         help=words("figures.timeline_see"),
-        labels=tuple(_words_of(strip.group or strip.label, words) for strip in strips),
+        labels=tuple(
+            words.same(name)
+            if isinstance(name, str)
+            else Pair(words=words, by_language=(("zh", name.zh), ("en", name.en)))
+            for name in (strip.group or strip.label for strip in strips)
+        ),
     )
-
-
-def _words_of(label: figures.Label, words: Words) -> Rendered:
-    if isinstance(label, str):
-        return words.same(label)
-    return Pair(words=words, by_language=(("zh", label.zh), ("en", label.en)))
 
 
 def _runs(shown: Sequence[Shown], block: Block) -> list[_Run]:
@@ -139,7 +133,7 @@ def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figur
 def _capacity(resource: str, runs: Sequence[_Run]) -> float:
     stated = []
     for run in runs:
-        values = [usage.capacity for usage in run.used if usage.resource == resource]
+        values = [usage.capacity for usage in run.measured.utilisation if usage.resource == resource]
         known = [value for value in values if value is not None]
         if known and len(known) == len(values):
             stated.append(sum(known) if run.line.units.get(resource, "") in ADDED_UP else max(known))

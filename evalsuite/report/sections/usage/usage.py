@@ -101,9 +101,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     tables = usages(subject.book, subject.models)
     return {
         "usages": tables,
-        "timelines": {
-            use.block.id: timelines.draw_timelines(use.shown, use.block, subject.look, subject.words) for use in tables
-        },
+        "timelines": {use.block.id: timelines.draw_timelines(use.shown, use.block, subject.words) for use in tables},
         "totals": totals(subject.book, subject.models),
     }
 
