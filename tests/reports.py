@@ -18,7 +18,7 @@ from evalsuite.finished import manifest
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.page import policy
+from evalsuite.report.page import assets
 from evalsuite.report.text import numbers
 
 STEADY = (100.0, 100.4, 99.8, 100.9, 99.5)
@@ -60,7 +60,7 @@ def written(folder: Path, of: Evaluation, page: str = PAGE) -> Path:
     values = [summary["throughput"]["value"] for summary in facts["summaries"] if summary["throughput"]]
     cells = "".join(f"<table><tr><td>{numbers.throughput(value).text}</table>" for value in values)
     seal = hashlib.sha256((folder / "summary.json").read_bytes()).hexdigest()
-    page = page.format(policy=policy.policy((), ()), hash=facts["input_sha256"] + seal, values=values, cells=cells)
+    page = page.format(policy=assets.policy((), ()), hash=facts["input_sha256"] + seal, values=values, cells=cells)
     (folder / "report.html").write_text(page, encoding="utf-8")
     return sealed(folder)
 

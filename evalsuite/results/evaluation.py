@@ -19,7 +19,7 @@ from evalsuite.results.judge.criteria import Criteria
 from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import convergence, measuring
 from evalsuite.results.measure import measurement as measurement_room
-from evalsuite.results.measure.cache import Measured
+from evalsuite.results.measure.measuring import Measured
 from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, other_nodes, own_figures, severity

@@ -13,7 +13,7 @@ from evalsuite.core import paths
 from evalsuite.finished.history import History, HistoryLine, Move
 from evalsuite.finished.report_store import StoredReport
 from evalsuite.report.book import heading
-from evalsuite.report.page import assets, policy, templates
+from evalsuite.report.page import assets, templates
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict import verdict as verdict_room
 from evalsuite.report.sections.verdict.verdict import ModelFinding
@@ -173,7 +173,7 @@ def _environment(site: Site) -> templates.Environment:
         "style": Markup(style),
         "boot": Markup(boot),
         "script": Markup(script),
-        "policy": policy.policy([style], [boot, script]),
+        "policy": assets.policy([style], [boot, script]),
         "dict_of": dict,
         "Markup": Markup,
         "slug": slug,

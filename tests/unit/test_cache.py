@@ -10,8 +10,8 @@ import pytest
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.logs.catalogue import Places
-from evalsuite.results.measure import cache as cached
 from evalsuite.results.measure import measurement as measurement_room
+from evalsuite.results.measure import measuring as cached
 from evalsuite.runs.store import RunFolder, Store
 
 RUNS = Store(paths.DATA / "recorded").finished()

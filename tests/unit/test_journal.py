@@ -13,7 +13,7 @@ from evalsuite.core.model import Attempt, Run
 from evalsuite.launch import campaign
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
-from evalsuite.results.measure.cache import Measured
+from evalsuite.results.measure.measuring import Measured
 from evalsuite.results.rules import attempts
 from evalsuite.runs import journal
 from evalsuite.runs.journal import Campaign, Journal, JournalLine

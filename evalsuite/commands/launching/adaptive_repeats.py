@@ -12,7 +12,7 @@ from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria as criteria_room
 from evalsuite.results.judge import stopping
 from evalsuite.results.judge.criteria import Criteria
-from evalsuite.results.measure import cache as measurement_cache
+from evalsuite.results.measure import measuring
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules
 from evalsuite.runs.store import Store
@@ -51,7 +51,7 @@ class AdaptiveRepeats:
         measurements = []
         for run in filter(self._store.ended(), self._plan.runs):
             with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
-                measurements.append(measurement_cache.measure(self._store.folder(run), self._places, cache).measurement)
+                measurements.append(measuring.measure(self._store.folder(run), self._places, cache).measurement)
         return stopping.unsettled(with_scaling(summaries(data_rules.check_measurements(measurements))), self._criteria)
 
     def next_runs(self, missing: list[Run]) -> list[Run]:

@@ -14,7 +14,6 @@ from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
 from evalsuite.results.compare.equivalence import case_pairs
 from evalsuite.results.measure import convergence, latency
-from evalsuite.results.measure.first_prints import first_prints
 from evalsuite.results.rules import flops_and_energy
 
 
@@ -170,7 +169,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "findings": lambda book, thing: ";".join(_codes(book, thing)),
     "first_prints": lambda book, thing: [
         {"case": each.summary.case.id, "run": each.run.run.id, "parameters": each.parameters, "losses": each.losses}
-        for each in first_prints(thing.members, book.evaluation.commands)
+        for each in convergence.first_prints(thing.members, book.evaluation.commands)
     ],
     "ids_of_cases": lambda book, thing: [case.id for case in thing.cases],
     "ids_of_others": lambda book, thing: [case.id for case in thing.others],

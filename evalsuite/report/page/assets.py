@@ -1,11 +1,14 @@
-"""The style sheet and the script of a page, joined from the parts under `templates/`.
+"""Style sheet and script of a page, joined from the parts under `templates/`, and what a browser may do with it.
 
 A part names the others as for a browser, at the beginning of a line: `@import "palette.css";`,
 `import { all, one } from "./dom.js";`.
 """
 
+import base64
 import functools
+import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from evalsuite.core import paths
@@ -44,3 +47,19 @@ def _add_module(file: Path, modules: dict[Path, str]) -> None:
 def shorten(text: str) -> str:
     """Without comments on lines of their own, and without indentation."""
     return BLANKS.sub("", COMMENT.sub("", text))
+
+
+def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
+    """Our own styles and scripts by their hash, no request to anywhere.
+
+    `img-src data: blob:`: the script turns a figure into a PNG through an image.
+    """
+    return (
+        f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashes(texts: Iterable[str]) -> str:
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)

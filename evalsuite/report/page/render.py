@@ -15,7 +15,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import blocks, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import assets, contents, embedded, policy, templates
+from evalsuite.report.page import assets, contents, embedded, templates
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
@@ -73,7 +73,7 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         figure_style=Markup(figure_style),
         boot=Markup(boot),
         script=Markup(script),
-        policy=policy.policy((style, figure_style), (boot, script)),
+        policy=assets.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
         conditions=embedded.conditions(book, words),
         evidence=get_args(Evidence),

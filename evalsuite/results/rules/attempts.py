@@ -10,7 +10,7 @@ from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, Row, by_key
-from evalsuite.results.measure.cache import Measured
+from evalsuite.results.measure.measuring import Measured
 from evalsuite.results.measure.summary import with_findings
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal

@@ -14,7 +14,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
 from evalsuite.results.compare.equivalence import CasePair, Cause, Shown, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
-from evalsuite.results.measure.first_prints import FirstPrint, first_prints
+from evalsuite.results.measure.convergence import FirstPrint, first_prints
 
 
 @dataclass(frozen=True, kw_only=True)
