@@ -47,11 +47,11 @@ def test_the_wheel_brings_completions_that_complete_and_a_man_page_of_every_comm
 
     found = [
         subprocess.run(["bash", "-c", ask, "-", words], cwd=tmp_path, capture_output=True, text=True).stdout.split()
-        for words in ("comp", "plan --mod", "env lock --ref")
+        for words in ("comp", "plan --mod", "env lock --ch")
     ]
 
     assert set(pages) == {"evalsuite", "evalsuite.fish", "_evalsuite", "evalsuite.1"}
-    assert found == [["compare"], ["--models"], ["--receipts"]]
+    assert found == [["compare"], ["--models"], ["--check"]]
     of_commands = pages["evalsuite.1"].replace("\\-", "-")
     assert [name for name in cli.COMMANDS if f"COMMAND \\fI\\,'evalsuite {name}'" not in of_commands] == []
 
