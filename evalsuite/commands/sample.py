@@ -65,12 +65,12 @@ def _print_summary(order: Order, outcome: AgentOutcome) -> None:
 def _print_table(arguments: argparse.Namespace) -> int:
     import csv
 
-    from evalsuite.runs import sample_table
+    from evalsuite.runs import sampled
     from evalsuite.runs.store import RunFolder
 
     if arguments.argv:
         raise EvalsuiteError.of("commands.csv_command", name=arguments.argv[0])
-    csv.writer(sys.stdout, lineterminator="\n").writerows(sample_table.rows(RunFolder(Path(arguments.csv))))
+    csv.writer(sys.stdout, lineterminator="\n").writerows(sampled.rows(RunFolder(Path(arguments.csv))))
     return 0
 
 

@@ -19,7 +19,6 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Run
 from evalsuite.launch import engine_process, fault_attribution
 from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
-from evalsuite.launch.remote import launcher_errors
 from evalsuite.launch.remote.forwarded_environment import python_path
 from evalsuite.logs import catalogue
 from evalsuite.machine import signals
@@ -91,11 +90,11 @@ def launch(
     # for other hosts alone: an agent of this machine sees our end by itself
     monitor = None
     if launcher.engine.name != "local":
-        ask_launcher = functools.partial(launcher_errors.read_lost_nodes, folder.engine_log)
+        ask_launcher = functools.partial(fault_attribution.read_lost_nodes, folder.engine_log)
         monitor = HeartbeatMonitor(folder, nodes=run.case.nodes, ask_launcher=ask_launcher)
     exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
     if monitor and not why:
-        lost = lost or launcher_errors.read_lost_nodes(folder.engine_log)
+        lost = lost or fault_attribution.read_lost_nodes(folder.engine_log)
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     changed = fault_attribution.find_changes(folder, inputs, run.case.nodes)
@@ -273,4 +272,4 @@ def _command(
 
 
 def _engine_said(file: Path) -> str:
-    return redaction.redact(launcher_errors.find_reason(files.read_text(file) if files.is_file(file) else ""))
+    return redaction.redact(fault_attribution.find_reason(files.read_text(file) if files.is_file(file) else ""))

@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from evalsuite import __version__
 from evalsuite.core import paths
-from evalsuite.finished.history import History, HistoryLine, Move
-from evalsuite.finished.report_store import StoredReport
+from evalsuite.finished.history import History, HistoryLine, Move, StoredReport
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, templates
 from evalsuite.report.sections.verdict import answers

@@ -19,8 +19,7 @@ from evalsuite.core.files import write_atomically
 from evalsuite.core.messages import Message
 from evalsuite.finished import finished, manifest
 from evalsuite.finished.finished import Finished
-from evalsuite.finished.history import History, history
-from evalsuite.finished.report_store import REPORTS, StoredReport, content_id, read_reports
+from evalsuite.finished.history import REPORTS, History, StoredReport, content_id, history, read_reports
 from evalsuite.site.pages import pages
 
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs

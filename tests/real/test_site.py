@@ -6,7 +6,7 @@ import reports
 import synthetic
 
 from evalsuite import report
-from evalsuite.finished import report_store
+from evalsuite.finished import history
 from evalsuite.report.text import names
 from evalsuite.site import publishing
 
@@ -102,7 +102,7 @@ def test_hostile_text_runs_nowhere(tab, site):
 def test_a_measurement_leads_to_its_case_in_its_report(tab, site):
     tab.visit((site / "history/resnet50_v1.5.html").as_uri())
     links = tab.evaluate("[...document.querySelectorAll('td a')].map(a => a.href)")
-    own = report_store.content_id(site.parent / "real")
+    own = history.content_id(site.parent / "real")
 
     [link] = [link for link in links if f"/{own}/" in link]
     tab.visit(link)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from evalsuite.launch.remote import launcher_errors
+from evalsuite.launch import fault_attribution
 from evalsuite.machine.heartbeat import EvaluatorLost, Heartbeat, HeartbeatMonitor
 from evalsuite.runs.store import RunFolder
 from tests import bad_files
@@ -61,7 +61,7 @@ def test_a_launcher_that_says_which_node_it_lost_is_believed_at_once(folder):
         "ORTE has lost communication with a remote daemon.\n\n  Remote daemon: [[28067,0],2] on node c\n"
     )
 
-    ask_launcher = functools.partial(launcher_errors.read_lost_nodes, folder.engine_log)
+    ask_launcher = functools.partial(fault_attribution.read_lost_nodes, folder.engine_log)
 
     assert HeartbeatMonitor(folder, ask_launcher=ask_launcher).find_lost() == ["c"]
 

@@ -17,10 +17,9 @@ from evalsuite.commands.printing import i18n
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
-from evalsuite.launch import engine_process
+from evalsuite.launch import engine_process, fault_attribution
 from evalsuite.launch.checks import nodes
 from evalsuite.launch.checks.nodes import NodeFacts, chosen, look_at_nodes
-from evalsuite.launch.remote import launcher_errors
 from evalsuite.machine import cores
 from evalsuite.machine.pitfalls import Pitfall
 from evalsuite.machine.sensors.sensor import DeviceProcess
@@ -139,7 +138,7 @@ def test_a_node_or_launcher_that_hangs_is_given_up_with_all_that_it_started(tmp_
 
 @pytest.mark.parametrize(("line", "is_so"), sources.table("nodes.toml")["ssh"])
 def test_what_ssh_says_of_a_host_that_it_did_not_reach_is_told_from_other_words(line, is_so):
-    assert launcher_errors.is_unreached(line) == is_so
+    assert fault_attribution.is_unreached(line) == is_so
 
 
 @pytest.mark.parametrize(("listed", "troubles"), [(True, [("broken", "same")]), (False, [])])

@@ -11,7 +11,6 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import SideBySide
 from evalsuite.core.model import Run
 from evalsuite.launch import campaign, fault_attribution, runner
-from evalsuite.launch.remote import launcher_errors
 from evalsuite.machine import cores
 from evalsuite.machine.heartbeat import EvaluatorLost
 from evalsuite.plan import hosts, over_hosts, spec
@@ -102,7 +101,7 @@ def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_be
     assert (outcome.status, outcome.fault) == ("failed", "infrastructure")
     lost = "the launcher ended the training on a, b: PRTE has lost communication with a remote daemon."
     assert outcome.reason == lost
-    assert launcher_errors.find_lost_nodes(LOST_DAEMON) == ["b"]
+    assert fault_attribution.find_lost_nodes(LOST_DAEMON) == ["b"]
 
 
 def test_an_agent_that_heard_nothing_is_the_platforms_failure_which_an_outcome_keeps(left, tmp_path):

@@ -15,7 +15,8 @@ from evalsuite.agent import rendezvous
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.placeholders import Node
-from evalsuite.launch.remote import forwarded_environment, launcher_errors
+from evalsuite.launch import fault_attribution
+from evalsuite.launch.remote import forwarded_environment
 from evalsuite.launch.remote import ssh as over_ssh
 from evalsuite.machine import interfaces
 from evalsuite.plan import containers, hosts, over_hosts
@@ -203,7 +204,7 @@ def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path, 
     said: list[str] = []
 
     assert over_ssh.run_on_hosts(hosts.from_words("localhost,b"), ["sleep", "60"], said.append) == 255
-    assert launcher_errors.find_reason("\n".join(said)) == "b: Host key verification failed."
+    assert fault_attribution.find_reason("\n".join(said)) == "b: Host key verification failed."
     assert any("error: b was not reached" in line and "Try: ssh b true" in line for line in said)
 
 
@@ -212,7 +213,7 @@ def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path, 
 
 @pytest.mark.parametrize(("text", "reason"), sources.table("over_hosts.toml")["reasons"])
 def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
-    found = launcher_errors.find_reason(text)
+    found = fault_attribution.find_reason(text)
     assert found.startswith(reason) and bool(reason) == bool(found)
 
 

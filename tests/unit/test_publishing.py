@@ -12,7 +12,7 @@ import synthetic
 from evalsuite import cli, report
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.finished import report_store
+from evalsuite.finished import history
 from evalsuite.report import forms
 from evalsuite.report.forms import bundle
 from evalsuite.site import publishing
@@ -54,7 +54,7 @@ def test_a_report_is_copied_whole_under_the_hash_of_its_content_for_a_web_server
 
     published = publishing.publish([monday], site)
 
-    copied = site / "reports" / report_store.content_id(monday)
+    copied = site / "reports" / history.content_id(monday)
     assert published.added == (copied.name,)
     assert contents(copied) == contents(monday)
     assert {path.stat().st_mode & 0o777 for path in (site / "reports").rglob("*") if path.is_file()} == {0o644}
@@ -197,7 +197,7 @@ def test_two_publishers_at_once_both_find_their_reports_on_the_site(site, tmp_pa
 
     assert {publisher.exitcode for publisher in at_work} == {0}
     listed = json.loads((site / "site.json").read_text())["reports"]
-    assert {each["id"] for each in listed} == {report_store.content_id(folder) for folder in folders}
+    assert {each["id"] for each in listed} == {history.content_id(folder) for folder in folders}
 
 
 def test_a_later_build_of_the_same_data_is_counted_once_in_the_history(monday, tmp_path):
@@ -262,7 +262,7 @@ def test_a_report_without_dates_stands_last_and_in_the_history(monday, tmp_path)
 
     assert index.index("2026-11-01") < index.index("Undated")
     table = model.one("div", aria_labelledby="undated")
-    assert "not recorded" in table.text("en") and report_store.content_id(folder)[:12] in table.text("en")
+    assert "not recorded" in table.text("en") and history.content_id(folder)[:12] in table.text("en")
 
 
 def test_the_command_says_what_it_added_and_what_it_knew(monday, site, capsys):

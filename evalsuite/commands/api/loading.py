@@ -22,7 +22,7 @@ from evalsuite.results.compare import changes
 from evalsuite.results.compare.changes import Changes
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import measurement
-from evalsuite.runs import merged, rehearsed, sample_table
+from evalsuite.runs import merged, rehearsed, sampled
 from evalsuite.runs.store import RunFolder, Store
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _samples(folder: RunFolder) -> Iterator[Sample]:
     if not folder.sampled_hosts():
         return
     try:
-        run, table = folder.run(), sample_table.rows(folder)
+        run, table = folder.run(), sampled.rows(folder)
         head = next(table)
     except EvalsuiteError:
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.audit import own_files, raw_files, rebuilt
+from evalsuite.audit import own_files, raw_files
 from evalsuite.commands import report
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
@@ -174,7 +174,7 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
             report.write_forms(book, store, again, languages, names)
             if files.is_file(signature := folder / manifest.SIGNATURE):
                 shutil.copy(signature, again)
-            found = list(rebuilt.differences(folder, again))
+            found = list(own_files.differences(folder, again))
         if not found:
             break
     yield from found

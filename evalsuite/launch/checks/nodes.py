@@ -29,8 +29,7 @@ from evalsuite.core import decode, files, paths, redaction
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import HostClocksDiffer
 from evalsuite.core.messages import Message
-from evalsuite.launch import engine_process
-from evalsuite.launch.remote import launcher_errors
+from evalsuite.launch import engine_process, fault_attribution
 from evalsuite.machine import cgroups, cores, environment, pitfalls
 from evalsuite.machine.pitfalls import Pitfall
 from evalsuite.machine.sensors.accelerators import open_accelerators
@@ -249,7 +248,7 @@ def _hear(name: str, process: "subprocess.Popen[str]") -> Node:
             known = said
         else:
             lines.append(line)
-            if launcher_errors.is_unreached(line):
+            if fault_attribution.is_unreached(line):
                 unreached = True
                 timers.append(threading.Timer(GIVEN_UP_S, end))
                 timers[-1].start()
@@ -270,7 +269,7 @@ def judge(
         return Check(group="nodes", name=node.name, state=state, detail=Message(f"nodes.{kind}", **values))
 
     if known is None:
-        said = redaction.redact(launcher_errors.find_reason(node.output)).removeprefix(f"{node.name}: ").rstrip(".")
+        said = redaction.redact(fault_attribution.find_reason(node.output)).removeprefix(f"{node.name}: ").rstrip(".")
         yield found("broken", "unreached", reason=said or Message("launch.answers_nothing"))
         return
     other = (first or {}).get(known.machine or "", node.name)
