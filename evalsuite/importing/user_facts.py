@@ -110,7 +110,8 @@ def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]
         for word, value in facts.items():
             name = field_name(word)
             first, known = merged.setdefault(name, (who, value))
-            if not amend and not _same(known, value):
+            same = known.lower() == value.lower() or (whole(known) is not None and whole(known) == whole(value))
+            if not amend and not same:
                 raise ValueError(
                     Message("importing.contradict", name=name, first=first, known=known, who=who, value=value)
                 )
@@ -120,10 +121,6 @@ def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]
 
 def field_name(name: str) -> str:
     return vocabulary.OTHER_NAMES.get(name, name)
-
-
-def _same(a: str, b: str) -> bool:
-    return a.lower() == b.lower() or (whole(a) is not None and whole(a) == whole(b))
 
 
 def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
@@ -203,6 +200,8 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         raise ValueError(
             Message("importing.says", who=who or Message("importing.path_nor_log"), absent=absent, tried=tried)
         )
+    device = facts.get("device", facts.get("device_model", UNKNOWN)).lower()
+    named = (kind for words, kind in vocabulary.DEVICES.items() if re.search(words, device))
     nodes = count_nodes(facts)
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
@@ -216,14 +215,9 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         batch_policy=_batch_policy(facts.get("batch_policy")),
         precision=precision(facts.get("precision", UNKNOWN)),
         xla=_switch(facts.get("xla", UNKNOWN)),
-        device=_kind(facts.get("device", facts.get("device_model", UNKNOWN)).lower()),
+        device=KINDS[device] if device in KINDS else next(named, "gpu"),
         options=tuple(sorted(_options(facts, common))),
     )
-
-
-def _kind(device: str) -> Device:
-    named = (kind for words, kind in vocabulary.DEVICES.items() if re.search(words, device))
-    return KINDS[device] if device in KINDS else next(named, "gpu")
 
 
 def _recipe(name: str, model: str) -> str:
