@@ -34,8 +34,8 @@ from evalsuite.core.model import (
 )
 from evalsuite.finished import schema
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked
+from evalsuite.results.compare.decisions import Candidate, RankingScope
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.ranking import Candidate, RankingScope
 from evalsuite.results.measure.summary import valid
 
 LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run → a finding that leaves it that

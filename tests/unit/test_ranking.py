@@ -18,7 +18,7 @@ from evalsuite.report.sections.verdict import answers as said_room
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.results.compare import answers
-from evalsuite.results.compare.ranking import FRAMEWORKS, ranking_scopes
+from evalsuite.results.compare.decisions import FRAMEWORKS, ranking_scopes
 
 SPOKEN = words.read()
 FIVE = (0.99, 0.995, 1.0, 1.005, 1.01)

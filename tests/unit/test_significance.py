@@ -12,7 +12,7 @@ from evalsuite.core.model import Run, Summary
 from evalsuite.launch import campaign
 from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
-from evalsuite.results.compare import significance, winners
+from evalsuite.results.compare import decisions, significance
 from evalsuite.results.compare.decisions import decide
 from evalsuite.results.compare.fairness import setting
 from evalsuite.results.compare.scaling import with_scaling
@@ -66,7 +66,7 @@ def test_between_campaigns_a_lead_of_less_than_five_percent_says_nothing():
 
     assert not significance.compare(ours, theirs).behind
     assert significance.compare(make(OTHER, [97.0] * 5, "b", rounds=False), theirs).behind
-    assert winners.rank([make(OTHER, [90.0] * 5, "a"), theirs]).known == "campaign"
+    assert decisions.rank([make(OTHER, [90.0] * 5, "a"), theirs]).known == "campaign"
 
 
 @pytest.mark.parametrize(("shares", "behind"), sources.table("significance.toml")["shares"])
@@ -93,7 +93,7 @@ def test_of_two_campaigns_each_must_show_the_order():
 
     first = of(CASE, 100.0, 200.0)
 
-    agreed, moved = winners.rank([first, of(OTHER, 90.0, 180.0)]), winners.rank([first, of(OTHER, 90.0, 200.0)])
+    agreed, moved = decisions.rank([first, of(OTHER, 90.0, 180.0)]), decisions.rank([first, of(OTHER, 90.0, 200.0)])
 
     assert (agreed.known, moved.known) == ("decided", "open")
 
@@ -102,7 +102,7 @@ def test_of_two_campaigns_each_must_show_the_order():
 def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_that_they_hardly_do(lead, needed, runs):
     noise = (2.0, -2.0, 1.5, -1.5, 0.0)
 
-    ranking = winners.rank([make(CASE, [100 + lead] * 5), make(OTHER, [100 + line for line in noise])])
+    ranking = decisions.rank([make(CASE, [100 + lead] * 5), make(OTHER, [100 + line for line in noise])])
 
     deciding = ranking.pairs[0].deciding
     assert (ranking.known, deciding.needed, deciding.runs) == ("open", needed, runs)
@@ -111,7 +111,7 @@ def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_tha
 
 @pytest.mark.parametrize(("values", "evidence"), sources.table("significance.toml")["early_limits"])
 def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
-    ranking = winners.rank([make(CASE, [100.0] * len(values)), make(OTHER, values)])
+    ranking = decisions.rank([make(CASE, [100.0] * len(values)), make(OTHER, values)])
 
     assert ranking.known == evidence
     assert (ranking.false_exclusion is not None) == (evidence == "decided")
@@ -142,23 +142,23 @@ def test_the_quantiles_of_students_t_are_those_of_its_tables(level, freedom, t):
 
 @pytest.mark.parametrize(("frameworks", "runs"), [(2, 5), (8, 5), (8, 7), (5, 6), (40, 9)])
 def test_the_rate_of_false_exclusions_is_the_simulated_one(frameworks, runs):
-    rate = winners.false_exclusion(frameworks, runs)
+    rate = decisions.false_exclusion(frameworks, runs)
 
-    assert 0.03 < rate <= min(1.0, winners.false_exclusion(frameworks + 1, runs) + 0.01)
+    assert 0.03 < rate <= min(1.0, decisions.false_exclusion(frameworks + 1, runs) + 0.01)
 
 
 @pytest.mark.parametrize(("lead", "few"), [(0.025, False), (0.2, True)])
 def test_a_lead_that_levels_of_a_campaign_could_make_is_told_from_a_larger_one(lead, few):
     noisy = [100.0, 101.0, 99.0, 100.5, 99.5]
-    ranking = winners.rank([make(CASE, noisy), make(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
+    ranking = decisions.rank([make(CASE, noisy), make(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
 
     assert ranking.known == "decided"
     assert (ranking.own_level < 1e-6) == few and 0 <= ranking.own_level < 0.3
 
 
 def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no_chance():
-    few = winners.rank([make(CASE, [100.0] * 3), make(OTHER, [90.0, 93.0, 88.0])])
-    many = winners.rank([make(CASE, [100.0] * 5), make(OTHER, [90.0] * 5)])
+    few = decisions.rank([make(CASE, [100.0] * 3), make(OTHER, [90.0, 93.0, 88.0])])
+    many = decisions.rank([make(CASE, [100.0] * 5), make(OTHER, [90.0] * 5)])
 
     assert (few.known, few.chance, few.false_exclusion) == ("repeats", pytest.approx(0.1), None)
     assert (many.known, many.chance) == ("decided", None)
@@ -288,7 +288,7 @@ def test_few_rounds_of_two_are_held_against_the_scatter_of_all():
 
     assert open_cases(of(CASE, (100.0,) * 3), other) == {"toynet", "othernet"}
     assert open_cases(of(CASE, (100.0,) * 3), other, *more) == set()
-    ranked = winners.rank(summaries([*of(CASE, (100.0,) * 3), *other, *more[0], *more[1]]))
+    ranked = decisions.rank(summaries([*of(CASE, (100.0,) * 3), *other, *more[0], *more[1]]))
     assert (ranked.known, [row.case.framework for row in ranked.group]) == ("decided", ["toynet"])
 
 

@@ -15,8 +15,7 @@ from evalsuite.report.book.states import MARKS
 from evalsuite.report.sections.verdict import matrix
 from evalsuite.report.sections.verdict.matrix import Standings
 from evalsuite.report.text import candidates, findings, names, numbers, options, words
-from evalsuite.results.compare.decisions import flags
-from evalsuite.results.compare.ranking import ranking_scopes
+from evalsuite.results.compare.decisions import flags, ranking_scopes
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "range", "valid", "speedup", "efficiency")
 COLUMNS, TITLED = (*LEFT, *RIGHT), ("model", "precision")  # these stand in the title where all rows share them

@@ -9,10 +9,9 @@ from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
 from evalsuite.results.compare import answers as answers_room
-from evalsuite.results.compare import decisions, ranking
+from evalsuite.results.compare import decisions
 from evalsuite.results.compare.answers import Answer
-from evalsuite.results.compare.decisions import PUBLISHED, Decision
-from evalsuite.results.compare.ranking import RankingScope
+from evalsuite.results.compare.decisions import PUBLISHED, Decision, RankingScope
 from evalsuite.results.judge import breaks as breaks_room
 from evalsuite.results.judge.breaks import Breaks
 from evalsuite.results.measure.summary import valid
@@ -108,7 +107,7 @@ class Book:
 
     @cached_property
     def ranking_scopes(self) -> dict[str, RankingScope]:
-        return ranking.ranking_scopes(self.planned)
+        return decisions.ranking_scopes(self.planned)
 
     @cached_property
     def published(self) -> bool:

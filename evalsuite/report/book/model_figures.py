@@ -16,7 +16,7 @@ from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.compare.ranking import SIZES
+from evalsuite.results.compare.decisions import SIZES
 
 FIRST = ("step_time", "peak_memory")
 ALIKE = attrgetter("case.device", "unit", "case.precision")

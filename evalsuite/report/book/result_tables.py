@@ -16,7 +16,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names
-from evalsuite.results.compare.ranking import WORK
+from evalsuite.results.compare.decisions import WORK
 
 CellOf = Callable[[Book, Case], Cell]
 NEVER = ("unsupported", "not_planned")

@@ -2,7 +2,7 @@
 
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.compare.ranking import Candidate, RankingScope
+from evalsuite.results.compare.decisions import Candidate, RankingScope
 
 NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
 SILENT = ("off", "none")  # what switches nothing on needs no word, where each variant says whether it does

@@ -8,13 +8,16 @@ from itertools import combinations, pairwise, product
 from typing import Literal
 
 from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
-from evalsuite.results.compare import fairness, ranking, winners
+from evalsuite.results.compare import decisions, fairness
 from evalsuite.results.compare.decisions import (
+    Candidate,
     Deciding,
     Decision,
     Evidence,
     Known,
     Lack,
+    RankingResult,
+    RankingScope,
     decide,
     evidence,
     flags,
@@ -24,8 +27,6 @@ from evalsuite.results.compare.decisions import (
     speed,
 )
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.ranking import Candidate, RankingScope
-from evalsuite.results.compare.winners import RankingResult
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import failed_runs
 
@@ -98,7 +99,7 @@ class Answer:
     nodes: int
     devices_per_node: int
     known: Known | None  # None: fewer than two may be ranked
-    scope: RankingScope = ranking.FRAMEWORKS
+    scope: RankingScope = decisions.FRAMEWORKS
     ranked: tuple[Ranked, ...] = ()  # the highest median first
     apart: tuple[Apart, ...] = ()
     passed_over: tuple[Apart, ...] = ()  # not ranked, and no slower than the second of whom the lead is
@@ -157,7 +158,7 @@ class Answer:
         if self.nodes > 1:
             return ()
         cases = [entry.summary.case for entry in self.ranked]
-        return tuple(name for name in ranking.BETWEEN_NODES if len({case.option(name) for case in cases}) > 1)
+        return tuple(name for name in decisions.BETWEEN_NODES if len({case.option(name) for case in cases}) > 1)
 
     @property
     def fewest(self) -> int:
@@ -233,7 +234,7 @@ def answers(summaries: Iterable[Row], planned: Iterable[Case] = (), skips: Itera
     """The answer to each question that was asked: settings in the order of *planned*, of each small scales first."""
     rows, skipped = list(summaries), {skip.case.id: skip for skip in skips}
     cases = (*planned, *(skip.case for skip in skipped.values()), *(row.case for row in rows))
-    of_model = ranking.ranking_scopes(cases)
+    of_model = decisions.ranking_scopes(cases)
     asked: dict[tuple[Conditions, int, int], _Question] = {}
     for case in cases:
         scope = of_model[case.model]
@@ -257,7 +258,7 @@ def _with_passed_over(known: Sequence[Answer]) -> Iterable[Answer]:
 
 
 def _work(setting: Conditions) -> Conditions:
-    options = tuple(pair for pair in setting.options if pair[0] in (*ranking.WORK, *ranking.SIZES))
+    options = tuple(pair for pair in setting.options if pair[0] in (*decisions.WORK, *decisions.SIZES))
     return replace(setting, options=options, xla=False)
 
 
@@ -348,8 +349,8 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     setting, nodes, per_node = key
     scope = asked.scope
     parts = sorted(fairness.groups(asked.valid, scope.purpose), key=lambda part: _weight(part, scope), reverse=True)
-    members = sorted(winners.entrants(parts[0]), key=speed, reverse=True) if parts else []
-    result = winners.rank(members, scope)
+    members = sorted(decisions.entrants(parts[0]), key=speed, reverse=True) if parts else []
+    result = decisions.rank(members, scope)
     ranked = _ranked(members, result)
     others = [row for row in asked.valid if all(row is not each.summary for each in ranked)]
     return Answer(

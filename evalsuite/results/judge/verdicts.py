@@ -36,9 +36,8 @@ from evalsuite.core.model import (
     by_key,
 )
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.decisions import evidence, lack
+from evalsuite.results.compare.decisions import RankingResult, evidence, lack, rank
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose
-from evalsuite.results.compare.winners import RankingResult, rank
 from evalsuite.results.judge.criteria import CaseScope, Criteria, LinearSpeedup, MeanUtilisation
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, disturbances, failed_runs, valid, values

@@ -13,7 +13,7 @@ from evalsuite.core import paths
 from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
-from evalsuite.results.compare import winners
+from evalsuite.results.compare import decisions
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, other_nodes, suspicions, work_done
@@ -101,7 +101,7 @@ def findings(
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *suspicions.findings(valid(summaries)),
-        *winners.changed_by_halves(valid(summaries)),
+        *decisions.changed_by_halves(valid(summaries)),
         *machine_drifts(run for row in summaries for run in row.measurements),
         *other_nodes.findings([run for row in summaries for run in row.measurements]),
         *_missing_rows(valid(summaries), known),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evalsuite.core.findings import HostClocksDiffer, LastBatchShort
 from evalsuite.core.model import Fact, Window
 from evalsuite.report.text.findings import english
-from evalsuite.results.compare import winners
+from evalsuite.results.compare import decisions
 from evalsuite.results.measure.plausibility import clocks_apart, items_per_epoch, last_batch
 from evalsuite.results.rules import data_rules, flops_and_energy
 from evalsuite.results.rules.severity import merge_repeated
@@ -32,7 +32,7 @@ class TestTheWindow:
     @pytest.mark.parametrize(("times", "half"), [(SLOWING[::-1], "first"), (SLOWING, "second")])
     def test_a_winner_that_leads_by_one_half_of_the_window_is_named_with_the_other_once(self, times, half):
         rows = [of("pytorch", times, 105), of("mxnet", STEADY, 100)]
-        (finding,) = winners.changed_by_halves(rows)
+        (finding,) = decisions.changed_by_halves(rows)
 
         assert finding.where.startswith("pytorch") and finding.code == "winner_changes"
         assert english(finding).startswith(f"over the {half} half of the measured steps mxnet is ahead, by ")
@@ -42,7 +42,7 @@ class TestTheWindow:
         ("times", "speed"), sources.cases("windows_clocks_and_peaks.toml")["a_winner_of_both_halves"]
     )
     def test_a_winner_of_both_halves_no_winner_and_few_reports_are_not_spoken_of(self, times, speed):
-        assert not list(winners.changed_by_halves([of("pytorch", times, speed), of("mxnet", STEADY, 100)]))
+        assert not list(decisions.changed_by_halves([of("pytorch", times, speed), of("mxnet", STEADY, 100)]))
 
 
 def host(start_s, seconds, hz=2.0):

@@ -1,4 +1,4 @@
-"""Titles of figures: no stronger than the rule of `results/compare/winners` allows."""
+"""Titles of figures: no stronger than the rule of `results/compare/decisions` allows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

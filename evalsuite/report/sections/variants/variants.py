@@ -18,9 +18,8 @@ from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.candidates import NEUTRAL
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
-from evalsuite.results.compare.decisions import Evidence, decide
+from evalsuite.results.compare.decisions import WORK, Evidence, decide
 from evalsuite.results.compare.fairness import Obstacle, obstacles, setting
-from evalsuite.results.compare.ranking import WORK
 from evalsuite.results.measure.convergence import final, run_of
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import values

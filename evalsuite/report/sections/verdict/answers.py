@@ -25,9 +25,9 @@ from evalsuite.results.compare.answers import (
     setting_of,
     unlike_settings,
 )
+from evalsuite.results.compare.decisions import Candidate
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.ranking import Candidate
 from evalsuite.results.compare.significance import EQUAL_WITHIN
 from evalsuite.results.measure.summary import median_run, values
 
