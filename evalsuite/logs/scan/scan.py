@@ -286,11 +286,9 @@ def _exceptions(lines: list[tuple[int, bytes]]) -> Iterator[Failure]:
         elif column >= 0:
             match = _EXCEPTION.match(text, column)
             if match:
-                yield Failure(kind=_kind(match[0]), text=shown(text[column:]), line=number)
+                stopped = match[0].endswith((b"KeyboardInterrupt", b"SystemExit"))
+                kind = "interrupted" if stopped else "Python exception"
+                yield Failure(kind=kind, text=shown(text[column:]), line=number)
                 column, said = -1, None
     if said is not None:
         yield Failure(kind="Python exception", text=shown(said[1]), line=said[0])
-
-
-def _kind(name: bytes) -> str:
-    return "interrupted" if name.endswith((b"KeyboardInterrupt", b"SystemExit")) else "Python exception"

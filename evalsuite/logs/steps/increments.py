@@ -37,7 +37,9 @@ _FIGURES = operator.attrgetter("rate", "steps_per_s", "step_s", "report_s", "mea
 
 def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]:
     stream = _with_times(stream, dialect.mean_reports) if dialect.mean_reports else stream
-    by_stamps = bool(dialect.clock_s) and not any(map(_is_timed, stream))
+    by_stamps = bool(dialect.clock_s) and all(
+        record.stamp_s is not None and record.mean_s is None and record.elapsed_s is None for record in stream
+    )
     stream = _by_stamps(stream) if by_stamps else stream
     if dialect.clock_s:  # records so far apart, by their means since the epoch began, and the ends of shorter epochs
         apart_s = JOINED * dialect.clock_s
@@ -67,10 +69,6 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
     return training if len(training) > 1 else increments  # all, where each has an evaluation inside
 
 
-def _is_timed(record: Record) -> bool:
-    return record.stamp_s is None or record.mean_s is not None or record.elapsed_s is not None
-
-
 def _by_stamps(stream: Sequence[Record]) -> list[Record]:
     """Seconds since the first record, where stamps of whole seconds are all there is."""
     timed: list[Record] = []
@@ -86,15 +84,11 @@ def _by_stamps(stream: Sequence[Record]) -> list[Record]:
 def _with_times(stream: Sequence[Record], most: int) -> list[Record]:
     timed: list[Record] = []
     for number, record in enumerate(stream):
-        at = _after(timed[max(0, number - most)], record) if timed else 0.0
+        since, at = timed[max(0, number - most)] if timed else None, None if timed else 0.0
+        if since and None not in (record.step, since.step, since.elapsed_s) and record.steps_per_s:
+            at = (since.elapsed_s or 0.0) + ((record.step or 0) - (since.step or 0)) / record.steps_per_s
         timed.append(record._replace(elapsed_s=at, steps_per_s=None))
     return timed
-
-
-def _after(since: Record, record: Record) -> float | None:
-    if record.step is None or since.step is None or since.elapsed_s is None or not record.steps_per_s:
-        return None
-    return since.elapsed_s + (record.step - since.step) / record.steps_per_s
 
 
 def _joined_of_epoch(records: Sequence[Record], seconds: float, *, ends: bool) -> list[Record]:
@@ -165,17 +159,23 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
     if stamp is not None and began is not None and stamp < began - HALF_DAY_S:
         stamp += DAY_S * round((began - stamp) / DAY_S)  # the time of day has passed midnight
     alone_s = record.step_s if steps == 1 or mean_s is None else None  # a mean tells more
-    mean = None
+    seconds, rate = None, record.rate
     if cumulative or (mean_s is not None and alone_s is None):
-        mean = _Mean(record, None if new_epoch else before, base - dialect.mean_since, steps)
+        seconds, rate = _added(record, None if new_epoch else before, base - dialect.mean_since, steps)
+    if record.report_s is not None:
+        own = record.interval if record.step is not None and record.interval else steps
+        seconds = record.report_s * max(1.0, steps / own)  # of 20 iterations, where lines between are lost
+    elif record.elapsed_s is not None:
+        passed = _difference(record.elapsed_s, before.record.elapsed_s if before else 0.0)
+        seconds = None if passed is None else _above_zero(passed)
     values = (
         record,
         index * dialect.each,
         steps * dialect.each,
         record.gap or new_epoch,
         stamp,
-        _seconds(record, before, mean, steps) if alone_s is None else alone_s * steps,
-        mean.rate() if cumulative and mean is not None else record.rate,
+        seconds if alone_s is None else alone_s * steps,
+        rate if cumulative else record.rate,
         items if items is None and record.consumed is None else _items(record, before, steps, dialect),
     )
     return tuple.__new__(Increment, values)  # half of what Increment(…) costs
@@ -218,51 +218,20 @@ def _numbers(
     return before.step // each + steps, steps
 
 
-class _Mean:
-    """A mean since the run (or the epoch) began, and what this increment added to it."""
+def _added(now: Record, before: Increment | None, offset: int, steps: int) -> tuple[float | None, float | None]:
+    """(Seconds, rate) that this increment added to the means since the run (or the epoch) began.
 
-    def __init__(self, record: Record, before: Increment | None, offset: int, steps: int) -> None:
-        self._now = record
-        self._before = None if before is None else before.record
-        self._n = None if record.step is None else record.step + offset
-        self._m = None if before is None or before.record.step is None else before.record.step + offset
-        self.steps = steps
-
-    def _grown(self) -> tuple[Record, int, int] | None:
-        """(record before, its steps, steps of this one); None where this one has no more."""
-        if self._before is None or self._n is None or self._m is None or not 0 < self._m < self._n:
-            return None
-        return self._before, self._m, self._n
-
-    def seconds(self) -> float | None:
-        if self._now.mean_s is None:
-            return None
-        if (grown := self._grown()) and (mean_s := grown[0].mean_s) is not None:
-            _, m, n = grown
-            return _above_zero(self._now.mean_s * n - mean_s * m)
-        return self._now.mean_s * self.steps
-
-    def rate(self) -> float | None:
-        """n ÷ r, the mean rate after n steps, is the time since the start in units of one step's items: no batch size
-        is needed."""
-        grown = self._grown()
-        if grown is None or self._now.rate is None:
-            return self._now.rate
-        before, m, n = grown
-        if before.rate is None:
-            return None
-        units = n / self._now.rate - m / before.rate
-        return (n - m) / units if units > 0 else None
-
-
-def _seconds(record: Record, before: Increment | None, mean: _Mean | None, steps: int) -> float | None:
-    if record.report_s is not None:
-        own = record.interval if record.step is not None and record.interval else steps
-        return record.report_s * max(1.0, steps / own)  # of 20 iterations, where lines between are lost
-    if record.elapsed_s is not None:
-        began = before.record.elapsed_s if before else 0.0
-        return None if began is None else _above_zero(record.elapsed_s - began)
-    return None if mean is None else mean.seconds()
+    n ÷ r, the mean rate after n steps, is the time since the start in units of one step's items: no batch is needed.
+    """
+    seconds, rate = None if now.mean_s is None else now.mean_s * steps, now.rate
+    earlier = before.record if before else now
+    n, m = (now.step or 0) + offset, (earlier.step or 0) + offset
+    if before is None or now.step is None or earlier.step is None or not 0 < m < n:
+        return seconds, rate
+    if now.mean_s is not None and earlier.mean_s is not None:
+        seconds = _above_zero(now.mean_s * n - earlier.mean_s * m)
+    units = n / rate - m / earlier.rate if rate is not None and earlier.rate is not None else 0.0
+    return seconds, (n - m) / units if units > 0 else None
 
 
 def _items(record: Record, before: Increment | None, steps: int, dialect: Dialect) -> float | None:

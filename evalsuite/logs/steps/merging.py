@@ -355,7 +355,8 @@ def _step_of_several(increments: list[Increment], timed: list[Increment], job: _
     if not timed:
         return _step(middle, middle.record, None, replace(job, arrival=None))
     ends = max(timed, key=lambda increment: increment.record.end)
-    return _step(middle, ends.record, _latest(timed), job)
+    stamps = [increment.stamp_s for increment in timed if increment.stamp_s is not None]
+    return _step(middle, ends.record, max(stamps, default=None), job)
 
 
 def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> Step:
@@ -412,9 +413,3 @@ def _items(increment: Increment, said: Record, job: _Job) -> float | None:
 def _median(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
-
-
-def _latest(timed: list[Increment]) -> float | None:
-    if len(timed) == 1:
-        return timed[0].stamp_s
-    return max((increment.stamp_s for increment in timed if increment.stamp_s is not None), default=None)

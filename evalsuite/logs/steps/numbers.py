@@ -300,8 +300,12 @@ def judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, str
     ):
         return "partial", Message("logs.log_evaluated")
     if not steps and measured is None:
-        return _without_steps(run)
-    if (stop := unfinished(run)) and not _has_ended(run):
+        if resumed := whole(run.said.get("resumed_step")):
+            return "partial", Message("logs.log_checkpoint", steps=resumed)
+        if run.final is not None:
+            return "partial", _PER_DEVICE
+        return "unrecognised", Message("logs.parse_dialect", name=run.dialect.name)
+    if (stop := unfinished(run)) and not any(scan.ended for scan in run.scans):
         return "incomplete", stop[1]
     if measured is None:
         return "partial", _missing(numbers)
@@ -314,14 +318,6 @@ def judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, str
     if all(record.evaluated for record in run.records) and measured.method != FINAL:
         return "partial", Message("logs.log_validated")
     return "ok", ""
-
-
-def _without_steps(run: Pass) -> tuple[Status, str]:
-    if resumed := whole(run.said.get("resumed_step")):
-        return "partial", Message("logs.log_checkpoint", steps=resumed)
-    if run.final is not None:
-        return "partial", _PER_DEVICE
-    return "unrecognised", Message("logs.parse_dialect", name=run.dialect.name)
 
 
 def unfinished(run: Pass) -> tuple[Finding, str] | None:
@@ -338,14 +334,10 @@ def has_trained(numbers: Numbers) -> bool:
     The script says so; or every process ended well, the window is complete, and no log with steps ends in a failure.
     """
     run = numbers.run
-    if _has_ended(run):
+    if any(scan.ended for scan in run.scans):
         return True
     in_peace = not any(find_failure(scan.behind.lines()) for scan in run.scans if scan.records)
     return run.given.ended_well and numbers.complete and in_peace
-
-
-def _has_ended(run: Pass) -> bool:
-    return any(scan.ended for scan in run.scans)
 
 
 def _too_short(numbers: Numbers) -> str:
@@ -367,20 +359,22 @@ def _missing(numbers: Numbers) -> str:
     if dialect.steps_times_nodes:
         return Message("logs.log_nodes")
     merged, facts = numbers.merged, numbers.facts
-    if _is_too_coarse(numbers) or (dialect.unit in NO_ITEMS and numbers.complete):
+    one_line = len(merged.steps) == 1 and len(run.records) <= max(1, merged.printers)  # the start, whatever its clock
+    ticks = merged.tick_s is not None and any(step.items and step.seconds for step in merged.steps)
+    coarse = not one_line and (ticks or (bool(dialect.clock_s) and len(merged.steps) == 1))
+    if coarse or (dialect.unit in NO_ITEMS and numbers.complete):
         return _COARSE
     if numbers.is_warmup:
         last = merged.steps[0].index
         if last == 1:
             return Message("logs.log_first")
         return Message("logs.log_first_steps", count=last)
-    rated = any(record.rate is not None for record in run.records)
     by_time = any(step.seconds for step in merged.steps) and not merged.in_epochs
     if merged.scope == "unstated" and not by_time:
         return Message("logs.log_whose")
     if merged.scope == "unstated":
         return Message("logs.log_whose_or")
-    if merged.scope != "global" and rated:
+    if merged.scope != "global" and numbers.rated:
         return _PER_DEVICE
     times = operator.attrgetter("stamp_s", "report_s", "step_s", "mean_s", "elapsed_s", "steps_per_s")
     if all(time is None for record in run.records for time in times(record)):
@@ -398,14 +392,6 @@ def _missing(numbers: Numbers) -> str:
     options = Message("logs.log_options") if len(lacking) > 1 else lacking[0]
     told = Message("logs.log_batch", option=options)
     return Message("logs.log_batch_quoted", told=told, text=quoted) if quoted else told
-
-
-def _is_too_coarse(numbers: Numbers) -> bool:
-    merged = numbers.merged
-    if len(merged.steps) == 1 and len(numbers.run.records) <= max(1, merged.printers):
-        return False  # one line is the start of a run, whatever its clock
-    alone = bool(numbers.run.dialect.clock_s) and len(merged.steps) == 1
-    return alone or (merged.tick_s is not None and any(step.items and step.seconds for step in merged.steps))
 
 
 # how sure the number is

@@ -138,14 +138,9 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
         if copy_of is None:
             alike.append(stream)
         else:
-            _take_gaps(copy_of, stream)
+            for number, (one, two) in enumerate(zip(copy_of, stream, strict=False)):
+                copy_of[number] = one._replace(gap=True) if two.gap and not one.gap else one
     return [stream for alike in kept.values() for stream in alike]
-
-
-def _take_gaps(kept: Stream, copy: Stream) -> None:
-    for number, (one, two) in enumerate(zip(kept, copy, strict=False)):
-        if two.gap and not one.gap:
-            kept[number] = one._replace(gap=True)
 
 
 FEWEST_OF_COPY = 3  # reports that are all different, and then the same once more
@@ -155,8 +150,11 @@ AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer print
 def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
     if abs(len(stream) - len(other)) > 1:
         return False
-    pairs = list(zip(stream, other, strict=False))
-    return all(_printed(one) == _printed(two) and not (at_once and _apart(one, two)) for one, two in pairs)
+    return all(
+        _printed(one) == _printed(two)
+        and (not at_once or one.stamp_s == two.stamp_s or abs((one.stamp_s or 0) - (two.stamp_s or 0)) <= AT_ONCE_S)
+        for one, two in zip(stream, other, strict=False)
+    )
 
 
 def _copy_of(stream: Stream, other: Stream, *, at_once: bool) -> bool:
@@ -178,16 +176,9 @@ def _printed(record: Record) -> tuple[object, ...]:
     return (place(record), record.rate, *times, record.loss)
 
 
-def _apart(one: Record, two: Record) -> bool:
-    if one.stamp_s is None or two.stamp_s is None:
-        return one.stamp_s != two.stamp_s
-    return abs(one.stamp_s - two.stamp_s) > AT_ONCE_S
-
-
 def _tagged(streams: list[Stream]) -> list[list[Stream]]:
     """The first stream of every rank, then the second of those that have one: a restart."""
     by_rank: dict[str | None, list[Stream]] = {}
     for stream in streams:
         by_rank.setdefault(stream[0].rank, []).append(stream)
-    most = max(len(streams) for streams in by_rank.values())
-    return [[streams[number] for streams in by_rank.values() if number < len(streams)] for number in range(most)]
+    return [[stream for stream in row if stream] for row in itertools.zip_longest(*by_rank.values())]

@@ -72,7 +72,9 @@ def throughput(
     if tick_s and chosen.complete and not (fine or noted):
         chosen, _ = widened(chosen, steps, tick_s)
     stamped = Timing(span=chosen, method=STAMPS)
-    by_stamp = _value_by_stamp(stamped, findings) if fine else None
+    burst = _burst(stamped) if fine and all(map(own_seconds, chosen.reports)) else []
+    findings += burst
+    by_stamp = stamped.value if fine and not burst else None
     later = tuple(step for step in steps if step.index > chosen.reports[-1].index)
     after = Span(before=chosen.reports[-1], reports=later, complete=False)
     arrived = _by_arrival(chosen, after.reports[:1], findings) if noted else None
@@ -82,8 +84,9 @@ def throughput(
     by_time, rate = (Timing(span=same, method=method).value for method in (TIMES, RATES))
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
     candidates = [(by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES)]
-    if arrived and by_stamp is not None and by_stamp > _at_most(arrived):
-        candidates.append(candidates.pop(0))
+    if arrived and by_arrival is not None and by_stamp is not None:
+        late = max(LATE, LATE_S / math.fsum(seconds for _, seconds in arrived.quotients))
+        candidates = [*candidates[1:], candidates[0]] if by_stamp > by_arrival * (1 + late) else candidates
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     if value is None:
         return None, chosen.complete
@@ -138,11 +141,6 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
     return slower if slower is not None and value <= slower * (1 + DISAGREE) else None
 
 
-def _at_most(arrived: Timing) -> float:
-    window_s = math.fsum(seconds for _, seconds in arrived.quotients)
-    return (arrived.value or 0.0) * (1 + max(LATE, LATE_S / window_s))
-
-
 def _stamps_within(stamped: Timing, value: float) -> float | None:
     told, seconds = stamped.value, math.fsum(seconds for _, seconds in stamped.quotients)
     if told is None or not seconds:
@@ -168,12 +166,6 @@ def _too_small(stamped: Timing, value: float, least: float = 1.0) -> Iterator[Fi
     implied = _implied_batch(stamped)
     if implied and least / implied[0] > rules.ClocksFarApart.limit:
         yield disagreement(value, RATES, value * least / implied[0], STAMPS)
-
-
-def _value_by_stamp(timing: Timing, findings: list[Finding]) -> float | None:
-    burst = _burst(timing) if all(own_seconds(step) for step in timing.span.reports) else []
-    findings += burst
-    return None if burst else timing.value
 
 
 def _burst(timing: Timing) -> list[Finding]:

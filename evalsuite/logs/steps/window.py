@@ -105,8 +105,10 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     if not steps:
         return None
     if epochs:
-        if find_scatter(steps[:COARSE_REPORTS]):
-            return Span(before=None, reports=_believable(steps[:COARSE_REPORTS]), complete=False)
+        if find_scatter(steps[:COARSE_REPORTS]):  # an epoch is sooner cut short than made slow (NCF: 0.01 s)
+            most = SCATTER * min(step.items_per_s for step in steps[:COARSE_REPORTS] if step.items_per_s)
+            alike = (step for step in steps[:COARSE_REPORTS] if step.items_per_s and step.items_per_s <= most)
+            return Span(before=None, reports=tuple(alike), complete=False)
         behind = 1 if len(steps) > 1 else 0
         reports = tuple(steps[behind : behind + COARSE_REPORTS])
         return Span(before=steps[0] if behind else None, reports=reports, complete=False)
@@ -119,7 +121,11 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
         if end := next((end for end, total in totals if total >= protocol.measured_steps), None):
             reports = tuple(steps[begin : max(end, begin + COARSE_REPORTS) if coarse else end])
             return Span(before=steps[begin - 1] if begin else None, reports=reports, complete=True)
-    return _short(steps, first, warmed_up)
+    half = len(steps) // 2
+    begin = min(first if first is not None else half, half)
+    if begin == 0 and len(steps) > 1 and not warmed_up and steps[0].index <= steps[0].steps:
+        begin = 1  # start-up is in the first report
+    return Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:]), complete=False)
 
 
 def widened(chosen: Span, steps: Sequence[Step], tick_s: float | None) -> tuple[Span, bool]:
@@ -132,20 +138,6 @@ def widened(chosen: Span, steps: Sequence[Step], tick_s: float | None) -> tuple[
     return replace(chosen, reports=reports), passed[-1] >= wanted
 
 
-def _short(steps: Sequence[Step], first: int | None, warmed_up: bool) -> Span:
-    half = len(steps) // 2
-    begin = min(first if first is not None else half, half)
-    if begin == 0 and len(steps) > 1 and not warmed_up and steps[0].index <= steps[0].steps:
-        begin = 1  # start-up is in the first report
-    return Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:]), complete=False)
-
-
-def _believable(reports: Sequence[Step]) -> tuple[Step, ...]:
-    """The slowest and those like it: an epoch is sooner cut short than made slow (NCF: 0.01 s)."""
-    slowest = min(step.items_per_s for step in reports if step.items_per_s)
-    return tuple(step for step in reports if step.items_per_s and step.items_per_s <= SCATTER * slowest)
-
-
 def joined_writes(chosen: Span, following: Step | None) -> tuple[Span | None, int]:
     """The part of the window between two ends of writes, and how many of its lines came together with the next.
 
@@ -153,7 +145,8 @@ def joined_writes(chosen: Span, following: Step | None) -> tuple[Span | None, in
     Nothing changes where that is less than 2 % of the steps and few lines came together. None: no two ends.
     """
     points = [*([chosen.before] if chosen.before else []), *chosen.reports]
-    gaps = [_gap(*pair) for pair in itertools.pairwise([*points, *([following] if following else [])])]
+    at_s = [_arrival(step) for step in (*points, *([following] if following else []))]
+    gaps = [None if a is None or b is None else b - a for a, b in itertools.pairwise(at_s)]
     trained = [gap for gap, step in zip(gaps, points[1:], strict=False) if gap is not None and not step.after_pause]
     least_s = BURST_SHARE * statistics.fmean(trained) if trained else 0.0
     ends = [place for place in range(len(points)) if place == len(gaps) or (gaps[place] or 0.0) > least_s]
@@ -166,11 +159,6 @@ def joined_writes(chosen: Span, following: Step | None) -> tuple[Span | None, in
         return chosen, together
     reports = tuple(_joined(points[begin + 1 : end + 1]) for begin, end in itertools.pairwise(ends))
     return replace(chosen, before=points[ends[0]], reports=reports), together
-
-
-def _gap(before: Step, step: Step) -> float | None:
-    began, ended = _arrival(before), _arrival(step)
-    return None if began is None or ended is None else ended - began
 
 
 def _joined(written: Sequence[Step]) -> Step:

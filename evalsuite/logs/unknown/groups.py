@@ -158,8 +158,13 @@ def groups(path: Path) -> list[Group]:
     if not any(group.dialect for group in grouped):
         grouped = [_beside(group, grouped) for group in grouped]
     grouped = [_apart(group, grouped) for group in grouped]
-    if any(kind == "tokens" for kind, _, _ in spelt(head)):
-        grouped = [_in_tokens(group) for group in grouped]
+    in_tokens = any(kind == "tokens" for kind, _, _ in spelt(head))
+    grouped = [
+        replace(group, dialect=replace(group.dialect, unit="tokens/s"))
+        if in_tokens and group.dialect and group.dialect.unit == "samples/s" and "rate" not in group.roles
+        else group
+        for group in grouped
+    ]
     unlike = max((group.count for group in grouped if group.bar[1] and group.lacks == _NO_COUNTER), default=0)
     grouped = [
         replace(group, dialect=None, lacks=_NO_COUNTER) if group.bar[1] and ALIKE * group.count < unlike else group
@@ -256,11 +261,6 @@ def _joined(grouped: Sequence[Group], lines: Sequence[Lines], trains: bool) -> I
                 return
 
 
-def _in_tokens(group: Group) -> Group:
-    counts = group.dialect is not None and group.dialect.unit == "samples/s" and "rate" not in group.roles
-    return replace(group, dialect=replace(group.dialect, unit="tokens/s")) if counts and group.dialect else group
-
-
 def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
     """(line, text) of the beginning and of a part of each later piece; bars that begin anew are lines."""
     taken = lines = 0
@@ -302,7 +302,9 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, length: Length) -
         return replace(plain, lacks=_OTHER_WORK)
     group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, length, header)
     counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
-    of_epochs = (trains or _tells_epochs(texts)) and (counts or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
+    begun = (re.search(_EPOCH, bar["desc"]) for text in texts if (bar := _bar(text)))
+    goes_through_again = len({match[1] for match in begun if match}) > 1  # Epoch 5/200:  41%|████      | 74/180
+    of_epochs = (trains or goes_through_again) and (counts or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
     clocks = {"steps_per_s", "elapsed_s"} if length.get("begins") else {"steps_per_s"}
     timed = "step" in group.roles and ("rate" in group.roles or (trains and clocks & group.roles.keys()))
     again = "epoch" in group.roles and group.dialect is not None and group.dialect.steps_restart == "epoch"
@@ -329,12 +331,6 @@ def _tells_scores(texts: Sequence[bytes]) -> bool:
     """A loss, or decimals before the percents that change: d: -12.467;gen: -0.141:   5%|▌"""
     before = {b" ".join(_DECIMAL.findall(bar["desc"])) for text in texts if (bar := _bar(text))}
     return len(before) >= roles.FEWEST or _LOSS.search(texts[len(texts) // 2]) is not None
-
-
-def _tells_epochs(texts: Sequence[bytes]) -> bool:
-    """Epoch 5/200:  41%|████      | 74/180: what goes through its data again and again is trained."""
-    bars = (bar for text in texts if (bar := _bar(text)))
-    return len({match[1] for bar in bars if (match := re.search(_EPOCH, bar["desc"]))}) > 1
 
 
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
@@ -511,7 +507,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     of_epochs = bool(each and chosen.pop("step"))
     if "step" not in chosen and (shares := roles.count_shares(columns)):
         of_epochs, examples = True, examples or shares
-    said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
+    unnamed = {name: c[0].lead.strip()[-1:] + c[0].text + c[0].tail.strip()[:1] for name, c in chosen.items()}
+    said = {name: column[0].words or shown(unnamed[name]) for name, column in chosen.items()}
     said |= {"consumed": said.pop("step")} if of_items else {}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "pace", "steps_per_s"} & chosen.keys())
@@ -560,11 +557,6 @@ def _of_each_report(same: Mapping[str, float], chosen: roles.Chosen, text: bytes
     if "step" in chosen and (stride := roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH])):
         said |= {"interval": stride, "step": None, "epoch": None}
     return said
-
-
-def _unnamed(slot: Slot) -> str:
-    """[205000] · 3904/"""
-    return shown(slot.lead.strip()[-1:] + slot.text + slot.tail.strip()[:1])
 
 
 def _with_evaluations(dialect: Dialect, text: bytes, *, inside: bool = True) -> Dialect:

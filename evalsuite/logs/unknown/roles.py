@@ -331,12 +331,6 @@ def _is_pace(slot: Slot) -> bool:
     return is_time and bool(words.SPEED.search(slot.label) or words.RATE.search(slot.label))
 
 
-def _is_absurd(column: Column, interval: float) -> bool:
-    """Wall_Time 0.035 of hours: no unit is said, and in seconds no steps are so fast."""
-    said = column[0].clock or not words.UNIT_S.keys().isdisjoint(re.findall("[a-z]+", column[0].words))
-    return not said and 0 < MOST_A_SECOND * statistics.median(_differences(column)) < interval
-
-
 def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float) -> str:
     """Of a report or of a step; "" where even the shortest gaps of many stamps tell of half as much again."""
     gaps = sorted(after - before for before, after in pairwise(stamps))
@@ -413,8 +407,9 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         if is_loss or not named or len(values) < len(column):
             continue
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):
-            if _is_absurd(column, interval):
-                unclear = "unclear"
+            unsaid = not slot.clock and words.UNIT_S.keys().isdisjoint(re.findall("[a-z]+", slot.words))
+            if unsaid and 0 < MOST_A_SECOND * statistics.median(_differences(column)) < interval:
+                unclear = "unclear"  # Wall_Time 0.035 of hours: in seconds no steps are so fast
                 continue
             chosen["elapsed_s"] = column
             whole = all(math.isclose(value, round(value), abs_tol=1e-6) for value in values)  # 515.1 min, too
