@@ -24,21 +24,7 @@ _EVENT = re.compile(
 )
 _BEGINS = (b"run_start", b"block_start", b"epoch_start")
 _SELF_PLAY = b'"minigo"'  # its samples are games that it plays itself
-_BENCHMARK = re.compile(rb'"submission_benchmark", "value": "(\w+)"')
 LEAST_SHARE, MOST_SHARE = 0.85, 1.02  # of the training set: submitters leave out what fills no batch, or fill the last
-
-
-def set_size(benchmark: str, stated: float, global_batch: float | None) -> float | None:
-    """The samples of an epoch: *stated*, or the size of the set where that counts its batches; None where neither."""
-    sizes = paths.read_data("mlperf_sets.toml").get(benchmark)
-    if sizes is None or any(LEAST_SHARE <= stated / size <= MOST_SHARE for size in sizes):
-        return stated
-    batches = stated * (global_batch or 0.0)
-    return next((float(size) for size in sizes if LEAST_SHARE <= batches / size <= MOST_SHARE), None)
-
-
-def benchmark_of(text: bytes) -> str:
-    return match[1].decode() if (match := _BENCHMARK.search(text)) else ""
 
 
 class MllogCheck:
@@ -113,9 +99,10 @@ class MllogCheck:
         """Which other keys deny it, in words; None if none does."""
         if self._self_play:
             return Message("logs.read_self_play")
+        if unlike := self._unlike_set():
+            return unlike
         for name, other in self._others():
-            batches = name == "its epochs" and _alike(items_per_s, other * (self._global_batch or 0.0))
-            if not _alike(items_per_s, other) and not batches:  # train_samples may count batches
+            if not _alike(items_per_s, other):
                 return Message("logs.read_denied", rate=rate(items_per_s), name=name, other=rate(other))
         return self.miscounted(items_per_s)
 
@@ -144,14 +131,19 @@ class MllogCheck:
         epochs, known = max(self._last_epoch or 0.0, self._blocks + self._block), paths.read_data("mlperf_sets.toml")
         if epochs > known["most_epochs"].get(self._benchmark, MOST_EPOCHS):
             return Message("logs.mllog_counted")
-        if self._train_samples is not None and self._size() == self._train_samples <= (self._global_batch or 1.0):
+        if unlike := self._unlike_set():
+            return unlike
+        if self._train_samples is not None and self._train_samples <= (self._global_batch or 1.0):
             return Message("logs.mllog_samples", value=self._train_samples)
-        if self._train_samples is not None and self._size() is None:
-            return Message("logs.mllog_set", value=self._train_samples, name=self._benchmark)
         return None
 
-    def _size(self) -> float | None:
-        return self._train_samples and set_size(self._benchmark, self._train_samples, self._global_batch)
+    def _unlike_set(self) -> Message | None:
+        """Why `train_samples` are not those of the training set: some count its batches. None if they are, or no set
+        is known."""
+        sizes, stated = paths.read_data("mlperf_sets.toml").get(self._benchmark), self._train_samples
+        if stated is None or sizes is None or any(LEAST_SHARE <= stated / size <= MOST_SHARE for size in sizes):
+            return None
+        return Message("logs.mllog_set", value=stated, name=self._benchmark)
 
     def _others(self) -> Iterator[tuple[str, float]]:
         if self._throughputs:
@@ -161,9 +153,8 @@ class MllogCheck:
             if ended > began and last > first:
                 yield "its samples_count keys", (last - first) / (ended - began)
         epochs_per_s = self._epochs_per_s()
-        size = self._size()
-        if size and epochs_per_s and self.nonsense() is None:
-            yield "its epochs", size * epochs_per_s
+        if self._train_samples and epochs_per_s and self.nonsense() is None:
+            yield "its epochs", self._train_samples * epochs_per_s
 
     def _epochs_per_s(self) -> float | None:
         took = (self._ended_s or 0.0) - (self._began_s or 0.0)
