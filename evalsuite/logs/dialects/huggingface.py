@@ -94,10 +94,6 @@ def _is_total(steps: int, entry: bytes) -> bool:
     return abs(float(rate[1]) * seconds - steps) <= 1 + _ROUNDED * seconds + _ROUNDED * steps
 
 
-def _repeated(match: "re.Match[bytes]") -> Fields | None:
-    return None if b"'train_samples_per_second'" in match.string[: match.start()] else match.groupdict()
-
-
 def _state(match: "re.Match[bytes]") -> Fields:
     """The final figure in `trainer_state.json`, of the steps taken."""
     step, planned = _STEP.search(_entry(match)), _MAX_STEPS.search(match.string, match.end())
@@ -141,7 +137,9 @@ _FINAL = (
         rb"train_samples_per_second +=\s+(?P<rate>%b)" % _NUMBER,
         b"[INFO|trainer_pt_utils.py:912] 2021-05-25 06:53:45,862 >>   train_samples_per_second =      1.088",
         "huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, log_metrics()",
-        fields=_repeated,
+        fields=lambda match: (
+            None if b"'train_samples_per_second'" in match.string[: match.start()] else match.groupdict()
+        ),
     )
     + line(
         rb'"train_samples_per_second": (?P<rate>%b)' % _NUMBER,

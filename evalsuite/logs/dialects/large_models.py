@@ -16,11 +16,6 @@ def _epoch_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
     return {**match.groupdict(), "epoch": before[1] if before else None}
 
 
-def _bar(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
-    """`19.0it/70.0it … elapsed:31:40`, of Levanter."""
-    return {"step": float(match["step"]), "elapsed_s": clock_s(match["elapsed_s"]), "loss": match["loss"]}
-
-
 def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
     """Of NeMo 2: it goes on where a resumed attempt numbers its iterations from 0."""
     fields = match.groupdict()
@@ -112,7 +107,12 @@ DIALECTS = (
             b"5.00it/1.00kit rate:0.5it/s remaining:33:10 elapsed:00:50 postfix:loss=10.5",
             "tradingstrategy-ai/tqdm-loggable@2603ce3894:tqdm_loggable/tqdm_logging.py, display(), as "
             "stanford-crfm/levanter@9263f81e8b calls it in src/levanter/callbacks/_metrics.py, pbar_logger()",
-            fields=_bar,
+            # `19.0it/70.0it … elapsed:31:40`, of Levanter
+            fields=lambda match: {
+                "step": float(match["step"]),
+                "elapsed_s": clock_s(match["elapsed_s"]),
+                "loss": match["loss"],
+            },
         ),
         evaluation=line(
             rb"Progress on:eval",

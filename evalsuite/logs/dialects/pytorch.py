@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from evalsuite.contracts.dialect import Dialect, line
-from evalsuite.logs.scan.bars import PastTotal
+from evalsuite.logs.scan.collectors import PastTotal
 from evalsuite.logs.text.records import clock_s
 
 _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"

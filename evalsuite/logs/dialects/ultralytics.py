@@ -59,11 +59,6 @@ def _epochs_of_csv(match: "re.Match[bytes]") -> Fields:
     return {"epoch": last, "report_s": (float(ended) - float(began)) / max(1, int(last) - int(first))}
 
 
-def _devices(match: "re.Match[bytes]") -> Fields:
-    """`device=0,1,2,3` are four."""
-    return {"devices": float(len(match[1].split(b",")))}
-
-
 def _scanned(match: "re.Match[bytes]") -> Fields:
     """`1592 images, 0 backgrounds, 0 corrupt: 100%|███| 1600/1600`: the bar counts those without a label, too."""
     bar = _OF_BAR.search(match.string, match.end(), match.end() + 80)
@@ -104,7 +99,8 @@ DIALECTS = (
             rb"engine[/\\]trainer: [^\r\n]*?\bdevice=\[?(\d+(?:, ?\d+)*)\]?,",
             b"engine/trainer: agnostic_nms=False, amp=True, batch=16, data=coco.yaml, device=0,1, ",
             f"{_TRAINER}, BaseTrainer",
-            fields=_devices,
+            # `device=0,1,2,3` are four
+            fields=lambda match: {"devices": float(len(match[1].split(b",")))},
         )
         + line(
             rb"AutoBatch: Using batch-size (?P<global_batch>\d+) for ",

@@ -11,6 +11,7 @@ from typing import Literal
 from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
 from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
+from evalsuite.core.messages import Message
 from evalsuite.core.model import Breakdown, Phase, Score, Window
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.text.intact import WIDTHS, may_be_cut, unfolded
@@ -397,3 +398,31 @@ class CollectiveLines:
             if kind.decode() not in self.said:
                 begin = text.rfind(b"\n", 0, match.start()) + 1
                 self.said[kind.decode()] = _line(piece.chunk, begin), shown(text[begin : match.end()])
+
+
+# a progress bar that counts on after its total
+
+# Epoch 1: 100%|██████████| 14/14 [04:02<00:00, 17.64s/it, loss=88]
+# Epoch 1: 15it [04:02, 18.76s/it, loss=88]: tqdm drops a total that was passed
+_NEXT = re.compile(rb"100%\|[^|\r\n]*\| *(\d+)/\1 \[[^\r\n]*[\r\n]+(?P<name>[^\r\n|]*?)(?P<count>\d+)it \[")
+_WORD = re.compile(rb"[A-Za-z]+")
+
+
+class PastTotal:
+    """Either its count or its total is not that of the batches, and nothing tells which."""
+
+    def __init__(self) -> None:
+        self._passed: re.Match[bytes] | None = None
+
+    def add(self, text: bytes) -> None:
+        for bar in _NEXT.finditer(text) if self._passed is None and b"it [" in text else ():
+            at = bar.start()
+            name = text[max(text.rfind(b"\r", 0, at), text.rfind(b"\n", 0, at)) + 1 : at]
+            if int(bar["count"]) > int(bar[1]) and _WORD.findall(name) == _WORD.findall(bar["name"]):
+                self._passed = bar
+                return
+
+    def contradiction(self, items_per_s: float) -> Message | None:
+        if self._passed is None:
+            return None
+        return Message("logs.bar_past_total", count=int(self._passed["count"]), of=int(self._passed[1]))

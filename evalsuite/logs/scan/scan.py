@@ -75,7 +75,22 @@ class Scan:
     def read(self, path: Path, lines: tuple[int, int] | None = None) -> "Scan":
         pieces = chunks(path, bare=self.dialect.spans_lines)
         for chunk in within(pieces, lines) if lines else pieces:
-            piece = self._collect(chunk)
+            self._full = self._full or (bool(self.records) and self._enough(self))
+            earlier, behind = len(self.records), 0 if self._full else None
+            if not self._full:
+                behind = self._extractor.extend(self.records, chunk, self._enough.steps)
+                self._full = behind is not None
+            more = 0 if behind is None else count(chunk.text[behind:], self.dialect.step)
+            self.uncollected += more
+            reports = len(self.records) - earlier
+            piece = Piece(
+                chunk=chunk,
+                behind=behind,
+                steps=reports + more,
+                reports=reports,
+                records=len(self.records),
+                steps_alone=behind == 0 and more == chunk.line_ends,
+            )
             for collector in self._collectors:
                 collector.add(piece)
             if piece.behind is not None:
@@ -96,24 +111,6 @@ class Scan:
             self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.ends))
             self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)
         return self
-
-    def _collect(self, chunk: Chunk) -> Piece:
-        self._full = self._full or (bool(self.records) and self._enough(self))
-        before, behind = len(self.records), 0 if self._full else None
-        if not self._full:
-            behind = self._extractor.extend(self.records, chunk, self._enough.steps)
-            self._full = behind is not None
-        more = 0 if behind is None else count(chunk.text[behind:], self.dialect.step)
-        self.uncollected += more
-        reports = len(self.records) - before
-        return Piece(
-            chunk=chunk,
-            behind=behind,
-            steps=reports + more,
-            reports=reports,
-            records=len(self.records),
-            steps_alone=behind == 0 and more == chunk.line_ends,
-        )
 
 
 @dataclass

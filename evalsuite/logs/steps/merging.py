@@ -361,7 +361,16 @@ def _step_of_several(increments: list[Increment], timed: list[Increment], job: _
 
 def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> Step:
     said, relayed, arrival = increment.record, record.relayed, job.arrival
-    items = _items(increment, said, job)
+    items: float | None = None
+    if increment.items is not None:
+        items = increment.items * job.items_per_batch
+    elif said.global_batch is not None:
+        items = said.global_batch * job.items_per_batch * increment.steps
+    elif said.interval is not None and said.interval == job.items_per_epoch:
+        items = said.interval  # a bar that counts items
+    elif job.items_per_step is not None and not (job.epochs and said.interval is None and said.step is None):
+        items, epoch = job.items_per_step * increment.steps, job.items_per_epoch  # else a whole epoch
+        items = epoch if epoch is not None and items - job.items_per_step < epoch <= items else items
     rate = None
     if increment.rate is not None:  # over all devices
         rate = None if job.printed_by_all is None else increment.rate * job.printed_by_all
@@ -395,19 +404,6 @@ def _middle(increments: list[Increment]) -> Increment:
         rate=math.fsum(rates) / len(rates) if rates else None,
         pause=any(increment.pause for increment in increments),
     )
-
-
-def _items(increment: Increment, said: Record, job: _Job) -> float | None:
-    if increment.items is not None:
-        return increment.items * job.items_per_batch
-    if said.global_batch is not None:
-        return said.global_batch * job.items_per_batch * increment.steps
-    if said.interval is not None and said.interval == job.items_per_epoch:
-        return said.interval  # a bar that counts items
-    if job.items_per_step is None or (job.epochs and said.interval is None and said.step is None):
-        return None  # a whole epoch
-    items, epoch = job.items_per_step * increment.steps, job.items_per_epoch
-    return items if epoch is None or not items - job.items_per_step < epoch <= items else epoch
 
 
 def _median(values: Sequence[float | None]) -> float | None:

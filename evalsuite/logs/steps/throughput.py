@@ -65,9 +65,7 @@ def throughput(
     chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
-    findings += [
-        rules.PartialBatch(step=step.index, share=share) for step, share in partial.values() if chosen.touches(step)
-    ]
+    findings += [rules.PartialBatch(step=s.index, share=part) for s, part in partial.values() if chosen.touches(s)]
     noted = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)  # not whole seconds
     if tick_s and chosen.complete and not (fine or noted):
         chosen, _ = widened(chosen, steps, tick_s)
@@ -88,11 +86,9 @@ def throughput(
         late = max(LATE, LATE_S / math.fsum(seconds for _, seconds in arrived.quotients))
         candidates = [*candidates[1:], candidates[0]] if by_stamp > by_arrival * (1 + late) else candidates
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
-    if value is None:
-        return None, chosen.complete
     own = method not in CLOCKS
     rough = _rounded(chosen.reports, tick_s, alone=own) if tick_s else None
-    if own and rough and rough.share > HOPELESS:
+    if value is None or (own and rough and rough.share > HOPELESS):
         return None, chosen.complete
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]

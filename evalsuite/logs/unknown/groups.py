@@ -19,8 +19,7 @@ from typing import Any, Literal, NamedTuple
 from evalsuite.contracts.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
 from evalsuite.core.messages import Message, join
 from evalsuite.logs.formatting import shown
-from evalsuite.logs.scan.bars import PastTotal
-from evalsuite.logs.scan.collectors import spelt
+from evalsuite.logs.scan.collectors import PastTotal, spelt
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 from evalsuite.logs.text.records import COMPACT, stamp_s
 from evalsuite.logs.unknown import roles, tables, words
@@ -507,8 +506,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], length: Length, header: by
     of_epochs = bool(each and chosen.pop("step"))
     if "step" not in chosen and (shares := roles.count_shares(columns)):
         of_epochs, examples = True, examples or shares
-    unnamed = {name: c[0].lead.strip()[-1:] + c[0].text + c[0].tail.strip()[:1] for name, c in chosen.items()}
-    said = {name: column[0].words or shown(unnamed[name]) for name, column in chosen.items()}
+    said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
     said |= {"consumed": said.pop("step")} if of_items else {}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "pace", "steps_per_s"} & chosen.keys())
@@ -557,6 +555,11 @@ def _of_each_report(same: Mapping[str, float], chosen: roles.Chosen, text: bytes
     if "step" in chosen and (stride := roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH])):
         said |= {"interval": stride, "step": None, "epoch": None}
     return said
+
+
+def _unnamed(slot: Slot) -> str:
+    """[205000] · 3904/"""
+    return shown(slot.lead.strip()[-1:] + slot.text + slot.tail.strip()[:1])
 
 
 def _with_evaluations(dialect: Dialect, text: bytes, *, inside: bool = True) -> Dialect:

@@ -394,8 +394,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     covers = [c[0] for c in columns.values() if interval > 1 and _covers(c, interval)]
     plain.sort(key=lambda column: not _tells_cover(column[0], covers))
     unclear = ""
-    for column in plain:
-        slot = column[0]
+    for slot, column in [(column[0], column) for column in plain]:
         values = [value * slot.unit_s for value in values_of(column)]
         passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
         alone = not slot.label and "rate" not in chosen and passed
