@@ -27,7 +27,7 @@ def rehearse(tmp_path, monkeypatch):
     """Rehearses the toy as a table says; gives exit code and the folder of what came of it."""
 
     @contextlib.contextmanager
-    def here(recipe, *, keep, progress):
+    def here(recipe, *, progress):
         yield Environment(
             folder=Path(sys.prefix),
             python=Path(sys.executable),
