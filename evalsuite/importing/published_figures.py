@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from evalsuite.contracts.dialect import Dialect
-from evalsuite.core import files
+from evalsuite.core import decode, files
 from evalsuite.core.documents import Citation, CitedFigure, RunCommand, Source
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
@@ -143,7 +143,7 @@ def _figure(
         raise ValueError(Message("importing.no_throughput_recorded"))
     if kind not in KINDS:
         raise ValueError(Message("importing.row_kind", text=cells["kind"]))
-    if positive(text.encode()) is None:
+    if decode.number(text) is None or positive(text.encode()) is None:  # Python alone reads 1_000
         raise ValueError(Message("importing.row_throughput", column=columns["throughput"], text=text))
     return _Figure(
         row=row,
