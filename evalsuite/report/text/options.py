@@ -6,7 +6,7 @@ What data/text has no words for (`options`, `option_values`) is shown as it is g
 from collections.abc import Iterable
 from dataclasses import replace
 
-from evalsuite.report.text.words import Listed, Rendered, Spanned, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
 
 WHOLE = 15  # digits of a number that is printed with separators; what is longer is an identifier
 
@@ -27,17 +27,6 @@ def value_of(name: str, value: str, words: Words) -> Rendered:
     if value.isascii() and value.isdigit() and len(value) <= WHOLE and not value.startswith("0"):
         return words.same(f"{int(value):,}")
     return words.same(value)
-
-
-def unbroken(text: Rendered, words: Words) -> Rendered:
-    """Each option stays on a line with its value, for a narrow column."""
-    if not isinstance(text, Listed):
-        return text
-    items = (
-        Spanned(words=words, inside=text, attribute="class", value="kept") if isinstance(text, Text) else text
-        for text in text.items
-    )
-    return replace(text, items=tuple(items))
 
 
 def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
