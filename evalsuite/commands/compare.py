@@ -46,14 +46,12 @@ def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> in
     note(say("compare.nothing_here"))
     if not recorded.finished():
         return Exit.NOTHING_MEASURED
-    only = None
-    if not arguments.recorded:
-        wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
-        cases = [folder.run().case for folder in recorded.finished()]
-        only = [case for case in cases if replace(case, cores_per_device=None).id in wanted]
-        if not only:
-            note(say("compare.none_recorded"))
-            return Exit.NOTHING_MEASURED
+    wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
+    cases = [folder.run().case for folder in recorded.finished()]
+    only = [case for case in cases if replace(case, cores_per_device=None).id in wanted]
+    if not only:
+        note(say("compare.none_recorded"))
+        return Exit.NOTHING_MEASURED
     note(say("compare.recorded", root=recorded.root))
     report.write(recorded, arguments, only=only, recorded_elsewhere=True, skips=skips)
     return Exit.NOTHING_MEASURED

@@ -24,7 +24,6 @@ MOST_ALIKE = 3  # equal complaints that are printed one by one
 
 
 def run(arguments: argparse.Namespace) -> int:
-    defaults, runs = user_facts.mapping(arguments.map) if arguments.map else ({}, [])
     into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
     user = user_facts.stated([*common.items(), *arguments.set])
@@ -33,18 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
-    asked = log_import.SaidOfLogs(
-        user=user, mapped=(defaults, runs), found_by=found_by, common=common, amend=arguments.amend
-    )
+    asked = log_import.SaidOfLogs(user=user, found_by=found_by, common=common, amend=arguments.amend)
     importer = log_import.Importer(into, asked, dialects, facts.printed_precision)
     for path in arguments.paths:
         if _is_table(path):
             table = published_tables.read(path)
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
-            results += published_figures.cite_table(
-                table, into, defaults, user, dialects, common=common, amend=arguments.amend
-            )
+            results += published_figures.cite_table(table, into, user, dialects, common=common, amend=arguments.amend)
         else:
             results += importer.logs(path)
     if not results:

@@ -1,6 +1,6 @@
 """Run folders out of logs from elsewhere.
 
-What a log does not say comes from the user, a pattern over its path, or a mapping file. A run is its bytes: the same
+What a log does not say comes from the user, or a pattern over its path. A run is its bytes: the same
 bytes are never a second run. Where path and log contradict each other the log is left out.
 """
 
@@ -43,7 +43,6 @@ class Imported:
 @dataclass(frozen=True, kw_only=True)
 class SaidOfLogs:
     user: Mapping[str, str]  # --set
-    mapped: tuple[Facts, Sequence[Facts]] = ({}, ())  # `[defaults]` and `[[runs]]` of the mapping file
     found_by: "re.Pattern[str] | None" = None
     common: Collection[str] = ()  # the names of those facts that hold for the whole campaign
     amend: bool = False  # corrects what an earlier import of the same bytes stated
@@ -98,16 +97,20 @@ class Importer:
             yield self._imported(members)
 
     def _facts(self, name: str, folder: RunFolder | None) -> Facts:
-        said = [*user_facts.of_path(name, self._asked.found_by, self._asked.user, self._asked.mapped)]
-        defaults = self._asked.mapped[0]
+        found_by = self._asked.found_by
+        match = found_by.fullmatch(name) if found_by else None
+        if found_by and match is None:
+            raise ValueError(Message("importing.not_pattern"))
+        said = [(user_facts.USER, self._asked.user), (user_facts.PATH, match.groupdict() if match else {})]
+        device = None
         if folder is not None:
             if lack := sampled.find_lack(folder):
                 raise ValueError(lack)
             device = sampled.device(folder)
-            defaults = {**({"device": device} if device else {}), **defaults}
             said.append((user_facts.RECORDS, {"nodes": str(len(folder.agents()))}))
             said.append((user_facts.CASE_FILE, campaign_facts.read(folder.path)))
-        return user_facts.merge_facts(defaults, *said, amend=self._asked.amend)
+        facts = user_facts.merge_facts(*said, amend=self._asked.amend)
+        return {"device": device, **facts} if device else facts
 
     def _imported(self, members: Sequence[_Member]) -> Imported:
         content = tuple(sorted(member.sha256 for member in members))

@@ -82,7 +82,6 @@ class _Cited:
 def cite_table(
     table: CitedTable,
     into: Store,
-    defaults: Mapping[str, str],
     user: Mapping[str, str],
     dialects: Mapping[str, Dialect],
     *,
@@ -96,7 +95,7 @@ def cite_table(
     for row in table.rows:
         where = f"{table.file}:{row.number}"
         try:
-            figure = _figure(row, where, table.columns, defaults, user, common)
+            figure = _figure(row, where, table.columns, user, common)
         except ValueError as error:
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=message_of(error))
             continue
@@ -128,7 +127,6 @@ def _figure(
     row: CitedRow,
     where: str,
     columns: Mapping[str, str],
-    defaults: Mapping[str, str],
     user: Mapping[str, str],
     common: Collection[str],
 ) -> _Figure:
@@ -136,7 +134,7 @@ def _figure(
     if row.beyond:
         raise ValueError(Message("importing.row_longer", n=row.beyond))
     own = {name: text for name, text in cells.items() if name in SAID or name not in published_tables.COLUMNS}
-    facts = user_facts.merge_facts(defaults, (user_facts.USER, user), (user_facts.TABLE, own))
+    facts = user_facts.merge_facts((user_facts.USER, user), (user_facts.TABLE, own))
     user_facts.check_facts(facts, columns)
     text, kind = cells.get("throughput"), cells.get("kind", "run" if "repeat" in facts else "median").lower()
     if text is None:

@@ -5,8 +5,8 @@ Contradictions are refused. A word without an axis ("bf16", "3090") becomes an o
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +31,7 @@ RECORDED = (  # of a run, not of its case
     *(*STATED, *OF_A_ROW),
 )
 _APART = (*RECORDED, "any")  # no part of a case's name
-USER, PATH, ENTRY, TABLE = "--set", "the path", "[[runs]] of the mapping file", "the table"
+USER, PATH, TABLE = "--set", "the path", "the table"
 RECORDS, CASE_FILE = "what the agents recorded", "the case beside them"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
 LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
@@ -69,58 +69,37 @@ def _group(name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _MappingFile:
-    defaults: Mapping[str, object] = field(default_factory=dict)
-    runs: tuple[Mapping[str, object], ...] = ()
+class _FactsFile:
+    facts: Mapping[str, object]
 
     def mistakes(self) -> Iterator[Mistake]:
-        for place, facts in enumerate((self.defaults, *self.runs)):
-            key = f"runs {place}" if place else "defaults"
-            for name, value in facts.items():
-                if name in (*_NAMES, "path") and not isinstance(value, str):
-                    yield Mistake(f"{key}.{name}", refusal(value, message("quoted")))
-                elif isinstance(value, list | Mapping) or (name != "path" and not str(value).strip()):
-                    yield Mistake(f"{key}.{name}", refusal(value, message("single_value")))
-            if place and not str(facts.get("path", "/")).strip("/ "):
-                yield Mistake(f"{key}.path", refusal(facts.get("path"), message("log_path")))
-
-
-def mapping(file: Path) -> tuple[Facts, list[Facts]]:
-    """(`[defaults]`, `[[runs]]`) of a mapping file; each run has a `path`, perhaps with `*`."""
-    given_file = decode(_MappingFile, read_toml(file, "docs/contracts.md"), file, strict=True)
-    return _texts(given_file.defaults), [_texts(run) for run in given_file.runs]
+        for name, value in self.facts.items():
+            if name in _NAMES and not isinstance(value, str):
+                yield Mistake(name, refusal(value, message("quoted")))
+            elif isinstance(value, list | Mapping) or not str(value).strip():
+                yield Mistake(name, refusal(value, message("single_value")))
 
 
 def campaign_facts(file: Path) -> Facts:
     """What *file* states of all logs: a name and a value a line."""
-    facts = {"defaults": read_toml(file, "docs/contracts.md")}
-    return _texts(decode(_MappingFile, facts, file, strict=True).defaults)
+    facts = decode(_FactsFile, {"facts": read_toml(file, "docs/contracts.md")}, file, strict=True).facts
+    words = {True: "on", False: "off"}
+    return {name: words[value] if isinstance(value, bool) else str(value) for name, value in facts.items()}
 
 
-def _texts(facts: Mapping[str, object]) -> Facts:
-    return {
-        name: ("on" if value else "off") if isinstance(value, bool) else str(value) for name, value in facts.items()
-    }
-
-
-def merge_facts(defaults: Mapping[str, str], *said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
-    """*defaults* give way; of contradicting (who, what) the first wins if *amend*, else ValueError with both."""
+def merge_facts(*said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
+    """Of contradicting (who, what) the first wins if *amend*, else ValueError with both."""
     merged: dict[str, tuple[str, str]] = {}
     for who, facts in said:
         for word, value in facts.items():
-            name = field_name(word)
+            name = vocabulary.OTHER_NAMES.get(word, word)
             first, known = merged.setdefault(name, (who, value))
             same = known.lower() == value.lower() or (whole(known) is not None and whole(known) == whole(value))
             if not amend and not same:
                 raise ValueError(
                     Message("importing.contradict", name=name, first=first, known=known, who=who, value=value)
                 )
-    others = {field_name(name): value for name, value in defaults.items()}
-    return {**others, **{name: value for name, (_, value) in merged.items()}}
-
-
-def field_name(name: str) -> str:
-    return vocabulary.OTHER_NAMES.get(name, name)
+    return {name: value for name, (_, value) in merged.items()}
 
 
 def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
@@ -159,7 +138,7 @@ def is_whole(text: str, least: int) -> bool:
 def stated(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """What `--set` says. Raises EvalsuiteError."""
     try:
-        said = merge_facts({}, *(("--set", {name: value}) for name, value in pairs))
+        said = merge_facts(*(("--set", {name: value}) for name, value in pairs))
         check_facts(said)
     except ValueError as error:
         raise EvalsuiteError.of("commands.set", error=error) from error
@@ -286,18 +265,3 @@ def _shortened(name: str, text: str) -> str:
     if len(name) <= LONGEST_VALUE:
         return name
     return f"{name[: LONGEST_VALUE - 11]}-{hashlib.sha256(str(text).encode()).hexdigest()[:10]}"
-
-
-def of_path(
-    name: str, found_by: "re.Pattern[str] | None", user: Mapping[str, str], mapped: tuple[Facts, Sequence[Facts]]
-) -> Iterable[tuple[str, Mapping[str, str]]]:
-    """(who, what) of the log *name*. Raises ValueError with the reason if it is left out."""
-    runs = mapped[1]
-    own = next((run for run in runs if Path(name).match(run["path"])), None)
-    if runs and own is None and found_by is None:
-        raise ValueError(Message("importing.no_runs_entry"))
-    match = found_by.fullmatch(name) if found_by else None
-    if found_by and match is None and own is None:
-        raise ValueError(Message("importing.not_pattern"))
-    said = {key: value for key, value in (own or {}).items() if key != "path"}
-    return (USER, user), (ENTRY, said), (PATH, match.groupdict() if match else {})

@@ -53,7 +53,7 @@ READ = {
         [CASE, replace(CASE, precision="amp"), replace(CASE, framework="othernet")]
     ),
     "kubernetes": lambda file, words: kubernetes_submission.read_values(file),
-    "mapping": lambda file, words: user_facts.mapping(file),
+    "facts": lambda file, words: user_facts.campaign_facts(file),
     "adapter": lambda file, words: registry.discover([file.parent]),
     "dialect": lambda file, words: catalogue.discover([file.parent]),
     "author": lambda file, words: author_file.read(file),

@@ -149,16 +149,6 @@ class TestWhatIsSaid:
         assert values["2x8", 1].run.case.precision == "amp"
         assert {folder.logs()[0].path.read_text() for folder in folders} == set(THREE.values())
 
-    def test_a_mapping_file_says_it_for_some_logs(self, bring):
-        every = '[defaults]\nmodel = "resnet50"\nbatch_per_device = 64\n'
-        some = '[[runs]]\npath = "*/1n1g/*.log"\ndevices_per_node = 1\nxla = true\n'
-
-        code, _, _ = bring("logs --map map.toml", {**THREE, "map.toml": every + some})
-
-        cases = {folder.run().case for folder in bring.store.finished()}
-        assert code == SOME_FAILED  # the third log has no [[runs]]
-        assert [(case.scale, case.xla, case.batch_per_device) for case in cases] == [("1x1", True, 64)]
-
     def test_the_logs_of_the_ranks_of_a_run_make_one_run(self, bring):
         ranks = dict.fromkeys(("run_r0.log", "run_r1.log"), log())
 
