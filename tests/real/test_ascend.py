@@ -1,4 +1,4 @@
-"""Reading Ascend devices: through a small library that stands in for DCMI, and through a stand-in for npu-smi.
+"""Reading Ascend devices: through a small library that stands in for DCMI.
 
 As for NVML the library is compiled here and answers fixed values; they are no measurements.
 """
@@ -14,7 +14,6 @@ from evalsuite.core.documents import Gpu
 from evalsuite.runs.samples import GpuReading
 from evalsuite.runs.store import RunFolder
 from tests import runfolders, sources
-from tests.unit.test_sensors import NPU_SMI
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 
@@ -86,17 +85,3 @@ def test_a_library_without_a_driver_finds_no_device(sampled, dcmi):
     header, samples, _ = sampled(**dcmi(init=-8005))
 
     assert (header.gpus, samples[0].gpus) == ((), ())
-
-
-def test_where_there_is_no_library_the_program_is_asked(sampled, tmp_path):
-    program = tmp_path / "bin" / "npu-smi"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\ncat <<'END'\n{NPU_SMI}END\n")
-    program.chmod(0o755)
-
-    header, samples, environment = sampled(PATH=f"{program.parent}:{os.environ['PATH']}")
-
-    assert [(gpu.kind, gpu.name) for gpu in header.gpus] == [("npu", "Ascend 910B3")] * 2
-    assert (header.pcie_period_s, environment.driver) == (5.0, "23.0.rc3")
-    read = [gpu for sample in samples for gpu in sample.gpus if gpu.power_w is not None]
-    assert [(gpu.index, gpu.power_w, gpu.utilisation_percent) for gpu in read] == [(0, 93.8, 12)]

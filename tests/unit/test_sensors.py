@@ -24,7 +24,6 @@ NicState = namedtuple("NicState", "isup speed")
 Virtual = namedtuple("Virtual", "total available")
 LUSTRE = sources.text("sensors_lustre.txt")
 MOUNTSTATS = sources.text("sensors_mountstats.txt")
-NPU_SMI = sources.text("sensors_npu_smi.txt")
 GPUS = [Gpu(index=0, uuid="GPU-aaaa"), Gpu(index=1, uuid="GPU-abbb"), Gpu(index=2, uuid="GPU-cccc")]
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,30 +10,10 @@ from evalsuite.contracts import author_modules
 from evalsuite.core import decode
 from evalsuite.core.documents import Gpu
 from evalsuite.core.messages import Message
-from evalsuite.machine.sensors.dcmi import Dcmi
-from evalsuite.machine.sensors.npu_smi import NpuSmi
+from evalsuite.machine.sensors.dcmi import Ascend
 from evalsuite.machine.sensors.nvidia import Nvidia
-from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor, visible
+from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor
 from evalsuite.runs.samples import GpuReading
-
-
-class Ascend(Sensor):
-    """Huawei's devices: by its library DCMI, else by `npu-smi info`."""
-
-    kind = "npu"
-
-    def __init__(self) -> None:
-        dcmi = Dcmi()
-        self._source: Dcmi | NpuSmi = dcmi if dcmi.facts() else NpuSmi()
-        for name in ("facts", "reading", "close", "slow_period_s"):
-            setattr(self, name, getattr(self._source, name))
-
-    def visible(self, gpus: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
-        return visible(gpus, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
-
-    def versions(self) -> Mapping[str, str | None]:
-        return {"driver": self._source.driver, "toolkit": None}
-
 
 VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
 VARIABLE = "EVALSUITE_SENSORS"  # folders or files, as PATH has them

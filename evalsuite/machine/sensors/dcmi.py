@@ -4,10 +4,11 @@ Huawei's "DCMI API Reference" and its header dcmi_interface_api.h (Ascend 910 an
 """
 
 import ctypes
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalsuite.core.documents import Gpu
-from evalsuite.machine.sensors.sensor import Sensor
+from evalsuite.machine.sensors.sensor import Sensor, visible
 from evalsuite.runs.samples import GpuReading
 
 PLACES = ("libdcmi.so", "/usr/local/dcmi/libdcmi.so", "/usr/local/Ascend/driver/lib64/driver/libdcmi.so")
@@ -57,25 +58,28 @@ class EccInfo(ctypes.Structure):
     )
 
 
-class Dcmi(Sensor):
-    """The devices, numbered as programs number them."""
+class Ascend(Sensor):
+    """Huawei's devices, numbered as programs number them."""
+
+    kind = "npu"
 
     def __init__(self) -> None:
         self._library = _library()
         self._devices = self._find_devices() if self._library is not None else {}
-
-    @property
-    def driver(self) -> str | None:
-        text = ctypes.create_string_buffer(VERSION_BYTES)
-        return (
-            text.value.decode(errors="replace") if self._call("dcmi_get_driver_version", text, VERSION_BYTES) else None
-        )
 
     def facts(self) -> list[Gpu]:
         return [self._facts(index, *place) for index, place in sorted(self._devices.items())]
 
     def reading(self) -> list[GpuReading]:
         return [self._reading(index, *place) for index, place in sorted(self._devices.items())]
+
+    def visible(self, gpus: Sequence[Gpu], environment: Mapping[str, str]) -> list[Gpu]:
+        return visible(gpus, environment.get("ASCEND_RT_VISIBLE_DEVICES"))
+
+    def versions(self) -> Mapping[str, str | None]:
+        text = ctypes.create_string_buffer(VERSION_BYTES)
+        known = self._call("dcmi_get_driver_version", text, VERSION_BYTES)
+        return {"driver": text.value.decode(errors="replace") if known else None, "toolkit": None}
 
     def _find_devices(self) -> dict[int, tuple[int, int]]:
         count, cards = ctypes.c_int(), (ctypes.c_int * MOST_CARDS)()
