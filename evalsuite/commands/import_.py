@@ -17,14 +17,14 @@ from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
 from evalsuite.results.measure import facts
-from evalsuite.runs import campaign_facts, group
+from evalsuite.runs import campaign_facts
 from evalsuite.runs.store import Store
 
 MOST_ALIKE = 3  # equal complaints that are printed one by one
 
 
 def run(arguments: argparse.Namespace) -> int:
-    into = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
+    into = Store(arguments.runs)
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
     user = user_facts.stated([*common.items(), *arguments.set])
     if arguments.facts:

@@ -26,7 +26,6 @@ from evalsuite.core.files import is_file, read_json, sha256, write_json
 from evalsuite.core.messages import Message, from_json
 from evalsuite.core.model import Case, Log, Run
 from evalsuite.core.paths import SCRATCH
-from evalsuite.runs import group as groups
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import CAMPAIGNS, Journal, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
@@ -251,9 +250,8 @@ class RunFolder:
 
 
 class Store:
-    def __init__(self, root: Path, group: int | None = None) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = Path(root)
-        self._group = group  # whose members may read finished runs; None: the owner alone
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -328,15 +326,6 @@ class Store:
             folder.path.mkdir()
             folder.write_case(run)
             yield folder
-            self._open(folder)
-
-    def _open(self, folder: RunFolder) -> None:
-        if self._group is None or not folder.finished:
-            return
-        try:
-            groups.open_to(folder.path, self.root, self._group)
-        except OSError as error:
-            raise EvalsuiteError.of("runs.group_given", path=error.filename or folder.path, error=error) from error
 
     def again(self, folder: RunFolder, why: str) -> None:
         run = folder.run()

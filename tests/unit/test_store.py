@@ -11,7 +11,7 @@ import pytest
 from evalsuite.agent.sampling import JITTER, interval_s
 from evalsuite.cli import main
 from evalsuite.core import paths
-from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Run, Window
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.samples import utilisation
@@ -211,3 +211,12 @@ def test_an_interval_is_the_period_on_the_mean_and_a_file_without_it_was_read_on
 
     (file := tmp_path / "samples.jsonl").write_text('{"header": true, "hz": 2.0}\n')
     assert read(file).header.jitter is None
+
+
+def test_an_imported_log_is_for_its_owner_alone(tmp_path):
+    (tmp_path / "a.log").write_text("\n".join(runfolders.steps().lines))
+    facts = [f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32")]
+
+    assert main(["import", str(tmp_path / "a.log"), *facts, "--runs", str(tmp_path / "runs")]) == Exit.DONE
+
+    assert [stat.S_IMODE(log.stat().st_mode) for log in tmp_path.glob("runs/*/r0/log.*.txt")] == [0o600]

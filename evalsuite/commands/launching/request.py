@@ -33,7 +33,7 @@ from evalsuite.plan.hosts import Host
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
 from evalsuite.plan.variants import check_shared, varied, with_participants
-from evalsuite.runs import group, rehearsed
+from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store
 from evalsuite.schedulers import SCHEDULERS
 
@@ -95,7 +95,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     rehearsed.refuse_stand_in(os.environ)
     if arguments.runs.exists() and not arguments.runs.is_dir():
         raise EvalsuiteError.of("commands.runs_file", path=arguments.runs)
-    store = Store(arguments.runs, group.number(arguments.group) if arguments.group is not None else None)
+    store = Store(arguments.runs)
     rehearsed.refuse(store)
     if made.to_search:
         searched = batch_search.find_in_trials(made, store.root, dialects, machine.device)
