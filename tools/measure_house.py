@@ -82,9 +82,11 @@ def choices(checkout: Path) -> dict[str, list[str]]:
     """What a user chooses from: commands, distinct options of all of them, kinds of chart."""
     declared = {
         file.stem: tomllib.loads(file.read_text("utf-8"))
-        for file in files(checkout / "data/commands")
+        for file in files(checkout / "data/commands", {".toml"})
         if file.stem != "gone"
     }
+    if (listed := checkout / "data/commands/all.json").is_file():
+        declared["all"] = json.loads(listed.read_text("utf-8"))
     groups = declared["all"].get("groups") or {"": declared["all"]["commands"]}
     return {
         "commands": sorted(name for group in groups.values() for name in group),
