@@ -9,23 +9,7 @@ from typing import Literal
 
 from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import decisions, fairness
-from evalsuite.results.compare.decisions import (
-    Candidate,
-    Deciding,
-    Decision,
-    Evidence,
-    Known,
-    Lack,
-    RankingResult,
-    RankingScope,
-    decide,
-    evidence,
-    flags,
-    keep_apart,
-    lack,
-    price,
-    speed,
-)
+from evalsuite.results.compare.decisions import Candidate, Deciding, Decision, Evidence, Known, Lack, RankingScope
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import failed_runs
@@ -57,11 +41,11 @@ class Ranked:
 
     @property
     def evidence(self) -> Evidence | None:
-        return evidence(self.known) if self.known else None
+        return decisions.evidence(self.known) if self.known else None
 
     @property
     def lacks(self) -> Lack | None:
-        return lack(self.known) if self.known else None
+        return decisions.lack(self.known) if self.known else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,11 +99,11 @@ class Answer:
         """What is said of the order, in the words that are said of two of it."""
         if self.known is None:
             return "not_comparable" if self.ranked and self.apart else None
-        return evidence(self.known)
+        return decisions.evidence(self.known)
 
     @property
     def lacks(self) -> Lack | None:
-        return lack(self.known) if self.known else None
+        return decisions.lack(self.known) if self.known else None
 
     @property
     def devices(self) -> int:
@@ -127,13 +111,6 @@ class Answer:
 
     def candidate(self, summary: Summary) -> Candidate:
         return self.scope.candidate(summary.case)
-
-    @property
-    def of_variants(self) -> tuple[str, ...]:
-        if self.scope.among == "frameworks":
-            return ()
-        there = (*(entry.summary.case.framework for entry in self.ranked), *(entry.framework for entry in self.missing))
-        return there[:1]
 
     @property
     def leaders(self) -> tuple[Ranked, ...]:
@@ -179,7 +156,7 @@ class Answer:
     def decisions(self) -> Mapping[tuple[str, str], Decision]:
         """(id of the higher, id of the lower) → what is known of the two."""
         rivals = [entry.summary for entry in self.ranked]
-        pairs = (decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
+        pairs = (decisions.decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
         return {(pair.first.case.id, pair.second.case.id): pair for pair in pairs}
 
     @property
@@ -211,16 +188,12 @@ class Answer:
         pairs = [*product(rivals, others), *combinations(others, 2)]
         for a, b in pairs:
             left = failed.get(b.case.id) or failed.get(a.case.id)
-            apart = keep_apart(a, b, self.scope.purpose, left or ())
-            yield apart or decide(a, b, rivals, self.scope.purpose)
+            apart = decisions.keep_apart(a, b, self.scope.purpose, left or ())
+            yield apart or decisions.decide(a, b, rivals, self.scope.purpose)
 
     @property
     def steps(self) -> tuple[bool, ...]:
         return tuple(self.decision(higher, lower).behind for higher, lower in pairwise(self.ranked))
-
-    @property
-    def in_steps(self) -> bool:
-        return all(self.steps)
 
 
 @dataclass(kw_only=True)
@@ -245,16 +218,13 @@ def answers(summaries: Iterable[Row], planned: Iterable[Case] = (), skips: Itera
     absent = _Absences(rows, skipped, asked)
     order = {setting: place for place, setting in enumerate(dict.fromkeys(setting for setting, _, _ in asked))}
     ordered = sorted(asked, key=lambda key: (order[key[0]], key[1] * key[2], key[1]))
-    return tuple(_with_passed_over([_answer(key, asked[key], absent) for key in ordered]))
-
-
-def _with_passed_over(known: Sequence[Answer]) -> Iterable[Answer]:
-    def place(answer: Answer) -> object:
-        return _work(answer.setting), answer.nodes, answer.devices_per_node
-
-    alike = by_key((place(answer), answer) for answer in known)
-    for answer in known:
-        yield replace(answer, passed_over=_passed_over(answer, alike[place(answer)])) if answer.second else answer
+    known = [_answer(key, asked[key], absent) for key in ordered]
+    places = [(_work(answer.setting), answer.nodes, answer.devices_per_node) for answer in known]
+    alike = by_key(zip(places, known, strict=True))
+    return tuple(
+        replace(answer, passed_over=_passed_over(answer, alike[place])) if answer.second else answer
+        for place, answer in zip(places, known, strict=True)
+    )
 
 
 def _work(setting: Conditions) -> Conditions:
@@ -268,26 +238,25 @@ def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
     for other in alike:
         others += (*other.ranked, *other.apart) if other.setting != answer.setting else ()
     best: dict[Candidate, Apart] = {}
-    for row in sorted(others, key=lambda row: -speed(row.summary)):
-        near = answer.second is not None and speed(row.summary) >= speed(answer.second.summary)
+    for row in sorted(others, key=lambda row: -decisions.speed(row.summary)):
+        near = answer.second and decisions.speed(row.summary) >= decisions.speed(answer.second.summary)
         if near and row.summary.unit == first.unit and answer.candidate(row.summary) not in ranked:
-            unlike = left_over(row.summary) + fairness.obstacles(row.summary, first, answer.scope.purpose)
-            apart = Apart(summary=row.summary, obstacles=unlike, flags=row.flags)
-            best.setdefault(answer.candidate(row.summary), apart)
+            best.setdefault(answer.candidate(row.summary), _apart(row.summary, first, answer.scope))
     return tuple(best.values())
 
 
 def unlike_settings(conditions: Conditions, other: Conditions) -> tuple[Obstacle, ...]:
-    ours, theirs = map(_values, (conditions, other))
+    ours, theirs = (
+        {
+            "batch_per_device": str(setting.batch_per_device or setting.strong_batch),
+            **{f"options.{name}": value for name, value in setting.options},
+            "protocol": f"{setting.protocol.warmup_steps}+{setting.protocol.measured_steps}",
+            "xla": "on" if setting.xla else "off",
+        }
+        for setting in (conditions, other)
+    )
     unlike = [name for name in sorted(ours | theirs) if ours.get(name) != theirs.get(name)]
     return tuple(Obstacle(key=name, ours=ours.get(name), theirs=theirs.get(name)) for name in unlike)
-
-
-def _values(setting: Conditions) -> dict[str, str | None]:
-    steps = f"{setting.protocol.warmup_steps}+{setting.protocol.measured_steps}"
-    batch = str(setting.batch_per_device or setting.strong_batch)
-    named = {f"options.{name}": value for name, value in setting.options}
-    return {"batch_per_device": batch, **named, "protocol": steps, "xla": "on" if setting.xla else "off"}
 
 
 def headline(of_one_model: Iterable[Answer], preferred: Conditions | None = None) -> Answer | None:
@@ -304,23 +273,18 @@ def headline(of_one_model: Iterable[Answer], preferred: Conditions | None = None
     first = max(settled, key=weight, default=None)
     if first is None or first.setting == preferred:
         return first
-    alike = [answer for answer in settled if _telling(answer) == _telling(first) and _same_but_options(answer, first)]
-    return max(alike, key=lambda answer: answer.ranked[0].summary.items_per_s.value)
+
+    def but_options(answer: Answer) -> object:
+        return _telling(answer), answer.setting.xla, answer.nodes, _work(answer.setting)
+
+    alike = [answer for answer in settled if but_options(answer) == but_options(first)]
+    return max(alike, key=lambda answer: decisions.speed(answer.ranked[0].summary))
 
 
 def _telling(answer: Answer) -> tuple[int, int, int]:
-    return (len(answer.ranked), _others(answer), answer.devices)
-
-
-def _same_but_options(mine: Answer, other: Answer) -> bool:
-    same = mine.setting.xla == other.setting.xla and mine.nodes == other.nodes
-    return same and _work(mine.setting) == _work(other.setting)
-
-
-def _others(answer: Answer) -> int:
-    if len(answer.ranked) > 1:
-        return 0
-    return len({answer.candidate(each.summary) for each in answer.apart} - {answer.candidate(answer.ranked[0].summary)})
+    first, *second = (answer.candidate(entry.summary) for entry in answer.ranked)
+    others = {answer.candidate(each.summary) for each in answer.apart} - {first} if not second else ()
+    return (len(answer.ranked), len(others), answer.devices)
 
 
 def setting_of(case: Case, scope: RankingScope) -> Conditions:
@@ -330,15 +294,14 @@ def setting_of(case: Case, scope: RankingScope) -> Conditions:
         precision=case.precision,
         xla=case.xla,
         batch_per_device=case.batch_per_device if case.strong_batch is None else None,
-        options=tuple((name, value) for name, value in case.options if _asks(name, value, scope)),
+        options=tuple(  # a loader is no part of the question: the facts say what it reads
+            (name, value)
+            for name, value in case.options
+            if name not in scope.names and not (name == "data" and facts.is_loader(value))
+        ),
         protocol=case.protocol,
         strong_batch=case.strong_batch,
     )
-
-
-def _asks(name: str, value: str, scope: RankingScope) -> bool:
-    """Whether an option is part of the question. A loader is not: the facts say what it reads."""
-    return name not in scope.names and not (name == "data" and facts.is_loader(value))
 
 
 def _question(case: Case, scope: RankingScope) -> tuple[Conditions, int, int]:
@@ -348,65 +311,57 @@ def _question(case: Case, scope: RankingScope) -> tuple[Conditions, int, int]:
 def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absences") -> Answer:
     setting, nodes, per_node = key
     scope = asked.scope
-    parts = sorted(fairness.groups(asked.valid, scope.purpose), key=lambda part: _weight(part, scope), reverse=True)
-    members = sorted(decisions.entrants(parts[0]), key=speed, reverse=True) if parts else []
-    result = decisions.rank(members, scope)
-    ranked = _ranked(members, result)
-    others = [row for row in asked.valid if all(row is not each.summary for each in ranked)]
-    return Answer(
-        setting=setting,
-        nodes=nodes,
-        devices_per_node=per_node,
-        known=result.known if result else None,
-        scope=scope,
-        ranked=ranked,
-        apart=tuple(_apart(row, ranked, scope) for row in others),
-        missing=tuple(absent.of(key, asked)),
-        chance=result.chance if result else None,
-        false_exclusion=result.false_exclusion if result else None,
-        own_level=result.own_level if result else None,
-        missed=result.missed if result else (),
-        deciding=_deciding(result, scope) if result else None,
-    )
 
+    def weight(part: Sequence[Summary]) -> tuple[bool, int, float]:
+        timed = part[0].grounds not in ("printed", "disputed")
+        return timed, len({scope.candidate(member.case) for member in part}), max(map(decisions.speed, part))
 
-def _weight(members: Sequence[Summary], scope: RankingScope) -> tuple[bool, int, float]:
-    timed = members[0].grounds not in ("printed", "disputed")
-    return timed, len({scope.candidate(member.case) for member in members}), max(map(speed, members))
-
-
-def _ranked(members: Sequence[Summary], result: RankingResult | None) -> tuple[Ranked, ...]:
-    rivals = result.rivals if result else members[:1]
+    part = max(fairness.groups(asked.valid, scope.purpose), key=weight, default=[])
+    members = sorted(decisions.entrants(part), key=decisions.speed, reverse=True)
+    result, missing = decisions.rank(members, scope), tuple(absent.of(key, asked))
+    answer = Answer(setting=setting, nodes=nodes, devices_per_node=per_node, known=None, scope=scope, missing=missing)
+    if not members:
+        return answer
+    rivals = result.rivals if result else (members[0],)
     parts = (result.group, result.judged) if result else (rivals, rivals)
     known = {pair.second.case.id: pair.known for pair in result.pairs} if result else {}
     leading, judged = ({row.case.id for row in part} for part in parts)
-    return tuple(
+    ranked = tuple(
         Ranked(
             summary=rival,
-            ratio=speed(rival) / speed(rivals[0]),
+            ratio=decisions.speed(rival) / decisions.speed(rivals[0]),
             leading=rival.case.id in leading,
             judged=rival.case.id in judged,
             known=known.get(rival.case.id),
-            flags=flags(rival),
+            flags=decisions.flags(rival),
         )
         for rival in rivals
     )
+    others = [row for row in asked.valid if all(row is not rival for rival in rivals)]
+    answer = replace(answer, ranked=ranked, apart=tuple(_apart(row, rivals[0], scope) for row in others))
+    if not result:
+        return answer
+    unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
+    deciding = result.group if result.known == "open" else result.judged  # the first two of whom it is not decided
+    return replace(
+        answer,
+        known=result.known,
+        chance=result.chance,
+        false_exclusion=result.false_exclusion,
+        own_level=result.own_level,
+        missed=result.missed,
+        deciding=decisions.price(result.known, deciding, unknown, len(rivals)),
+    )
 
 
-def _apart(summary: Summary, ranked: Sequence[Ranked], scope: RankingScope) -> Apart:
-    reasons = (*left_over(summary), *fairness.obstacles(summary, ranked[0].summary, scope.purpose))
-    return Apart(summary=summary, obstacles=reasons, flags=flags(summary))
+def _apart(summary: Summary, first: Summary, scope: RankingScope) -> Apart:
+    reasons = (*left_over(summary), *fairness.obstacles(summary, first, scope.purpose))
+    return Apart(summary=summary, obstacles=reasons, flags=decisions.flags(summary))
 
 
 def left_over(summary: Summary) -> tuple[Obstacle, ...]:
     failed = failed_runs(summary)
     return (Obstacle(key=FAILED_RUNS, ours=str(summary.n), theirs=str(summary.n + failed)),) if failed else ()
-
-
-def _deciding(result: RankingResult, scope: RankingScope) -> Deciding | None:
-    unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
-    deciding = result.group if result.known == "open" else result.judged  # the first two of whom it is not decided
-    return price(result.known, deciding, unknown, len(result.rivals))
 
 
 def _of_same_work(setting: Conditions) -> Conditions:
@@ -444,15 +399,11 @@ class _Absences:
 
     def _missing(self, candidate: Candidate, asked: _Question, others: tuple[Case, ...]) -> Missing:
         own = [case for case in asked.cases.values() if asked.scope.candidate(case) == candidate]
-        for case in own:
-            if case.id in self.unmeasured:
-                runs = self.unmeasured[case.id].measurements
-                reason = next((run.reason for run in runs if run.reason), "")
-                return Missing(candidate=candidate, why="no_valid_run", case=case, reason=reason)
-        for case in own:
-            if case.id in self.skipped:
-                skip = self.skipped[case.id]
-                return Missing(candidate=candidate, why=skip.kind, case=case, reason=skip.reason)
+        if row := next((self.unmeasured[case.id] for case in own if case.id in self.unmeasured), None):
+            reason = next((run.reason for run in row.measurements if run.reason), "")
+            return Missing(candidate=candidate, why="no_valid_run", case=row.case, reason=reason)
+        if skip := next((self.skipped[case.id] for case in own if case.id in self.skipped), None):
+            return Missing(candidate=candidate, why=skip.kind, case=skip.case, reason=skip.reason)
         if own:
             return Missing(candidate=candidate, why="not_run", case=own[0])
         why: Absence = "elsewhere" if others else "not_planned"

@@ -1,17 +1,16 @@
 """Titles of figures: no stronger than the rule of `results/compare/decisions` allows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.core.model import Summary, by_key
 from evalsuite.report.book.blocks import Block
-from evalsuite.report.sections.common import leads
 from evalsuite.report.sections.common.captioned_figure import low_and_high
+from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import candidates, names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.compare import answers
-from evalsuite.results.compare.answers import Answer, Ranked
+from evalsuite.results.compare.answers import Answer, Ranked, headline
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 
@@ -20,66 +19,53 @@ def of_throughput(block: Block, words: Words, plain: str) -> Text:
     answer = shown_answer(block)
     if answer is None or len(answer.ranked) < 2:
         return words(f"figures.{plain}")
-    at, devices = _at(block, answer, words), answer.devices if plain == "throughput" else 1
+    gpus = numbers.count(answer.devices).about(block.id)
+    at = words("figures.at_cpu" if block.device == "cpu" else "figures.at_gpu", devices=gpus)
+    if answer.left_out:
+        at = words("figures.at_comparable", scale_text=at, n=numbers.count(len(answer.ranked)).about(block.id))
+    if len({column.xla for column in block.columns}) > 1 and answer.setting.xla is not None:
+        at = words("figures.at_xla" if answer.setting.xla else "figures.at_no_xla", scale_text=at)
+    devices = answer.devices if plain == "throughput" else 1
     text = words("figures.title_setting", at_text=at, found_text=_order(answer, words, devices))
     if not answer.passed_over:
         return text
-    return words("figures.title_passed", found_text=text, passed_text=leads.passed(answer, words, devices))
+    return words("figures.title_passed", found_text=text, passed_text=answers.passed(answer, words, devices))
 
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
+    """How far efficiencies lie apart, how many reach the threshold, where there is one, and over which bases."""
     row = [(point, block) for block in blocks for point in _efficient(block)]
     if len(row) < 2:
         return words("overview.figure")
-    several = len({block.model for block in blocks}) > 1
-
-    def called(point: Scaled, block: Block) -> Rendered:
-        model = words.same(names.model(block.model)).about(block.id)
-        return words.clauses([_called(block, point.summary, words), *[model] * several])
-
-    known = [(_share(point, block.efficiency_threshold), called(point, block)) for point, block in row]
-    return _judged("figures.title_across", low_and_high(known), [point for point, _ in row], blocks[0], words)
-
-
-def _judged(key: str, values: Mapping[str, object], row: Sequence[Scaled], block: Block, words: Words) -> Text:
-    """How many of the *row* reach the threshold, where there is one, and over which bases."""
-    threshold, bases = block.efficiency_threshold, sorted({point.base.total_devices for point in row})
-    text = words(key, **values)
+    several, block, points = len({block.model for block in blocks}) > 1, blocks[0], [point for point, _ in row]
+    threshold, bases = block.efficiency_threshold, sorted({point.base.total_devices for point in points})
+    known: list[tuple[Number, Rendered]] = []
+    for point, of in row:
+        model = words.same(names.model(of.model)).about(of.id)
+        name = words.clauses([_called(of, point.summary, words), *[model] * several])
+        efficiency = numbers.beside(of.efficiency_threshold)(point.efficiency.value)
+        known.append((efficiency.about(names.case_anchor(point.summary.case)), name))
+    values = low_and_high(known)
+    text = words("figures.title_across", **values)
     if threshold is not None:
-        reached = sum(point.efficiency.value >= threshold for point in row)
-        counted = {"all": numbers.count(len(row)).about(block.id), "reached": numbers.count(reached).about(block.id)}
+        reached = sum(point.efficiency.value >= threshold for point in points)
         share = "none" if not reached else "all" if reached == len(row) else "some"
-        limit = numbers.limit(threshold).about("verdict")
-        text = words.pick(f"{key}_{share}", {**values, **counted, "threshold": limit})
+        values |= {"all": numbers.count(len(row)).about(block.id), "reached": numbers.count(reached).about(block.id)}
+        values |= {"threshold": numbers.limit(threshold).about("verdict")}
+        text = words.pick(f"figures.title_across_{share}", values)
     if bases == [1]:
         return text
-    counts = (numbers.count(base).about(names.case_anchor(row[0].summary.case)) for base in bases)
+    counts = (numbers.count(base).about(names.case_anchor(points[0].summary.case)) for base in bases)
     listed = replace(words.listed(counts), separators={"zh": " 或 ", "en": " or "})
-    base = words("headlines.base", devices=listed)
-    return words("figures.title_base", found_text=text, base_text=base)
+    return words("figures.title_base", found_text=text, base_text=words("headlines.base", devices=listed))
 
 
 def shown_answer(block: Block) -> Answer | None:
     shown = {case.id for case in block.cases}
-    return answers.headline(
+    return headline(
         answer
         for answer in block.book.answers
         if answer.ranked and all(entry.summary.case.id in shown for entry in answer.ranked)
-    )
-
-
-def _at(block: Block, answer: Answer, words: Words) -> Text:
-    scale = _scale(block, answer.devices, words)
-    if answer.left_out:
-        scale = words("figures.at_comparable", scale_text=scale, n=numbers.count(len(answer.ranked)).about(block.id))
-    if len({column.xla for column in block.columns}) < 2 or answer.setting.xla is None:
-        return scale
-    return words("figures.at_xla" if answer.setting.xla else "figures.at_no_xla", scale_text=scale)
-
-
-def _scale(block: Block, devices: int, words: Words) -> Text:
-    return words(
-        "figures.at_cpu" if block.device == "cpu" else "figures.at_gpu", devices=numbers.count(devices).about(block.id)
     )
 
 
@@ -93,10 +79,10 @@ def _order(answer: Answer, words: Words, devices: int) -> Text:
         unit = words("figures.of_each_device", unit=unit)
     values: dict[str, object] = {
         "first": words.listed(map(named, answer.leaders)) if answer.level else named(first),
-        "value": leads.value(answer, first, words, devices),
+        "value": answers.value(answer, first, words, devices),
         "unit": unit,
         "last": named(last),
-        "lowest": leads.value(answer, last, words, devices),
+        "lowest": answers.value(answer, last, words, devices),
         "n": numbers.count(min(summary.n for summary in answer.compared)).about(names.case_anchor(first.summary.case)),
     }
     if pair := answer.lead_pair:
@@ -116,17 +102,9 @@ def _efficient(block: Block) -> Sequence[Scaled]:
     return sorted(scales[most], key=lambda point: point.efficiency.value)
 
 
-def _name(block: Block, summary: Summary) -> str:
-    return next(column.label for column in block.columns if column.series == summary.case.series)
-
-
 def _called(block: Block, summary: Summary, words: Words) -> Rendered:
     scope = block.book.ranking_scopes[block.model]
     if scope.among == "frameworks":
-        return words.same(_name(block, summary))
+        return words.same(next(column.label for column in block.columns if column.series == summary.case.series))
     inside = candidates.in_sentence(scope.candidate(summary.case), scope, words)
     return inside.about(names.case_anchor(summary.case))
-
-
-def _share(point: Scaled, threshold: float | None) -> Number:
-    return numbers.beside(threshold)(point.efficiency.value).about(names.case_anchor(point.summary.case))

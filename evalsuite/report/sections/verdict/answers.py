@@ -9,22 +9,12 @@ from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import ticks
-from evalsuite.report.sections.common import leads
 from evalsuite.report.text import candidates, findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
+from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.answers import (
-    Answer,
-    Apart,
-    Conditions,
-    Missing,
-    Ranked,
-    headline,
-    left_over,
-    setting_of,
-    unlike_settings,
-)
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked
 from evalsuite.results.compare.decisions import Candidate
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
@@ -87,11 +77,10 @@ class AnsweredQuestion:
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     known = {answer.setting for answer in book.answers if answer.ranked}
-    first = {id(answer) for model in book.models if (answer := headline(_of_model(book.answers, model)))}
-    labels, ends = settings(book.answers, words), _ends(book.answers)
+    first, labels, ends = set(map(anchor, headlines(book))), settings(book.answers, words), _ends(book.answers)
     return tuple(
         replace(
-            _question(answer, labels[answer.setting], id(answer) in first, ends[anchor(answer)], words),
+            _question(answer, labels[answer.setting], anchor(answer) in first, ends[anchor(answer)], words),
             unproven=_without_receipt(answer, book, words),
         )
         for answer in book.answers
@@ -119,48 +108,30 @@ def _without_receipt(answer: Answer, book: Book, words: Words) -> Text | None:
 
 
 def headlines(book: Answered) -> tuple[Answer, ...]:
-    return tuple(answer for model in book.models if (answer := headline(_of_model(book.answers, model))))
-
-
-def _of_model(answers: Iterable[Answer], model: str) -> list[Answer]:
-    return [answer for answer in answers if answer.setting.model == model]
+    of_model = by_key((answer.setting.model, answer) for answer in book.answers)
+    return tuple(answer for model in book.models if (answer := compared.headline(of_model.get(model, ()))))
 
 
 def settings(every: Collection[Answer], words: Words) -> dict[Conditions, Rendered]:
     """The setting of each, by what tells those of a model apart."""
     texts: dict[Conditions, Rendered] = {}
-    for model in {answer.setting.model for answer in every}:
-        answers = _of_model(every, model)
+    for answers in by_key((answer.setting.model, answer) for answer in every).values():
         own = list(dict.fromkeys(answer.setting for answer in answers))
-        of = next((framework for answer in answers for framework in answer.of_variants), None)
-        common = set.intersection(*(set(each.options) for each in own)) if own else set()
+        common = set.intersection(*(set(each.options) for each in own))
+        variants = [answer for answer in answers if answer.scope.among == "variants"]
+        of = {entry.summary.case.framework for answer in variants for entry in answer.ranked}
+        of |= {entry.framework for answer in variants for entry in answer.missing}
         for each in own:
-            alike = [other for other in own if _without_protocol(other) == _without_protocol(each)]
-            several = {"protocol": len(alike) > 1, "device": len({conditions.device for conditions in own}) > 1}
-            texts[each] = _name(each, common, words, of=of, **several)
+            parts: list[Rendered | str] = [words.same(names.framework(framework)) for framework in of]
+            batch, strong = each.batch_per_device or each.strong_batch or 0, each.strong_batch is not None
+            parts += [names.precision(each.precision), names.bsz(batch, strong=strong)]
+            parts += [words(names.KINDS[each.device])] * (len({other.device for other in own}) > 1)
+            parts += ["XLA"] * bool(each.xla)
+            parts += [options.option(*pair, words) for pair in each.options if pair not in common]
+            if sum(replace(other, protocol=each.protocol) == each for other in own) > 1:
+                parts.append(f"{each.protocol.warmup_steps}+{each.protocol.measured_steps}")
+            texts[each] = options.apart(parts, words)
     return texts
-
-
-def _without_protocol(conditions: Conditions) -> tuple[object, ...]:
-    return (conditions.device, conditions.precision, conditions.xla, _bsz(conditions), conditions.options)
-
-
-def _name(
-    conditions: Conditions, common: set[tuple[str, str]], words: Words, *, of: str | None, protocol: bool, device: bool
-) -> Rendered:
-    parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
-    parts += [names.precision(conditions.precision), _bsz(conditions)]
-    parts += [words(names.KINDS[conditions.device])] * device + ["XLA"] * bool(conditions.xla)
-    parts += [options.option(*pair, words) for pair in conditions.options if pair not in common]
-    if protocol:
-        parts.append(f"{conditions.protocol.warmup_steps}+{conditions.protocol.measured_steps}")
-    return options.apart(parts, words)
-
-
-def _bsz(conditions: Conditions) -> str:
-    return names.bsz(
-        conditions.batch_per_device or conditions.strong_batch or 0, strong=conditions.strong_batch is not None
-    )
 
 
 def anchor(answer: Answer) -> str:
@@ -182,6 +153,8 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, high: float, word
     marks = ticks.linear(0, high, TICKS)
     end = marks[-1] if marks[-1] >= high else marks[-1] + marks[1]
     unit = answer.ranked[0].summary.unit if answer.ranked else ""
+    beside = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in answer.apart]
+    beside += [(each.candidate, missing(each, answer, words)) for each in answer.missing]
     return AnsweredQuestion(
         id=anchor(answer),
         answer=answer,
@@ -196,7 +169,7 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, high: float, word
         unit=names.visible(unit),
         ticks=tuple((f"{_at(mark, end) / 2}%", ticks.number(mark)) for mark in dict.fromkeys((*marks, end))),
         places=tuple(_place(answer, entry, end, words) for entry in answer.ranked),
-        reasons=tuple(_reasons(answer, words)),
+        reasons=tuple(_reason(answer, candidate, why, words) for candidate, why in beside),
         head=words("answers.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
     )
 
@@ -227,19 +200,41 @@ def _loader(summary: Summary) -> str:
     return ", ".join(fact.value for fact in fairness.facts_of(summary).get("loader", ()))
 
 
+def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
+    """Of one *item*, or of each of so many *devices*; never a flagged value without ⚠."""
+    beside = answer.ranked[0].summary.items_per_s.value / devices
+    number = numbers.rounded(item.summary.items_per_s.value / devices, beside).to(names.case_anchor(item.summary.case))
+    return words("answers.flagged_value", value=number) if item.flags else number
+
+
+def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
+    """Who is as fast and not ranked, without whom no lead is printed."""
+    first, *others = answer.passed_over
+    why = why_not_comparable.briefly(first.obstacles, words)
+    text = words(
+        "answers.passed",
+        framework=candidates.name(answer.candidate(first.summary), answer.scope, words),
+        value=value(answer, first, words, devices),
+        why_text=why,
+    )
+    return words("answers.passed_more", passed_text=text, n=numbers.count(len(others))) if others else text
+
+
 def sentence(answer: Answer, words: Words) -> Text:
     if not answer.ranked:
         return words("answers.none")
     first = answer.ranked[0].summary
     fewest = min(answer.compared, key=lambda summary: summary.n)
+    order: list[object] = [_with_value(answer, each, value(answer, each, words), words) for each in answer.ranked]
+    order[MOST_IN_ORDER:] = ["…"] * (len(order) > MOST_IN_ORDER)
     values: dict[str, object] = {
         "first": _named(answer, first, words),
-        "value": leads.value(answer, answer.ranked[0], words),
+        "value": value(answer, answer.ranked[0], words),
         "unit": names.visible(first.unit),
         "n": numbers.count(fewest.n).about(names.case_anchor(fewest.case)),
         "frameworks": words.listed(_named(answer, entry.summary, words) for entry in answer.leaders),
-        "values": words.listed(leads.value(answer, entry, words) for entry in answer.leaders),
-        "order": _order(answer, words),
+        "values": words.listed(value(answer, entry, words) for entry in answer.leaders),
+        "order": words.ordered(order, answer.steps if answer.fewest > 1 else (True,) * len(order)),
     }
     if pair := answer.lead_pair:
         values["second"] = _named(answer, pair.second, words)
@@ -251,10 +246,13 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
-    said = words.pick(f"answers.{_key(answer)}", values)
+    key = f"{answer.evidence}{'_all' * (answer.level and not answer.next)}"
+    if len(answer.ranked) == 1:
+        key = "unstated" if unstated(answer) else "alone"
+    said = words.pick(f"answers.{key}", values)
     if not answer.passed_over:
         return said
-    return words("answers.and_passed", said_text=said, passed_text=leads.passed(answer, words))
+    return words("answers.and_passed", said_text=said, passed_text=passed(answer, words))
 
 
 def unstated(answer: Answer) -> list[Obstacle]:
@@ -262,25 +260,6 @@ def unstated(answer: Answer) -> list[Obstacle]:
     if len(answer.ranked) != 1 or not all(map(why_not_comparable.is_unstated, obstacles.values())):
         return []
     return list(obstacles.values())
-
-
-def _key(answer: Answer) -> str:
-    if len(answer.ranked) == 1:
-        return "unstated" if unstated(answer) else "alone"
-    return f"{answer.evidence}_all" if answer.level and not answer.next else f"{answer.evidence}"
-
-
-def _order(answer: Answer, words: Words) -> Rendered:
-    shown = answer.ranked[:MOST_IN_ORDER]
-    items: list[object] = [
-        words(
-            "answers.with_value", framework=_named(answer, item.summary, words), value=leads.value(answer, item, words)
-        )
-        for item in shown
-    ]
-    if len(shown) < len(answer.ranked):
-        items.append("…")
-    return words.ordered(items, answer.steps if answer.fewest > 1 else (True,) * len(items))
 
 
 def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
@@ -303,59 +282,56 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     if repeats.needed == "facts":
         named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
         return words("answers.needs_facts", facts=words.listed(named))
-    if repeats.needed == "base":
-        return words("answers.needs_base")
-    if repeats.needed == "campaign":
-        return words("answers.needs_campaign")
-    if outlying(answer):
-        far = words.listed(_named(answer, entry.summary, words) for entry in outlying(answer))
-        return words("answers.needs_outlier", frameworks=far)
+    if repeats.needed in ("base", "campaign"):
+        return words(f"answers.needs_{repeats.needed}")
+    # whose order with the first is open for a run far from its others
+    if far := [entry for entry in answer.leaders if answer.known == "open" and "D09" in entry.flags]:
+        listed = words.listed(_named(answer, entry.summary, words) for entry in far)
+        return words("answers.needs_outlier", frameworks=listed)
     key = f"answers.needs_{repeats.needed}"
     values: dict[str, object] = {"runs": numbers.count(repeats.runs).about(own)}
     if repeats.seconds is not None:
-        key, values["time"] = f"{key}_time", roughly(repeats.seconds, words).about(own)
+        long = repeats.seconds >= 5400  # whole hours from an hour and a half on
+        n = round(repeats.seconds / 3600) if long else max(1, round(repeats.seconds / 60))
+        time = words("answers.hours" if long else "answers.minutes", n=numbers.count(n))
+        key, values["time"] = f"{key}_time", time.about(own)
     if repeats.chance is not None:
         key, values["chance"] = f"{key}_chance", numbers.chance(repeats.chance).about(own)
     return words.pick(key, values)
 
 
-def outlying(answer: Answer) -> list[Ranked]:
-    """Those whose order with the first is open for a run far from its others."""
-    return [entry for entry in answer.leaders if answer.known == "open" and "D09" in entry.flags]
-
-
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     """What would decide, and what else a reader of the sentence must know."""
-    ranked = {answer.candidate(entry.summary) for entry in answer.ranked}
-    apart = answer.apart if len(answer.ranked) == 1 else ()
-    others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
-    if len(answer.ranked) == 1:
-        others += [(gap.candidate, missing(gap, answer, words)) for gap in answer.missing if gap.why == "no_valid_run"]
-    unranked = (_reason(answer, candidate, why, words) for candidate, why in others if candidate not in ranked)
-    reasons = [words("answers.closed", said_text=each) for each in unranked]
     if unstated(answer):
         return words("answers.state_facts").about(anchor(answer))
-    marked = [entry for entry in answer.leaders if entry.flags]
-    reasons += [_flagged(answer, entry, words) for entry in marked]
-    reasons += [_few(answer, entry, words) for entry in answer.few]
-    failed = ((entry.summary, why) for entry in answer.ranked for why in left_over(entry.summary))
+    ranked, alone = {answer.candidate(entry.summary) for entry in answer.ranked}, len(answer.ranked) == 1
+    apart, absent = (answer.apart, answer.missing) if alone else ((), ())
+    others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
+    others += [(gap.candidate, missing(gap, answer, words)) for gap in absent if gap.why == "no_valid_run"]
+    unranked = [_reason(answer, of, why, words) for of, why in others if of not in ranked]
+    failed = ((entry.summary, why) for entry in answer.ranked for why in compared.left_over(entry.summary))
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
-    reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
-    needed = deciding(answer, words) if len(answer.ranked) != 1 else None
-    reasons += _outside(answer, words)
+    reasons = [
+        *(words("answers.closed", said_text=each) for each in unranked),
+        *(_flagged(answer, entry, words) for entry in answer.leaders if entry.flags),
+        *(_few(answer, entry, words) for entry in answer.few),
+        *(words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said),
+        *_outside(answer, words),
+    ]
+    needed = deciding(answer, words) if not alone else None
     texts: list[Rendered] = [*_news(answer, words), *reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(texts).about(anchor(answer)) if texts else None
+
+
+def _with_value(answer: Answer, entry: Ranked, shown: Number | Text, words: Words) -> Text:
+    return words("answers.with_value", framework=_named(answer, entry.summary, words), value=shown)
 
 
 def _news(answer: Answer, words: Words) -> Iterator[Text]:
     slower = [(entry, own.value) for entry in answer.ranked if (own := entry.summary.speedup) and own.value < 1]
     named = [
-        words(
-            "answers.with_value",
-            framework=_named(answer, entry.summary, words),
-            value=numbers.speedup(value).to(names.case_anchor(entry.summary.case)),
-        )
-        for entry, value in slower
+        _with_value(answer, entry, numbers.speedup(times).to(names.case_anchor(entry.summary.case)), words)
+        for entry, times in slower
     ]
     if named:
         n, all_ = (numbers.count(len(texts)).about(anchor(answer)) for texts in (named, answer.ranked))
@@ -381,7 +357,7 @@ def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
     known = words(f"evidence.{entry.evidence}")
     n = numbers.count(entry.summary.n).about(names.case_anchor(entry.summary.case))
     named = _named(answer, entry.summary, words)
-    return words("answers.few", framework=named, value=leads.value(answer, entry, words), n=n, evidence_text=known)
+    return words("answers.few", framework=named, value=value(answer, entry, words), n=n, evidence_text=known)
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:
@@ -391,26 +367,9 @@ def _caution(answer: Answer, words: Words) -> Rendered | None:
     sentences = [words("answers.false_exclusion", share=numbers.chance(answer.false_exclusion), n=n)]
     if answer.own_level is not None and answer.own_level >= LEAST_CHANCE:
         sentences.append(words("answers.own_level", share=numbers.chance(answer.own_level)))
-    if answer.missed:
-        missed = (
-            words("answers.missed_lead", lead=numbers.limit(lead), share=numbers.chance(of))
-            for lead, of in answer.missed
-        )
-        sentences.append(words("answers.missed", leads=words.listed(missed)))
+    leads = [words("answers.missed_lead", lead=numbers.limit(of), share=numbers.chance(n)) for of, n in answer.missed]
+    sentences += [words("answers.missed", leads=words.listed(leads))] * bool(leads)
     return words.sentences(sentences).about(anchor(answer))
-
-
-def roughly(seconds: float, words: Words) -> Text:
-    """Whole minutes; whole hours from an hour and a half on."""
-    if seconds < 5400:
-        return words("answers.minutes", n=numbers.count(max(1, round(seconds / 60))))
-    return words("answers.hours", n=numbers.count(round(seconds / 3600)))
-
-
-def _reasons(answer: Answer, words: Words) -> Iterable[Text]:
-    beside = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in answer.apart]
-    beside += [(each.candidate, missing(each, answer, words)) for each in answer.missing]
-    return [_reason(answer, candidate, why, words) for candidate, why in beside]
 
 
 def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:
@@ -423,10 +382,10 @@ def _apart(answer: Answer, entry: Apart, words: Words) -> Text:
         return words(
             "answers.slower_script",
             recipe=names.visible(entry.summary.case.recipe),
-            value=leads.value(answer, entry, words),
+            value=value(answer, entry, words),
         )
     why = words.listed(why_not_comparable.sentence(each, words) for each in entry.obstacles[:2])
-    return words("answers.apart", value=leads.value(answer, entry, words), why=why)
+    return words("answers.apart", value=value(answer, entry, words), why=why)
 
 
 def missing(absence: Missing, answer: Answer, words: Words) -> Text:
@@ -441,5 +400,5 @@ def missing(absence: Missing, answer: Answer, words: Words) -> Text:
 
 def elsewhere(case: Case, answer: Answer, words: Words) -> Rendered:
     """In what its setting is another than the one that is asked about."""
-    unlike = unlike_settings(setting_of(case, answer.scope), answer.setting)
+    unlike = compared.unlike_settings(compared.setting_of(case, answer.scope), answer.setting)
     return words.listed(why_not_comparable.brief(each, words) for each in unlike).about(names.case_anchor(case))
