@@ -254,7 +254,7 @@ def _wrong_toml(kind: str, lines: list[str], chance: random.Random) -> Iterator[
             for bad in (WRONG_TOML if NIGHTLY else chance.sample(WRONG_TOML, 2))
         }
         changes |= {f"{key} twice": [line, line], f"{key} cut": [f"{key} = "]}
-        if kind != "mapping":  # where a name more is an option of the case, by docs
+        if kind != "facts":  # where a name more is an option of the case, by docs
             changes[f"a key beside {key}"] = [line, "zzz = 1"]
         for what, instead in changes.items():
             yield what, ("\n".join([*before, *instead, *after]) + "\n").encode()

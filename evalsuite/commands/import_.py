@@ -27,8 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     into = Store(arguments.runs)
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
     user = user_facts.stated([*common.items(), *arguments.set])
-    if arguments.facts:
-        campaign_facts.write_once(into.root, common)
+    campaign_facts.check(into.root, common)
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
@@ -44,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
             results += importer.logs(path)
     if not results:
         raise EvalsuiteError.of("commands.no_logs", path=arguments.paths[0])
+    if arguments.facts and any(result.run for result in results):
+        campaign_facts.write_once(into.root, common)
     _print(results, arguments.json)
     return _exit(results)
 

@@ -47,12 +47,7 @@ def _write_case(folder: Path, file: Path) -> None:
     from evalsuite.importing import user_facts
     from evalsuite.runs import campaign_facts
 
-    facts = user_facts.campaign_facts(file)
-    try:
-        user_facts.check_facts(facts)
-    except ValueError as error:
-        raise EvalsuiteError.of("commands.case_file", path=file, error=error) from error
-    campaign_facts.write_once(folder, facts)
+    campaign_facts.write_once(folder, user_facts.campaign_facts(file))
 
 
 def _print_summary(order: Order, outcome: AgentOutcome) -> None:

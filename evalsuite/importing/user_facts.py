@@ -5,7 +5,7 @@ Contradictions are refused. A word without an axis ("bf16", "3090") becomes an o
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -81,10 +81,11 @@ class _FactsFile:
 
 
 def campaign_facts(file: Path) -> Facts:
-    """What *file* states of all logs: a name and a value a line."""
+    """What *file* states of all logs: a name and a value a line. Raises EvalsuiteError."""
     facts = decode(_FactsFile, {"facts": read_toml(file, "docs/contracts.md")}, file, strict=True).facts
     words = {True: "on", False: "off"}
-    return {name: words[value] if isinstance(value, bool) else str(value) for name, value in facts.items()}
+    texts = {name: words[value] if isinstance(value, bool) else str(value) for name, value in facts.items()}
+    return stated(texts.items(), file)
 
 
 def merge_facts(*said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
@@ -135,13 +136,13 @@ def is_whole(text: str, least: int) -> bool:
     return number is not None and number >= least
 
 
-def stated(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """What `--set` says. Raises EvalsuiteError."""
+def stated(pairs: Iterable[tuple[str, str]], who: Path | str = USER) -> Facts:
+    """What *who* says. Raises EvalsuiteError."""
     try:
-        said = merge_facts(*(("--set", {name: value}) for name, value in pairs))
+        said = merge_facts(*((str(who), {name: value}) for name, value in pairs))
         check_facts(said)
     except ValueError as error:
-        raise EvalsuiteError.of("commands.set", error=error) from error
+        raise EvalsuiteError.of("importing.stated", who=who, error=error) from error
     return said
 
 

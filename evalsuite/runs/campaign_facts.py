@@ -30,13 +30,17 @@ def read(root: Path) -> dict[str, str]:
     return dict(CampaignFacts.from_json(read_json(file), file).facts) if os.path.lexists(file) else {}
 
 
-def write_once(root: Path, facts: Mapping[str, str]) -> None:
-    """Raises EvalsuiteError if *root* has other facts."""
+def check(root: Path, facts: Mapping[str, str]) -> bool:
+    """Whether *root* has these facts already. Raises EvalsuiteError if it has others."""
     there = read(root)
-    if there == facts:
-        return
-    if there:
+    if there and there != facts:
         raise EvalsuiteError.of("runs.campaign_facts", path=root / NAME, facts=_shown(there), others=_shown(facts))
+    return there == facts
+
+
+def write_once(root: Path, facts: Mapping[str, str]) -> None:
+    if check(root, facts):
+        return
     root.mkdir(parents=True, exist_ok=True)
     write_json(root / NAME, CampaignFacts(facts=facts, sha256=_hash(facts)).to_json())
 
