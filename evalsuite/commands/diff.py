@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
-from evalsuite.commands.operations import checks
-from evalsuite.commands.operations.checks import Check
+from evalsuite.commands import checks
+from evalsuite.commands.checks import Check
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json, table
 from evalsuite.commands.report import check_languages

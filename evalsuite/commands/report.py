@@ -4,13 +4,12 @@ import argparse
 import contextlib
 import functools
 import gc
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import report
-from evalsuite.commands.operations import certificate, checks
+from evalsuite.commands import certificate, checks
 from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
@@ -212,10 +211,7 @@ def write(
     for text in (*found_sentences(book, spoken, language), *said):
         line(text)
     _note_edits(book)
-    ended_s = book.period.last.timestamp() if book.period else None
-    checks.tell(
-        checks.of_criteria(book, spoken, language), arguments, summaries=valid(evaluation.summaries), ended_s=ended_s
-    )
+    checks.tell(checks.of_criteria(book, spoken, language), arguments)
     if arguments.certificate:
         asked = arguments.criteria or criteria.DEFAULT
         certificate.write(arguments.certificate, book, asked, arguments.out / finished.SUMMARY)
@@ -248,16 +244,6 @@ def _note_edits(book: Book) -> None:
         note(say("report.edited", where=finding.where, finding=i18n.finding(finding)))
     if len(edited) > MOST_EDITS:
         note(say("report.more_edited", n=len(edited) - MOST_EDITS))
-
-
-def _arguments_again(arguments: argparse.Namespace, evaluation: Evaluation) -> str:
-    given = [
-        f"--{name} {shlex.quote(str(place))}" for name in ("adapters", "dialects") for place in getattr(arguments, name)
-    ]
-    roots = arguments.runs if isinstance(arguments.runs, list) else [arguments.runs]  # of compare
-    if len(roots) == 1 and roots != [DEFAULT_RUNS] and not evaluation.recorded_elsewhere:
-        given.append(f"--runs {shlex.quote(str(roots[0]))}")
-    return "".join(f" {path}" for path in given)
 
 
 def found_sentences(book: Book, spoken: Words, language: str) -> Iterator[str]:

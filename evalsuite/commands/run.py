@@ -33,9 +33,9 @@ from evalsuite.runs.store import RunFolder, Store
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.again:
-        from evalsuite.commands.evidence import again
+        from evalsuite.commands import audit
 
-        return again.run(arguments, _evaluate)
+        return audit.run_again(arguments, _evaluate)
     return _evaluate(arguments)
 
 

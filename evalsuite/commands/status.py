@@ -1,29 +1,115 @@
-"""`evalsuite status`: how far an evaluation is, what failed in it, and what waits in the queue."""
+"""`evalsuite status`: how far an evaluation is, what failed in it, and what waits in the queue.
+
+Whether a run goes on is seen by its growing files: to try its lock could take it away from the evaluation.
+"""
 
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalsuite.commands.operations import checks
 from evalsuite.commands.options import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import clear, duration, line, print_json, table
-from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.launch import progress
-from evalsuite.launch.progress import EvaluationState
+from evalsuite.core.model import Attempt, Case, Run
 from evalsuite.launch.remote import allocations
 from evalsuite.logs.formatting import rate
-from evalsuite.runs.store import Store
+from evalsuite.plan.estimate import Estimate
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import RunFolder, Store
 from evalsuite.schedulers.contract import QueuedJob
 
 EVERY_S = 10.0
 DAY_S = 86_400.0
+GROWS_S = 90.0  # samples come twice a second; a network file system may show it late
 MOST_FAILURES = 10  # listed one by one; --json has all
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunState:
+    run: Run
+    outcome: Outcome | None
+    begun_s: float | None = None  # seconds since its begin, if it goes on
+    quiet_s: float | None = None
+    waits_for: str | None = None
+    items_per_s: float | None = None  # as the journal noted it
+    unit: str | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.quiet_s is not None and self.quiet_s < GROWS_S
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome is not None and not self.outcome.ended_well
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationState:
+    runs: tuple[RunState, ...]
+    made_again: int  # starts that the infrastructure failed
+    estimated_s: float | None  # for what is left; None: nothing has ended yet
+
+    @property
+    def done(self) -> int:
+        return sum(state.outcome is not None for state in self.runs)
+
+    @property
+    def failures(self) -> tuple[RunState, ...]:
+        return tuple(state for state in self.runs if state.failed)
+
+    @property
+    def running(self) -> tuple[RunState, ...]:
+        return tuple(state for state in self.runs if state.running)
+
+    def of(self, case: Case) -> tuple[RunState, ...]:
+        return tuple(state for state in self.runs if state.run.case == case)
+
+
+NOT_BEGUN = EvaluationState(runs=(), made_again=0, estimated_s=None)
+
+
+def read_state(store: Store, now_s: float) -> EvaluationState:
+    """*now_s*: Unix time. Raises EvalsuiteError if no evaluation was begun."""
+    plan = store.plan()
+    if plan is None:
+        raise EvalsuiteError.of("launch.none_begun", path=store.root)
+    attempts = {state.run: state for state in store.journal.attempts()}  # the last of each run
+    runs = [Run(case=case, repeat=repeat) for repeat in range(plan.repeats) for case in plan.cases]
+    further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where needed
+    runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))
+    states = [_run_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
+    estimate = Estimate([(state.run, state.outcome.duration_s or 0.0) for state in states if state.outcome])
+    return EvaluationState(
+        runs=tuple(states),
+        made_again=len(list(store.root.glob("*/infrastructure-r*"))),
+        estimated_s=estimate.total([state.run for state in states if state.outcome is None]),
+    )
+
+
+def _run_state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) -> RunState:
+    if folder.finished:
+        value, unit = (last.items_per_s, last.unit) if last else (None, None)
+        return RunState(run=run, outcome=folder.outcome(), items_per_s=value, unit=unit)
+    times = _times(folder.path)
+    if not times:
+        return RunState(run=run, outcome=None)
+    begun_s, quiet_s = now_s - min(times), max(0.0, now_s - max(times))
+    return RunState(run=run, outcome=None, begun_s=begun_s, quiet_s=quiet_s, waits_for=folder.waiting())
+
+
+def _times(folder: Path) -> list[float]:
+    times = []
+    for file in folder.iterdir() if folder.is_dir() else ():
+        try:
+            times.append(file.stat().st_mtime)
+        except OSError:  # it was taken away meanwhile
+            continue
+    return times
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,9 +130,7 @@ def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
     for root in roots:
         store = Store(root)
         waits = bool(jobs) and root.is_dir() and store.plan() is None  # its job was submitted and has not begun
-        states[root] = progress.NOT_BEGUN if waits else progress.read(store, time.time())
-    if arguments.metrics:
-        files.write_named(arguments.metrics, checks.fill("metrics.txt.j2", states=states))
+        states[root] = NOT_BEGUN if waits else read_state(store, time.time())
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in states.items()]
         print_json(facts if len(roots) > 1 else _facts(states[roots[0]], jobs))

@@ -1,8 +1,6 @@
 """What is said while runs are made: which one of how many, and how it ended."""
 
-from argparse import Namespace
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from evalsuite.cli import main
 from evalsuite.commands import run as command
 from evalsuite.commands.printing.terminal import RunProgress
-from evalsuite.commands.report import _arguments_again, exit_code
+from evalsuite.commands.report import exit_code
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Measurement, Run, Skip, Verdict
 from evalsuite.plan.estimate import Estimate
@@ -96,11 +94,3 @@ def test_edited_and_spoilt_run_folders_are_named_on_the_terminal(tmp_path, capsy
     assert f"check {CASE.id}/r0: changed since the run ended: log.n0.txt" in english
     assert f"check {CASE.id}/r1: " in english and "r2" not in english
     assert f"请检查 {CASE.id}/r0：" in capsys.readouterr().err
-
-
-def test_a_command_to_go_on_with_brings_what_this_one_was_given(tmp_path):
-    given = Namespace(adapters=[Path("mine"), Path("a b")], dialects=[Path("logs.py")], runs=tmp_path)
-
-    said = _arguments_again(given, SimpleNamespace(recorded_elsewhere=False))
-
-    assert said == f" --adapters mine --adapters 'a b' --dialects logs.py --runs {tmp_path}"

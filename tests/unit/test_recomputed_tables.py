@@ -7,8 +7,7 @@ import corruptions
 import pytest
 
 from evalsuite import cli
-from evalsuite.commands import run
-from evalsuite.commands.evidence import again
+from evalsuite.commands import audit, run
 from evalsuite.core.errors import Exit
 from tests import sources
 from tools import recompute_tables
@@ -43,7 +42,7 @@ def test_a_case_of_a_report_run_again_is_inside_or_outside_its_interval(tmp_path
         summary["runs"] = [run | {"value": 2 * run["value"], "inputs": {"data": "imagenet"}} for run in summary["runs"]]
     file.write_text(json.dumps(facts))
     for trusted in (False, True):
-        monkeypatch.setattr(again.audit, "checked", lambda asked: (facts, [])) if trusted else None
+        monkeypatch.setattr(audit, "checked", lambda asked: (facts, [])) if trusted else None
         assert cli.main([*words, str(tmp_path / "c")]) == Exit.CRITERION_FAILED
         said = capsys.readouterr().out
         assert ("outside the published 125.4" in said and "imagenet" in said) == trusted

@@ -122,7 +122,7 @@ def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, ca
     assert "no evaluation was started here" in capsys.readouterr().err
 
 
-def test_watching_goes_on_until_nothing_is_left_and_writes_metrics_each_time(store, capsys, monkeypatch, tmp_path):
+def test_watching_goes_on_until_nothing_is_left(store, capsys, monkeypatch):
     def pass_time(seconds):
         for repeat in (3, 4):
             run = Run(case=CASE, repeat=repeat)
@@ -130,12 +130,8 @@ def test_watching_goes_on_until_nothing_is_left_and_writes_metrics_each_time(sto
             store.folder(run).write_outcome(Outcome(status="failed", reason="exit code 1", duration_s=30.0))
 
     monkeypatch.setattr(status_command.time, "sleep", pass_time)
-    metrics = tmp_path / "metrics"
 
-    assert cli.main(["status", "--runs", str(store.root), "--watch", "--metrics", str(metrics)]) == Exit.DONE
+    assert cli.main(["status", "--runs", str(store.root), "--watch"]) == Exit.DONE
 
     said = capsys.readouterr().out
     assert said.index("3 of 5 runs done") < said.index("5 of 5 runs done")
-    assert f'evalsuite_runs_done{{folder="{store.root}"}} 5' in metrics.read_text()
-    (link := tmp_path / "stdout").symlink_to(metrics)
-    assert cli.main(["status", "--runs", str(store.root), "--metrics", str(link)]) == Exit.USAGE and link.is_symlink()

@@ -1,4 +1,4 @@
-"""A result as other programs read it: JUnit XML, annotations and summary of a CI job, OpenMetrics."""
+"""A result as other programs read it: JUnit XML, annotations and summary of a CI job."""
 
 import argparse
 import functools
@@ -54,12 +54,11 @@ def fill(template: str, /, **facts: object) -> bytes:
     return names.without_unseen(text).encode("utf-8", "backslashreplace")
 
 
-def tell(checks: Sequence[Check], arguments: argparse.Namespace, **further: object) -> None:
+def tell(checks: Sequence[Check], arguments: argparse.Namespace) -> None:
     """Writes what *arguments* name; where GitHub runs this job, annotations and a table in the job's summary."""
-    facts = {"checks": checks, "n": Counter(check.outcome for check in checks), **further}
-    for option, template in {"junit": "junit.xml.j2", "metrics": "metrics.txt.j2"}.items():
-        if file := getattr(arguments, option, None):
-            files.write_named(file, fill(template, **facts))
+    facts = {"checks": checks, "n": Counter(check.outcome for check in checks)}
+    if arguments.junit:
+        files.write_named(arguments.junit, fill("junit.xml.j2", **facts))
     if os.environ.get("GITHUB_ACTIONS") == "true" and (said := fill("annotations.txt.j2", **facts).strip()):
         note(said.decode())
     if place := os.environ.get("GITHUB_STEP_SUMMARY"):

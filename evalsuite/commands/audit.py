@@ -5,30 +5,35 @@ import contextlib
 import itertools
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__
 from evalsuite.audit import own_files, raw_files
 from evalsuite.commands import report
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options import add_arguments, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
 from evalsuite.core import files
-from evalsuite.core.errors import Contradicts, EvalsuiteError, Exit, Gone, for_terminal
+from evalsuite.core.errors import Contradicts, EvalsuiteError, Exit, Gone, NothingMeasured, did_you_mean, for_terminal
 from evalsuite.core.files import MOST_SUMMARY_BYTES
+from evalsuite.core.findings import BusyMachine
 from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import INPUTS, Summary
 from evalsuite.finished import finished, manifest
 from evalsuite.launch import signing
 from evalsuite.logs.text import logfile
 from evalsuite.report import forms
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
+from evalsuite.results import evaluation
+from evalsuite.results.judge import rerun_command
+from evalsuite.results.measure.summary import valid
 from evalsuite.results.publish import log_copies
 from evalsuite.runs import archive, merged
-from evalsuite.runs.store import folder_name
+from evalsuite.runs.store import Store, folder_name
 
 LEAST_DIGITS = 12  # of a seal
 PRINTS = 2  # one print of some forty by a busy browser had other bytes
@@ -160,14 +165,14 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
     written = manifest.read(folder)
     languages = written.languages if written else LANGUAGES
     for only in [cases] if others else [None, cases]:  # of report, of compare
-        evaluation = report.evaluate(store, arguments, languages, None, only=only, recorded_elsewhere=elsewhere)
-        if identity.build_hash(evaluation) == facts["input_sha256"]:
+        evaluated = report.evaluate(store, arguments, languages, None, only=only, recorded_elsewhere=elsewhere)
+        if identity.build_hash(evaluated) == facts["input_sha256"]:
             break
-    if unknown := next(report.unknown_dialects(evaluation, search_paths(arguments)), None):
+    if unknown := next(report.unknown_dialects(evaluated, search_paths(arguments)), None):
         yield Gone(unknown)
         return
-    yield from raw_files.noted([run for summary in evaluation.summaries for run in summary.measurements], store)
-    book = Book(evaluation=identity.ordered(evaluation))
+    yield from raw_files.noted([run for summary in evaluated.summaries for run in summary.measurements], store)
+    book = Book(evaluation=identity.ordered(evaluated))
     found: list[EvalsuiteError] = []
     for _ in range(PRINTS if "pdf" in names else 1):
         with files.scratch("audit") as again:
@@ -178,3 +183,51 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         if not found:
             break
     yield from found
+
+
+# `run --again REPORT CASE`: a case of a report run again here, and its value beside the published one
+
+
+def run_again(arguments: argparse.Namespace, measure: Callable[[argparse.Namespace], int]) -> int:
+    """*measure*: runs what is missing of the cases that arguments of `run` name."""
+    folder, case = Path(arguments.again[0]), arguments.again[1]
+    _, wrong = checked(argparse.Namespace(report=folder, seal=None, signed_by=None))
+    if wrong:
+        return print_wrong(wrong)
+    published = {summary.case.id: summary for summary in valid(finished.read(folder).summaries)}
+    if case not in published:
+        near = did_you_mean(case, published)
+        raise EvalsuiteError.of("commands.reproduce_case", path=folder, case=case, n=len(published), near=near)
+    words = rerun_command.words("run", [published[case].case], repeats=published[case].n)
+    parser = argparse.ArgumentParser(prog="evalsuite run", allow_abbrev=False, add_help=False)
+    add_arguments(parser, "run")
+    given = parser.parse_args(words[words.index("run") + 1 :])
+    for name, value in vars(arguments).items():
+        if value != parser.get_default(name):
+            setattr(given, name, value)
+    measure(given)
+    here = evaluation.evaluate(Store(given.runs), only=[published[case].case], places=search_paths(given))
+    if not (measured := valid(here.summaries)):
+        raise NothingMeasured.of("commands.reproduce_nothing", path=given.runs, case=case)
+    return _print_beside(published[case], measured[0])
+
+
+def _print_beside(published: Summary, here: Summary) -> int:
+    interval, value = published.items_per_s, here.items_per_s.value
+    state, between = "no_interval", f"{interval.value:.6g}"
+    if interval.low is not None and interval.high is not None:
+        state = "inside" if interval.low <= value <= interval.high else "outside"
+        between = f"{interval.low:.6g}–{interval.high:.6g}"
+    line(say(f"again.{state}", case=here.case.id, value=f"{value:.6g}", unit=here.unit, published=between))
+    if busy := sum(isinstance(found, BusyMachine) for run in here.measurements for found in run.findings):
+        line(say("again.busy", n=busy))
+    for theirs, ours in zip(_made_of(published), _made_of(here), strict=True):
+        if theirs != ours:
+            line(say("again.differs", theirs=theirs, ours=ours))
+    return {"inside": Exit.DONE, "outside": Exit.CRITERION_FAILED}.get(state, Exit.UNDETERMINED)
+
+
+def _made_of(summary: Summary) -> list[str]:
+    runs = [run for run in summary.measurements if run.counts]
+    each = [(run.environment, run.framework_version, *map(run.inputs.get, INPUTS)) for run in runs]
+    return [", ".join(dict.fromkeys(str(value or "—") for value in values)) for values in zip(*each, strict=True)]

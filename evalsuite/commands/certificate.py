@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from evalsuite.commands.operations import checks
+from evalsuite.commands import checks
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
 from evalsuite.core import expressions, files

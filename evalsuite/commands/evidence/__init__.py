@@ -1,1 +1,0 @@
-"""The doors to evidence: audit, archive, and figures that others published."""

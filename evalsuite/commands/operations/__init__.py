@@ -1,1 +1,0 @@
-"""What an evaluation tells those who operate it: CI services, monitors, certificates."""
