@@ -61,7 +61,8 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
         rows = [asdict(replace(each, findings=())) | {"findings": [*map(document, each.findings)]} for each in results]
         print_json(redaction.redact_value(rows))
         return
-    for alike in _group_alike(results):
+    keys = (place if each.run else (each.status, each.reason) for place, each in enumerate(results))
+    for alike in by_key(zip(keys, results, strict=True)).values():
         first = alike[0]
         if len(alike) > MOST_ALIKE:
             said = {"status": i18n.status(first.status), "reason": worded(first.reason or "")}
@@ -78,11 +79,6 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
     left = len(results) - made - cited
     told = {"made": made, "left": left, **({"cited": cited} if cited else {})}
     print(say("import.made_citing" if cited else "import.made", **told))
-
-
-def _group_alike(results: Sequence[Imported]) -> list[list[Imported]]:
-    keys = (place if each.run else (each.status, each.reason) for place, each in enumerate(results))
-    return list(by_key(zip(keys, results, strict=True)).values())
 
 
 def _printable(text: str) -> str:

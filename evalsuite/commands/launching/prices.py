@@ -1,7 +1,7 @@
 """What the runs to be made will take, in sentences: for `plan`, and before `run` and `compare` start anything."""
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.i18n import say
@@ -30,13 +30,11 @@ def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
     if {run.case for run in left} - {run.case for run in known}:
         known |= dict(_durations(store.finished()[:MOST_READ]))
     frameworks = () if known or plan.spec.expected_run_s else {run.case.framework for run in left}
-    elsewhere = Estimate(list(_recorded(frameworks))) if frameworks else None
+    elsewhere = None
+    if frameworks:
+        folder = archive.unpack_outcomes(paths.DATA / "recorded.zip", [f"{name}-" for name in frameworks])
+        elsewhere = Estimate(list(_durations(Store(folder).finished())))
     return Estimate(list(known.items()), plan.spec.expected_run_s, elsewhere)
-
-
-def _recorded(frameworks: Collection[str]) -> Iterator[tuple[Run, float]]:
-    folder = archive.unpack_outcomes(paths.DATA / "recorded.zip", [f"{name}-" for name in frameworks])
-    return _durations(Store(folder).finished())
 
 
 def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
