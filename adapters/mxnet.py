@@ -5,31 +5,15 @@ from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
-    reference_bert,
-    reference_bert_unsupported,
-    reference_cifar10,
-    reference_cifar10_arguments,
-    reference_text_arguments,
+    reference_recipes,
     reference_unsupported,
 )
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 
-def _command(script: str, arguments: tuple[str, ...]) -> Command:
+def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     return Command(argv=("{python}", f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
-
-
-def _resnet50(case: Case) -> Command:
-    return _command("mxnet_resnet50.py", reference_arguments(case))
-
-
-def _bert(case: Case) -> Command:
-    return _command("mxnet_bert.py", reference_text_arguments(case))
-
-
-def _cifar10(case: Case) -> Command:
-    return _command("mxnet_cifar10.py", reference_cifar10_arguments(case))
 
 
 def _no_xla(case: Case) -> str | None:
@@ -44,7 +28,7 @@ _RESNET50 = Recipe(
     kind="reference",
     dialect="mxnet_speedometer",
     scope="own",  # of dist_sync: each worker's Speedometer counts its own batches
-    command=_resnet50,
+    command=lambda case: _command(case, "mxnet_resnet50.py", reference_arguments(case)),
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
     amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
@@ -59,17 +43,15 @@ _RESNET50 = Recipe(
     source="mxnet.gluon.model_zoo.vision.ResNetV1, with the bottlenecks of v1.5",
     equivalence="mxnet_equivalence.py",
 )
+_SOURCES = {
+    "resnet50_cifar10": _RESNET50.source,
+    "mobilenetv2_cifar10": "adapters/workloads/mxnet_mobilenetv2.py",
+}
 ADAPTER = Adapter(
     name="mxnet",
     title="MXNet",
     recipes=(
         _RESNET50,
-        *reference_bert(
-            _RESNET50,
-            command=_bert,
-            unsupported=lambda case: _no_xla(case) or reference_bert_unsupported(case),
-            source="adapters/workloads/mxnet_bert.py",
-        ),
-        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/mxnet_mobilenetv2.py"),
+        *reference_recipes("mxnet", _RESNET50, _command, ("bert", "cifar10"), sources=_SOURCES, refusal=_no_xla),
     ),
 )

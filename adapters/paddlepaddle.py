@@ -7,18 +7,8 @@ from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
-    reference_bert,
-    reference_bert_unsupported,
-    reference_cifar10,
-    reference_cifar10_arguments,
-    reference_face,
-    reference_face_arguments,
-    reference_gpt2,
-    reference_gpt2_unsupported,
-    reference_text_arguments,
+    reference_recipes,
     reference_unsupported,
-    reference_wide_deep,
-    reference_wide_deep_arguments,
 )
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -42,30 +32,6 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     )
 
 
-def _resnet50(case: Case) -> Command:
-    return _command(case, "paddlepaddle_resnet50.py", reference_arguments(case))
-
-
-def _bert(case: Case) -> Command:
-    return _command(case, "paddlepaddle_bert.py", reference_text_arguments(case))
-
-
-def _gpt2(case: Case) -> Command:
-    return _command(case, "paddlepaddle_gpt2.py", reference_text_arguments(case))
-
-
-def _face(case: Case) -> Command:
-    return _command(case, "paddlepaddle_face.py", reference_face_arguments(case))
-
-
-def _wide_deep(case: Case) -> Command:
-    return _command(case, "paddlepaddle_wide_deep.py", reference_wide_deep_arguments(case))
-
-
-def _cifar10(case: Case) -> Command:
-    return _command(case, "paddlepaddle_cifar10.py", reference_cifar10_arguments(case))
-
-
 def _no_amp_on_cpu(case: Case) -> str | None:
     """paddle/amp/auto_cast.py (3.3.1): "amp_guard can only be enabled on CUDAPlace, XPUPlace, and CustomPlace"."""
     if case.precision == "amp" and case.device == "cpu":
@@ -78,7 +44,7 @@ _RESNET50 = Recipe(
     model="resnet50_v1.5",
     kind="reference",
     dialect="paddleclas",
-    command=_resnet50,
+    command=lambda case: _command(case, "paddlepaddle_resnet50.py", reference_arguments(case)),
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
     amp="paddle.amp O1: float16 with loss scaling on GPU, none on CPU",
@@ -94,36 +60,24 @@ _RESNET50 = Recipe(
     source="paddle.vision.models.resnet50",
     equivalence="paddlepaddle_equivalence.py",
 )
-_BERT = reference_bert(
-    _RESNET50,
-    dialect="paddlenlp_bert",
-    command=_bert,
-    unsupported=lambda case: _no_amp_on_cpu(case) or reference_bert_unsupported(case),
-    source="paddle.nn.TransformerEncoder",
+_OTHERS = reference_recipes(
+    *("paddlepaddle", _RESNET50, _command),
+    sources={
+        "bert": "paddle.nn.TransformerEncoder",
+        "resnet50_cifar10": _RESNET50.source,
+        "mobilenetv2_cifar10": "paddle.vision.models.mobilenet_v2",
+    },
+    refusal=_no_amp_on_cpu,
 )
+
+
+def _of_text(recipe: Recipe) -> Recipe:
+    pins = None if recipe.model.startswith("bert_") else recipe.requirements_gpu  # layer_norm_eps is newer than 2.6.2
+    return replace(recipe, dialect="paddlenlp_bert", requirements_gpu=pins)
+
+
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
-    recipes=(
-        _RESNET50,
-        *(replace(each, requirements_gpu=None) for each in _BERT),  # wants layer_norm_eps, which is newer than 2.6.2
-        *reference_gpt2(
-            _BERT[1],
-            command=_gpt2,
-            source="adapters/workloads/paddlepaddle_gpt2.py",
-            unsupported=lambda case: _no_amp_on_cpu(case) or reference_gpt2_unsupported(case),
-        ),
-        *reference_face(
-            _RESNET50,
-            command=_face,
-            source="adapters/workloads/paddlepaddle_face.py",
-        ),
-        *reference_wide_deep(
-            _RESNET50,
-            command=_wide_deep,
-            source="adapters/workloads/paddlepaddle_wide_deep.py",
-            unsupported=_no_amp_on_cpu,
-        ),
-        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="paddle.vision.models.mobilenet_v2"),
-    ),
+    recipes=(_RESNET50, *(_of_text(each) if each.unit == "sequences/s" else each for each in _OTHERS)),
 )

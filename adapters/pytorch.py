@@ -4,20 +4,12 @@ from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
-    host_reduced,
+    SPLIT_CLASSIFIER,
+    of_script,
     reference_arguments,
-    reference_bert,
-    reference_cifar10,
-    reference_cifar10_arguments,
-    reference_face,
-    reference_face_arguments,
-    reference_gpt2,
     reference_patterns,
-    reference_text_arguments,
+    reference_recipes,
     reference_unsupported,
-    reference_wide_deep,
-    reference_wide_deep_arguments,
-    split_face,
 )
 from evalsuite.core.model import Case
 
@@ -43,44 +35,12 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     )
 
 
-def _resnet50(case: Case) -> Command:
-    return _command(case, "pytorch_resnet50.py", reference_arguments(case))
-
-
-def _bert(case: Case) -> Command:
-    return _command(case, "pytorch_bert.py", reference_text_arguments(case))
-
-
-def _gpt2(case: Case) -> Command:
-    return _command(case, "pytorch_gpt2.py", reference_text_arguments(case))
-
-
-def _face(case: Case) -> Command:
-    return _command(case, "pytorch_face.py", reference_face_arguments(case))
-
-
-def _split_face(case: Case) -> Command:
-    return _command(case, "pytorch_split_face.py", reference_face_arguments(case))
-
-
-def _wide_deep(case: Case) -> Command:
-    return _command(case, "pytorch_wide_deep.py", reference_wide_deep_arguments(case))
-
-
-def _host_reduce(case: Case) -> Command:
-    return _command(case, "pytorch_host_reduce.py", reference_cifar10_arguments(case))
-
-
-def _cifar10(case: Case) -> Command:
-    return _command(case, "pytorch_cifar10.py", reference_cifar10_arguments(case))
-
-
 _RESNET50 = Recipe(
     name="reference-resnet50",
     model="resnet50_v1.5",
     kind="reference",
     dialect="pytorch_examples",
-    command=_resnet50,
+    command=lambda case: _command(case, "pytorch_resnet50.py", reference_arguments(case)),
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
     amp="torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU",
@@ -96,21 +56,32 @@ _RESNET50 = Recipe(
     source="torchvision.models.resnet50",
     equivalence="pytorch_equivalence.py",
 )
-_BERT = reference_bert(_RESNET50, command=_bert, source="torch.nn.TransformerEncoder")
-_CIFAR10 = reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="torchvision.models.mobilenet_v2")
-_FACE = reference_face(_RESNET50, command=_face, source="adapters/workloads/pytorch_face.py")
+_OTHERS = reference_recipes(
+    *("pytorch", _RESNET50, _command),
+    sources={
+        "bert": "torch.nn.TransformerEncoder",
+        "resnet50_cifar10": _RESNET50.source,
+        "mobilenetv2_cifar10": "torchvision.models.mobilenet_v2",
+    },
+)
 ADAPTER = Adapter(
     name="pytorch",
     title="PyTorch",
     recipes=(
         _RESNET50,
-        *_BERT,
-        *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/pytorch_gpt2.py"),
-        *_FACE,
-        *(split_face(each, _split_face, "adapters/workloads/pytorch_split_face.py") for each in _FACE),
-        *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/pytorch_wide_deep.py"),
-        *_CIFAR10,
+        *_OTHERS,
         reference_patterns(_RESNET50, "pytorch_patterns.py"),
-        *(host_reduced(each, _host_reduce, "adapters/workloads/pytorch_host_reduce.py") for each in _CIFAR10),
+        *of_script(
+            (each for each in _OTHERS if each.model.startswith("face_")),
+            # each process sees other gradients of the head, so a loss scale would have to be agreed on
+            *(_command, "pytorch_split_face", "split"),
+            facts={**REFERENCE_FACTS, "parallel_layout": SPLIT_CLASSIFIER},
+        ),
+        *of_script(
+            (each for each in _OTHERS if each.model.endswith("_cifar10")),
+            _command,
+            "pytorch_host_reduce",
+            "host-reduce",
+        ),
     ),
 )

@@ -5,17 +5,9 @@ from evalsuite.contracts.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
-    reference_bert,
-    reference_cifar10,
-    reference_cifar10_arguments,
-    reference_face,
-    reference_face_arguments,
-    reference_gpt2,
     reference_patterns,
-    reference_text_arguments,
+    reference_recipes,
     reference_unsupported,
-    reference_wide_deep,
-    reference_wide_deep_arguments,
 )
 from evalsuite.core.model import Case
 
@@ -28,36 +20,12 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     )
 
 
-def _resnet50(case: Case) -> Command:
-    return _command(case, "tensorflow_resnet50.py", reference_arguments(case))
-
-
-def _bert(case: Case) -> Command:
-    return _command(case, "tensorflow_bert.py", reference_text_arguments(case))
-
-
-def _gpt2(case: Case) -> Command:
-    return _command(case, "tensorflow_gpt2.py", reference_text_arguments(case))
-
-
-def _face(case: Case) -> Command:
-    return _command(case, "tensorflow_face.py", reference_face_arguments(case))
-
-
-def _wide_deep(case: Case) -> Command:
-    return _command(case, "tensorflow_wide_deep.py", reference_wide_deep_arguments(case))
-
-
-def _cifar10(case: Case) -> Command:
-    return _command(case, "tensorflow_cifar10.py", reference_cifar10_arguments(case))
-
-
 _RESNET50 = Recipe(
     name="reference-resnet50",
     model="resnet50_v1.5",
     kind="reference",
     dialect="tf_time_history",
-    command=_resnet50,
+    command=lambda case: _command(case, "tensorflow_resnet50.py", reference_arguments(case)),
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
     amp="Keras mixed precision: bfloat16 on CPU, float16 with loss scaling on GPU",
@@ -75,17 +43,16 @@ _RESNET50 = Recipe(
     source="adapters/workloads/tensorflow_resnet50.py",
     equivalence="tensorflow_equivalence.py",
 )
-_BERT = reference_bert(_RESNET50, command=_bert, source="adapters/workloads/tensorflow_bert.py")
+_SOURCES = {
+    "resnet50_cifar10": _RESNET50.source,
+    "mobilenetv2_cifar10": "adapters/workloads/tensorflow_mobilenetv2.py",
+}
 ADAPTER = Adapter(
     name="tensorflow",
     title="TensorFlow",
     recipes=(
         _RESNET50,
-        *_BERT,
-        *reference_gpt2(_BERT[1], command=_gpt2, source="adapters/workloads/tensorflow_gpt2.py"),
-        *reference_face(_RESNET50, command=_face, source="adapters/workloads/tensorflow_face.py"),
-        *reference_wide_deep(_RESNET50, command=_wide_deep, source="adapters/workloads/tensorflow_wide_deep.py"),
+        *reference_recipes("tensorflow", _RESNET50, _command, sources=_SOURCES),
         reference_patterns(_RESNET50, "tensorflow_patterns.py"),
-        *reference_cifar10(_RESNET50, _cifar10, mobilenetv2_source="adapters/workloads/tensorflow_mobilenetv2.py"),
     ),
 )

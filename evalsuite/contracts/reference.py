@@ -1,8 +1,8 @@
 """What reference workloads share: arguments, sizes and refusals; and the facts of official scripts."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TypedDict, Unpack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evalsuite.contracts.adapter import INPUT_SIZES, Command, Recipe
 from evalsuite.core.decode import whole
@@ -40,20 +40,7 @@ REFERENCE_FACTS = {  # by `data/criteria/facts.toml`, for images
     "weight_decay": "L2",
 }
 BERT_LENGTH = {"sequence_length": ("128",)}  # of official BERT scripts
-GPT2_POSITIONS = 1024  # rows of its position embeddings
-BERT_POSITIONS = 512  # rows of its position embeddings
 CIFAR10_SIZE = "32"
-FACE_SIZE = "112"
-WIDE_DEEP_FIELDS = "28 + 13"  # 28 ids and 13 numbers
-
-
-class Own(TypedDict, total=False):
-    """What the recipes of a framework have of their own."""
-
-    command: Callable[[Case], Command]
-    source: str
-    dialect: str
-    unsupported: Callable[[Case], str | None]
 
 
 def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
@@ -79,12 +66,6 @@ def reference_on_one_device(case: Case, framework: str) -> str | None:
     return reference_unsupported(case)
 
 
-def reference_text_arguments(case: Case) -> tuple[str, ...]:
-    """Of BERT and GPT-2, whose size ends the model's name: `bert_tiny`."""
-    size = case.model.rpartition("_")[2]
-    return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
-
-
 def _needs_length(least: int, most: int, id: str) -> Callable[[Case], str | None]:
     def refusal(case: Case) -> str | None:
         length = input_size(case, "sequence_length")
@@ -95,103 +76,118 @@ def _needs_length(least: int, most: int, id: str) -> Callable[[Case], str | None
     return refusal
 
 
-reference_bert_unsupported = _needs_length(8, BERT_POSITIONS, "core.bert_length")
-reference_gpt2_unsupported = _needs_length(2, GPT2_POSITIONS, "core.gpt2_length")
+Launch = Callable[[Case, str, tuple[str, ...]], Command]
+"""How a framework starts a script of `workloads` with its arguments."""
 
 
-def reference_bert(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe]:
-    """BERT-Base and BERT-Tiny, like *resnet50* but for what is given."""
-    ours = replace(replace(resnet50, unsupported=reference_bert_unsupported), **own)
-    base, tiny = (
-        replace(
-            ours,
-            name=f"reference-bert-{size}",
-            model=f"bert_{size}",
-            unit="sequences/s",
-            options={"sequence_length": ()},
-            facts={**resnet50.facts, "optimiser": "adam", "weight_decay": "decoupled"},
-            equivalence=resnet50.equivalence if size == "tiny" else "",
-        )
-        for size in ("base", "tiny")
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """The recipes of one script: names of models, and in what they differ from ResNet-50's."""
+
+    models: tuple[str, ...]
+    arguments: Callable[[Case], tuple[str, ...]]
+    unit: str = "images/s"
+    options: Mapping[str, tuple[str, ...]]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    unsupported: Callable[[Case], str | None] | None = None  # None: as of ResNet-50
+
+
+def _text(names: tuple[str, ...], least: int, most: int, id: str) -> Workload:
+    """BERT or GPT-2, whose size ends the model's name: `bert_tiny`."""
+
+    def arguments(case: Case) -> tuple[str, ...]:
+        size = case.model.rpartition("_")[2]
+        return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
+
+    return Workload(
+        models=names,
+        arguments=arguments,
+        unit="sequences/s",
+        options={"sequence_length": ()},
+        facts={"optimiser": "adam", "weight_decay": "decoupled"},
+        unsupported=_needs_length(least, most, id),
     )
-    return base, tiny
 
 
-def reference_gpt2(bert: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe]:
-    """GPT-2 small and its two-layer variant, like *bert* but for what is given."""
-    ours = replace(replace(bert, unsupported=reference_gpt2_unsupported), **own)
-    small, tiny = (
-        replace(ours, name=f"reference-gpt2-{size}", model=f"gpt2_{size}", equivalence=equivalence)
-        for size, equivalence in (("124m", ""), ("tiny", bert.equivalence))
-    )
-    return small, tiny
-
-
-def reference_wide_deep_arguments(case: Case) -> tuple[str, ...]:
-    return reference_arguments(case, "--size", "tiny" if case.model.endswith("_tiny") else "full")
-
-
-def reference_wide_deep(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe]:
-    """Wide & Deep on Criteo's fields and its variant for a CPU, like *resnet50* but for what is given."""
-    full = replace(
-        replace(replace(resnet50, unsupported=lambda case: None), **own),
-        name="reference-wide-deep",
-        model="wide_and_deep",
+WORKLOADS = {  # the end of the script's name → its recipes
+    # rows of the position embeddings: 512 and 1024
+    "bert": _text(("bert_base", "bert_tiny"), 8, 512, "core.bert_length"),
+    "gpt2": _text(("gpt2_124m", "gpt2_tiny"), 2, 1024, "core.gpt2_length"),
+    "face": Workload(
+        models=("face_r50", "face_r100", "face_tiny"),
+        arguments=lambda case: reference_arguments(case, "--size", case.model.removeprefix("face_")),
+        options={"image_size": ("112",)},
+    ),
+    "wide_deep": Workload(
+        models=("wide_and_deep", "wide_and_deep_tiny"),
+        arguments=lambda case: reference_arguments(case, "--size", "tiny" if case.model.endswith("_tiny") else "full"),
         unit="samples/s",
         options={},
-        facts={**resnet50.facts, "optimiser": "adam", "weight_decay": "none", "input_size": WIDE_DEEP_FIELDS},
-        equivalence="",
-    )
-    tiny = replace(full, name="reference-wide-deep-tiny", model="wide_and_deep_tiny", equivalence=resnet50.equivalence)
-    return full, tiny
+        facts={"optimiser": "adam", "weight_decay": "none", "input_size": "28 + 13"},  # ids and numbers
+        unsupported=lambda case: None,
+    ),
+    "cifar10": Workload(
+        models=("resnet50_cifar10", "mobilenetv2_cifar10"),
+        arguments=lambda case: reference_arguments(case, "--model", case.model.removesuffix("_cifar10")),
+        options={"image_size": (CIFAR10_SIZE,)},
+    ),
+}
 
 
-def reference_face_arguments(case: Case) -> tuple[str, ...]:
-    return reference_arguments(case, "--size", case.model.removeprefix("face_"))
+def reference_recipes(
+    framework: str,
+    resnet50: Recipe,
+    launch: Launch,
+    workloads: Iterable[str] = tuple(WORKLOADS),
+    *,
+    sources: Mapping[str, str],
+    refusal: Callable[[Case], str | None] = lambda case: None,
+) -> tuple[Recipe, ...]:
+    """Those of *workloads*, like *resnet50* but for what each has of its own.
 
-
-def reference_face(resnet50: Recipe, **own: Unpack[Own]) -> tuple[Recipe, Recipe, Recipe]:
-    """IResNet-50, -100 and a small one with an ArcFace head, like *resnet50* but for what is given."""
-    ours = replace(resnet50, **own)
-    r50, r100, tiny = (
+    *sources*: where a model is defined, by workload or model; else in `workloads`. *refusal*: what the framework
+    refuses in all of them.
+    """
+    return tuple(
         replace(
-            ours,
-            name=f"reference-face-{size}",
-            model=f"face_{size}",
-            options={"image_size": (FACE_SIZE,)},
-            equivalence=resnet50.equivalence if size == "tiny" else "",
+            resnet50,
+            name=f"reference-{model.replace('_and', '').replace('_', '-')}",
+            model=model,
+            unit=workload.unit,
+            command=_command(launch, f"{framework}_{name}", workload),
+            options=workload.options,
+            facts={**resnet50.facts, **workload.facts},
+            unsupported=_refusal(refusal, workload.unsupported or resnet50.unsupported),
+            source=sources.get(model) or sources.get(name) or f"adapters/workloads/{framework}_{name}.py",
+            equivalence=resnet50.equivalence if model.endswith(("_tiny", "_cifar10")) else "",
         )
-        for size in ("r50", "r100", "tiny")
-    )
-    return r50, r100, tiny
-
-
-def split_face(whole: Recipe, command: Callable[[Case], Command], source: str) -> Recipe:
-    """*whole* with a part of the head in each process. Proven by a test, not by a receipt."""
-    return replace(
-        whole,
-        name=f"{whole.name}-split",
-        command=command,
-        source=source,
-        facts={**whole.facts, "parallel_layout": SPLIT_CLASSIFIER},
-        amp="",  # each process sees other gradients of the head, so a loss scale would have to be agreed on
-        xla="",
-        equivalence="",
+        for name, workload in ((name, WORKLOADS[name]) for name in workloads)
+        for model in workload.models
     )
 
 
-def reference_cifar10_arguments(case: Case) -> tuple[str, ...]:
-    return reference_arguments(case, "--model", case.model.removesuffix("_cifar10"))
+def _command(launch: Launch, script: str, workload: Workload) -> Callable[[Case], Command]:
+    return lambda case: launch(case, f"{script}.py", workload.arguments(case))
 
 
-def reference_cifar10(
-    resnet50: Recipe, command: Callable[[Case], Command], mobilenetv2_source: str
-) -> tuple[Recipe, Recipe]:
-    """ResNet-50 and MobileNetV2 on images of CIFAR-10's size, like *resnet50* but for what is given."""
-    small = replace(resnet50, command=command, options={"image_size": (CIFAR10_SIZE,)})
-    resnet50_small = replace(small, name="reference-resnet50-cifar10", model="resnet50_cifar10")
-    mobilenetv2 = replace(small, name="reference-mobilenetv2-cifar10", model="mobilenetv2_cifar10")
-    return resnet50_small, replace(mobilenetv2, source=mobilenetv2_source)
+def _refusal(*reasons: Callable[[Case], str | None]) -> Callable[[Case], str | None]:
+    return lambda case: next((reason for each in reasons if (reason := each(case))), None)
+
+
+def of_script(like: Iterable[Recipe], launch: Launch, script: str, suffix: str, **changes: Any) -> Iterator[Recipe]:
+    """*like* by another script of the same workload, "pytorch_split_face". Proven by a test, not by a receipt."""
+    for recipe in like:
+        workload = next(each for each in WORKLOADS.values() if recipe.model in each.models)
+        yield replace(
+            recipe,
+            name=f"{recipe.name}-{suffix}",
+            command=_command(launch, script, workload),
+            source=f"adapters/workloads/{script}.py",
+            amp="",
+            xla="",
+            equivalence="",
+            **changes,
+        )
 
 
 def reference_patterns(resnet50: Recipe, script: str) -> Recipe:
@@ -219,12 +215,6 @@ def reference_patterns(resnet50: Recipe, script: str) -> Recipe:
         source="adapters/workloads/patterns.py",
         equivalence="",
     )
-
-
-def host_reduced(plain: Recipe, command: Callable[[Case], Command], source: str) -> Recipe:
-    """*plain* with its gradients copied to the host to be summed. Proven by a test, not by a receipt."""
-    name = f"{plain.name}-host-reduce"
-    return replace(plain, name=name, command=command, source=source, amp="", xla="", equivalence="")
 
 
 def input_size(case: Case, name: str) -> str:
