@@ -71,8 +71,6 @@ ADAPTER = Adapter(
                 "input_size": "224",
                 "data": "synthetic",
             },
-            amp="",
-            xla="",
             printed_by="every_node",
             python="3.7",
             requirements=(

@@ -104,7 +104,6 @@ ADAPTER = Adapter(
             # pretrain_gpt2.py:43 and 114 (Apex's FusedAdam is AdamW); the layout is the axis zero_stage
             facts=ADAM,
             amp="fp16, dynamic loss scale",
-            xla="",
             needs_gpu=Message("adapters.gpu_set_device"),
             outside="neither evaluation nor checkpoint before step 1000000",
             # requirements.txt; the release of that month, which NVIDIA's images do not hold
@@ -115,7 +114,6 @@ ADAPTER = Adapter(
             off_index=("APEX",),
             python="3.8",
             import_name="deepspeed",
-            package="deepspeed",
         ),
     ),
 )

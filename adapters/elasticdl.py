@@ -50,14 +50,11 @@ def _recipe(name: str, model: str, module: str) -> Recipe:
             "input_size": "32",
             "data": "cifar10",
         },
-        amp="",
-        xla="",
         printed_by="every_rank",
         outside="no validation data is given; no checkpoint is asked for",
         python="3.8",
         requirements=("elasticdl_client==0.2.0rc3",),
         import_name="elasticdl_client",
-        package="elasticdl_client",
         system=("kubectl",),
     )
 

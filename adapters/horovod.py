@@ -91,7 +91,6 @@ def _over_horovod(framework: Literal["TENSORFLOW", "PYTORCH", "MXNET"], recipe: 
         recipe,
         spawn="once",
         features=("Horovod",),
-        xla="",
         python="3.8",
         built=("horovod==0.28.1",),
         build_environment={"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1", **wanted},
@@ -118,7 +117,6 @@ ADAPTER = Adapter(
                 unsupported=_tens,
                 options={**CONTROLLER, **LOOSE},
                 facts=SYNTHETIC,
-                amp="",
                 requirements=("tensorflow-cpu==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
                 requirements_gpu=("tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
                 import_name="horovod.tensorflow",
@@ -136,7 +134,6 @@ ADAPTER = Adapter(
                 unsupported=_tens,
                 options={**CONTROLLER, **LOOSE},
                 facts=SYNTHETIC,
-                amp="",
                 # PyTorch's headers want C++17 since 2.1; 0.28.1 is compiled as C++14. 1.12 is the last whose wheel
                 # trains on a CPU without a dozen CUDA packages. It names a CUDA version: with an nvcc on the PATH,
                 # Horovod's build wants the rest of the toolkit too.

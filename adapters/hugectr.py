@@ -40,8 +40,6 @@ ADAPTER = Adapter(
             options={},
             # wdl_8gpu.py:64 (Adam over all rows), 86 and 97; solver_wrapper.hpp:135: FP32 by default.
             facts={**CLICKS, "parallel_layout": SPLIT_TABLES},
-            amp="",
-            xla="",
             needs_gpu=Message("adapters.gpu_hugectr"),
             step_bound="none",
             outside="the run is ended before the sample's first evaluation",

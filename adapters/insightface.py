@@ -120,15 +120,12 @@ ADAPTER = Adapter(
             options={**FACE_IMAGES, "classifier": ("data", "model")},
             # train.py:356 and 264, sample_config.py:118; the layout is the axis "classifier"
             facts={**FACES, "data": "emore"},
-            amp="",
-            xla="",
             needs_gpu=NEEDS_GPU,
             step_bound="none",
             outside="--verbose 1000000 keeps verification out; the run is ended within its first epoch",
             python="3.8",
             requirements_gpu=PINS_2020,
             import_name="mxnet",
-            package="mxnet-cu112",
         ),
         Recipe(
             name="partial-fc-mxnet-2020",
@@ -140,8 +137,6 @@ ADAPTER = Adapter(
             options=FACE_IMAGES,
             # train_memory.py:96 and 124, default.py:18 and 60
             facts={**FACES, "data": "glint360k", "parallel_layout": SPLIT_CLASSIFIER},
-            amp="",
-            xla="",
             needs_gpu=NEEDS_GPU,
             step_bound="none",
             outside="the run is ended within its first epoch",
@@ -154,7 +149,6 @@ ADAPTER = Adapter(
             system=("mpirun", "cmake"),
             system_gpu=("nvcc",),
             import_name="mxnet",
-            package="mxnet-cu112",
         ),
         Recipe(
             name="arcface-torch",
@@ -167,7 +161,6 @@ ADAPTER = Adapter(
             # train_v2.py:98, 116, 121 and 189, dataset.py:179: float images of one random array
             facts={**FACES, "clipping": "5.0", "data": "synthetic", "parallel_layout": SPLIT_CLASSIFIER},
             amp="native autocast, dynamic loss scale",
-            xla="",
             needs_gpu=Message("adapters.gpu_nccl"),
             step_bound="none",
             outside="the synthetic configuration has no validation targets; the run is ended within its first epoch",
@@ -178,7 +171,6 @@ ADAPTER = Adapter(
                 *("scikit-learn==1.6.1", "mxnet==1.9.1", "numpy==1.23.5", "opencv-python-headless==4.8.1.78"),
             ),
             import_name="torch",
-            package="torch",
         ),
     ),
 )

@@ -66,14 +66,13 @@ _RESNET50 = Recipe(
     command=_reference,
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
-    amp="",
+    xla=None,
     outside="it neither evaluates nor saves",
     unsupported=_reference_unsupported,
     requirements=("jax==0.10.2",),
     requirements_gpu=("jax[cuda13]==0.10.2",),
     other_wheels=(("jax[cuda12]==0.10.2",),),
     import_name="jax",
-    package="jax",
     equivalence="jax_equivalence.py",
     source="adapters/workloads/jax_resnet50.py",
 )
@@ -93,6 +92,7 @@ ADAPTER = Adapter(
             options={},
             facts={**IMAGENET, "memory_layout": "NHWC"},  # imagenet/train.py:128, 253 and 287, configs/default.py:26
             amp="float16 where half_precision, bfloat16 on TPUs",
+            xla=None,
             outside="one evaluation step and one checkpoint, both behind the last step",
             requirements=("jax==0.10.2", *FLAX),
             requirements_gpu=("jax[cuda13]==0.10.2", *FLAX),

@@ -51,7 +51,6 @@ ADAPTER = Adapter(
             facts=IMAGENET,  # imagenet.py:72 to 74, 118 and 139
             amp="native autocast to float16, dynamic loss scale",
             precisions=("bf16", "fp16", "amp-bf16", "amp-fp16"),
-            xla="",
             step_bound="none",
             outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
             requirements=(

@@ -93,7 +93,6 @@ def _recipe(
         # arguments.py:261 and 263, optimizer/__init__.py:16 (2021); core/optimizer/optimizer_config.py:209 and 250
         facts={**ADAM, "data": data},
         amp=amp,
-        xla="",
         # make: dataset_utils.py:74 (2021), megatron/core/datasets/utils.py:25; fused_kernels/build (2021)
         builds_in_checkout=True,
         needs_gpu=Message("adapters.gpu_megatron"),

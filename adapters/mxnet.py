@@ -33,20 +33,17 @@ _RESNET50 = Recipe(
     facts=REFERENCE_FACTS,
     amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
     printed_by="every_rank",
+    xla=None,
     outside="it neither evaluates nor saves",
     spawn="per_device",
     unsupported=lambda case: _no_xla(case) or reference_unsupported(case),
     requirements=("mxnet==1.9.1", "numpy==1.23.5"),  # np.bool is gone from numpy 1.24
     requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
     import_name="mxnet",
-    package="mxnet",
     source="mxnet.gluon.model_zoo.vision.ResNetV1, with the bottlenecks of v1.5",
     equivalence="mxnet_equivalence.py",
 )
-_SOURCES = {
-    "resnet50_cifar10": _RESNET50.source,
-    "mobilenetv2_cifar10": "adapters/workloads/mxnet_mobilenetv2.py",
-}
+_SOURCES = {"resnet50_cifar10": _RESNET50.source, "mobilenetv2_cifar10": "adapters/workloads/mxnet_mobilenetv2.py"}
 ADAPTER = Adapter(
     name="mxnet",
     title="MXNet",

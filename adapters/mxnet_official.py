@@ -130,7 +130,6 @@ ADAPTER = Adapter(
             options={},
             facts={**IMAGES, "data": "synthetic"},
             amp="all of it cast to float16",
-            xla="",
             scope="own",
             printed_by="every_node",
             step_bound="examples",
@@ -139,7 +138,6 @@ ADAPTER = Adapter(
             requirements=PYTHON_38,
             requirements_gpu=PYTHON_38_GPU,
             import_name="mxnet",
-            package="mxnet",
             image="nvcr.io/nvidia/mxnet:20.03-py3",
         ),
         _over_horovod(
@@ -153,7 +151,6 @@ ADAPTER = Adapter(
                 options={},
                 facts=IMAGENET,
                 amp="all of it cast to float16",
-                xla="",
                 step_bound="none",
                 outside="the run is ended within its first epoch",
                 requirements=(*PYTHON_38, *OF_GLUONCV, *NEEDED),
@@ -164,7 +161,7 @@ ADAPTER = Adapter(
                 system=("mpirun", "mpicc", "cmake"),
                 import_name="gluoncv",
                 package="mxnet",
-            ),
+            )
         ),
         _over_horovod(
             Recipe(
@@ -178,7 +175,6 @@ ADAPTER = Adapter(
                 options=BERT_LENGTH,
                 facts={**ADAM, "parallel_layout": "DP"},
                 amp="all of it cast to float16, dynamic loss scale",
-                xla="",
                 needs_gpu=GPUS_ALONE,
                 printed_by="every_rank",
                 outside="evaluation comes behind the last step; no checkpoint before step 1000000",
@@ -186,7 +182,7 @@ ADAPTER = Adapter(
                 requirements_gpu=(*PYTHON_38_GPU, "gluonnlp==0.9.1", *NEEDED),
                 import_name="gluonnlp",
                 package="mxnet",
-            ),
+            )
         ),
     ),
 )

@@ -61,7 +61,6 @@ ADAPTER = Adapter(
             outside="it evaluates once, before the first step, and saves nothing",
             requirements=("torch==2.13.0", "numpy==2.4.6"),
             import_name="torch",
-            package="torch",
             image="nvcr.io/nvidia/pytorch:26.06-py3",
         ),
     ),

@@ -91,7 +91,6 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image
         options={"data": ("synthetic", "dali-gpu", "dali-cpu", "mxnet")},
         facts=IMAGES,
         amp="MXNet AMP in NHWC, static loss scale",
-        xla="",
         needs_gpu=Message("adapters.gpu_mx"),
         printed_by=printed_by,
         outside="--mode train evaluates nothing; --save-frequency 0",

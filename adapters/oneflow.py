@@ -272,7 +272,6 @@ ADAPTER = Adapter(
             command=_reference,
             options={"image_size": ()},
             facts=REFERENCE_FACTS,
-            amp="",
             xla="nn.Graph",
             devices=("cpu",),
             outside="it neither evaluates nor saves",
@@ -281,7 +280,6 @@ ADAPTER = Adapter(
             built=BUILT_2022,
             python="3.10",  # newest with a wheel of 0.8.0
             import_name="oneflow",
-            package="oneflow",
             equivalence="oneflow_equivalence.py",
             source="adapters/workloads/oneflow_resnet50.py",
         ),
@@ -330,7 +328,6 @@ ADAPTER = Adapter(
                 unsupported=_no_ddp_with_amp,
                 facts=IMAGES,
                 amp="graph AMP, dynamic loss scale",
-                xla="",
                 printed_by="every_rank",
                 outside="--skip-eval; one epoch, saved at its end",
             )
@@ -347,7 +344,6 @@ ADAPTER = Adapter(
                 options={**launchers.REPLICA, **launchers.GPT_SIZE},
                 facts=ADAM,  # oneflow_gpt/optimizer.py:41 and 50, data.py:26
                 amp="graph AMP, dynamic loss scale",
-                xla="",
                 outside="no snapshot before step 1000000",
             ),
             "0.3.5",
@@ -365,7 +361,6 @@ ADAPTER = Adapter(
                 options={**launchers.REPLICA, **launchers.GPT_SIZE},
                 facts=ADAM,  # configs/common/optim.py:6 and 10
                 amp="graph AMP, dynamic loss scale",
-                xla="",
                 outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
                 builds_in_checkout=True,  # make in libai/data/data_utils (dataset_utils.py:59)
                 system=("make", "g++"),
@@ -385,8 +380,6 @@ ADAPTER = Adapter(
                 # wide_and_deep/train.py:65, config.py:44, models/wide_and_deep.py:54 and 60
                 facts={**CLICKS, "parallel_layout": SPLIT_TABLES},
                 unit="samples/s",
-                amp="",
-                xla="",
                 outside="--eval_interval 0",
             ),
             "scikit-learn==1.3.2",  # train.py:9
@@ -402,8 +395,6 @@ ADAPTER = Adapter(
                 # wdl_train_eval.py:151: Adam over the rows of the batch alone; lines 84, 95 and 164
                 facts={**CLICKS, "optimiser": "lazy adam", "parallel_layout": SPLIT_TABLES},
                 unit="samples/s",
-                amp="",
-                xla="",
                 outside="no evaluation before step 1000000",
             ),
             "0.2",
@@ -421,7 +412,6 @@ ADAPTER = Adapter(
                 # function.py:61, 105 and 168, ms1V3_r100.py:11 and 17
                 facts={**FACES, "data": "ms1mv3", "parallel_layout": SPLIT_CLASSIFIER},
                 amp="graph AMP to float16, no loss scale",
-                xla="",
                 step_bound="none",
                 outside="the run is ended within its first epoch",
             ),

@@ -22,12 +22,7 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
         *("--nproc_per_node", str(case.devices_per_node), "--log_dir", "{scratch}/paddle_launch"),
     )
     return Command(
-        argv=(
-            "{python}",
-            *(launcher if case.total_devices > 1 else ()),
-            f"{{workloads}}/{script}",
-            *arguments,
-        ),
+        argv=("{python}", *(launcher if case.total_devices > 1 else ()), f"{{workloads}}/{script}", *arguments),
         environment=REFERENCE_ENVIRONMENT,
     )
 
@@ -56,7 +51,6 @@ _RESNET50 = Recipe(
     requirements=("paddlepaddle==3.3.1", "setuptools==80.9.0"),  # imported without being required
     requirements_gpu=("paddlepaddle-gpu==2.6.2", "setuptools==80.9.0"),  # the newest on PyPI
     import_name="paddle",
-    package="paddlepaddle",
     source="paddle.vision.models.resnet50",
     equivalence="paddlepaddle_equivalence.py",
 )

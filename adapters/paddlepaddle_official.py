@@ -56,12 +56,7 @@ def _paddleclas(case: Case) -> Command:
     amp = ("-o", "AMP.use_amp=True", "-o", "AMP.level=O1") if case.precision == "amp" else ()
     overrides = (
         *(f"Global.device={case.device}", "Global.print_batch_step=1", "Global.eval_during_train=False"),
-        *(
-            "Global.save_interval=1000",
-            "Global.epochs=90",
-            "Global.output_dir=output",
-            "Arch.pretrained=False",
-        ),
+        *("Global.save_interval=1000", "Global.epochs=90", "Global.output_dir=output", "Arch.pretrained=False"),
         *(
             f"DataLoader.Train.sampler.batch_size={case.batch_per_device}",
             f"DataLoader.Train.dataset.image_root={lists}",
@@ -140,13 +135,11 @@ ADAPTER = Adapter(
             options={"data": ("imagenet", "dali")},
             facts=IMAGENET,
             amp="static graph decorate, dynamic loss scale",
-            xla="",
             outside="--validate=False, and --max_iter returns before anything is saved",
             python="3.8",
             requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
             requirements_gpu=None,  # the oldest paddlepaddle-gpu on PyPI is 2.5.1
             import_name="paddle",
-            package="paddlepaddle",
         ),
         Recipe(
             name="paddleclas-resnet50",
@@ -176,7 +169,6 @@ ADAPTER = Adapter(
                 "ujson==5.10.0",
             ),
             import_name="paddle",
-            package="paddlepaddle",
             requirements_gpu=None,  # the newest paddlepaddle-gpu on PyPI is 2.6.2
             image="nvcr.io/nvidia/paddlepaddle:24.12-py3",
         ),
@@ -191,14 +183,12 @@ ADAPTER = Adapter(
             options=BERT_LENGTH,
             facts=PRETRAINING,
             amp="static graph decorate, dynamic loss scale",
-            xla="",
             step_bound="none",
             outside="neither validation nor checkpoint before step 1000000",
             python="3.8",
             requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
             requirements_gpu=None,  # the oldest paddlepaddle-gpu on PyPI is 2.5.1
             import_name="paddle",
-            package="paddlepaddle",
         ),
         Recipe(
             name="paddlenlp-bert-base",
@@ -210,7 +200,6 @@ ADAPTER = Adapter(
             options={},
             facts=UNCLIPPED,
             amp="AMP O1, dynamic loss scale",
-            xla="",
             outside="no checkpoint before step 1000000; it evaluates nothing",
             # The script passes keyword arguments; since paddlenlp 2.5 they are one object. 2.4.2 imports paddle.fluid,
             # which Paddle 2.5 no longer has; pip has 2.6.2 and later, NVIDIA's image 3.0.

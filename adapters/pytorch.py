@@ -25,12 +25,7 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
         *("--master_addr", "{master_addr}", "--master_port", "{master_port}"),
     )
     return Command(
-        argv=(
-            "{python}",
-            *(launcher if case.total_devices > 1 else ()),
-            f"{{workloads}}/{script}",
-            *arguments,
-        ),
+        argv=("{python}", *(launcher if case.total_devices > 1 else ()), f"{{workloads}}/{script}", *arguments),
         environment={**REFERENCE_ENVIRONMENT, **(INDUCTOR if case.xla else {})},
     )
 
@@ -52,7 +47,6 @@ _RESNET50 = Recipe(
     requirements=("torch==2.13.0", "torchvision==0.28.0"),
     other_wheels=(("torch==2.7.1", "torchvision==0.22.1"),),  # the last on PyPI that a V100 runs
     import_name="torch",
-    package="torch",
     source="torchvision.models.resnet50",
     equivalence="pytorch_equivalence.py",
 )

@@ -39,14 +39,10 @@ _RESNET50 = Recipe(
     requirements=("tensorflow-cpu==2.15.1",),
     requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
     import_name="tensorflow",
-    package="tensorflow-cpu",
     source="adapters/workloads/tensorflow_resnet50.py",
     equivalence="tensorflow_equivalence.py",
 )
-_SOURCES = {
-    "resnet50_cifar10": _RESNET50.source,
-    "mobilenetv2_cifar10": "adapters/workloads/tensorflow_mobilenetv2.py",
-}
+_SOURCES = {"resnet50_cifar10": _RESNET50.source, "mobilenetv2_cifar10": "adapters/workloads/tensorflow_mobilenetv2.py"}
 ADAPTER = Adapter(
     name="tensorflow",
     title="TensorFlow",

@@ -165,12 +165,7 @@ def _tf_cnn(case: Case) -> Command:
     )
 
 
-GARDEN = (
-    "tf-models-official==2.15.0",
-    "tensorflow-datasets==4.9.3",
-    "tensorflow-metadata==1.14.0",
-    "protobuf==3.20.3",
-)
+GARDEN = ("tf-models-official==2.15.0", "tensorflow-datasets==4.9.3", "tensorflow-metadata==1.14.0", "protobuf==3.20.3")
 MODELS = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
 ADAPTER = Adapter(
     name="tensorflow",
@@ -209,7 +204,6 @@ ADAPTER = Adapter(
                 "PyYAML==5.4.1",
             ),
             import_name="tensorflow",
-            package="tensorflow-cpu",
         ),
         Recipe(
             name="models-resnet50-legacy",
@@ -260,7 +254,6 @@ ADAPTER = Adapter(
             options={**BERT_LENGTH, "optimiser": ("adam", "lamb")},
             facts={**ADAM, "parallel_layout": "DP"},
             amp="Keras mixed_float16, dynamic loss scale",
-            xla="",
             outside="one epoch; a checkpoint at its end",
             python="3.8",
             requirements=(
@@ -284,7 +277,6 @@ ADAPTER = Adapter(
                 "PyYAML==5.4.1",
             ),
             import_name="tensorflow",
-            package="tensorflow-cpu",
         ),
         Recipe(
             name="tf-cnn-resnet50",
@@ -304,7 +296,6 @@ ADAPTER = Adapter(
             requirements=("tensorflow-cpu==2.15.1",),
             requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
             import_name="tensorflow",
-            package="tensorflow-cpu",
             image="nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
         ),
         Recipe(
@@ -325,7 +316,6 @@ ADAPTER = Adapter(
             requirements=("tensorflow-cpu==1.15.0", "protobuf==3.19.6", "numpy==1.18.5"),
             requirements_gpu=("tensorflow-gpu==1.15.0", "protobuf==3.19.6", "numpy==1.18.5"),
             import_name="tensorflow",
-            package="tensorflow-cpu",
             image="nvcr.io/nvidia/tensorflow:20.03-tf1-py3",
         ),
     ),

@@ -44,7 +44,6 @@ ADAPTER = Adapter(
                 *("pyyaml==6.0.3", "safetensors==0.8.0", "huggingface-hub==2.4.0"),  # of its pyproject.toml
             ),
             import_name="torch",
-            package="torch",
             image="nvcr.io/nvidia/pytorch:26.06-py3",
         ),
     ),

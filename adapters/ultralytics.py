@@ -62,7 +62,6 @@ ADAPTER = Adapter(
             outside="it saves nothing and evaluates after its last epoch alone",
             requirements=("torch==2.13.0", "torchvision==0.28.0", "ultralytics==8.4.190"),
             import_name="ultralytics",
-            package="ultralytics",
             image="nvcr.io/nvidia/pytorch:26.06-py3",
         ),
     ),

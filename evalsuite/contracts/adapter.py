@@ -63,7 +63,7 @@ class Recipe:
     off_index: tuple[str, ...] = ()  # what it needs and no package index holds, by proper names: "APEX"
     python: str = "3.11"
     import_name: str = ""  # importing it proves the environment: "torch"
-    package: str = ""  # its version is the framework's: "torch"
+    package: str = ""  # its version is the framework's: "torch"; "": the imported or first one
     built: tuple[str, ...] = ()
     """Pins that are compiled against the first ones: installed after them, without build isolation and without
     pip's cache, which would hand back a Horovod that was built for another framework."""
@@ -81,9 +81,9 @@ class Recipe:
     options: Mapping[str, tuple[str, ...]] | None = None
     """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`
     decides."""
-    amp: str | None = None  # "APEX O1"; "": there is none; None: `unsupported` decides
+    amp: str | None = ""  # "APEX O1"; "": there is none; None: `unsupported` decides
     precisions: tuple[Precision, ...] = ()  # that the script takes beside fp32 and amp
-    xla: str | None = None  # likewise the graph compiler
+    xla: str | None = ""  # likewise the graph compiler
     features: tuple[str, ...] = ()
     """What the script runs on beside the framework, by proper names: "Horovod", "APEX". A data loader or a compiler
     that is an axis is added where the cases use it."""

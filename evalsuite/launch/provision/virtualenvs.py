@@ -113,7 +113,8 @@ def packages(recipe: Recipe, kind: str, device: Device) -> Mapping[str, str]:
 def framework_version(recipe: Recipe, installed: Mapping[str, str]) -> str | None:
     """The version of the framework among *installed* packages, whichever of its builds that is."""
     names = {distribution(name): version for name, version in installed.items()}
-    builds = (recipe.package, *(builder[0] for builder in (recipe.requirements, recipe.requirements_gpu) if builder))
+    first = (pins[0] for pins in (recipe.requirements, recipe.requirements_gpu) if pins)
+    builds = (recipe.package or recipe.import_name, *first)
     return next((names[name] for name in map(distribution, builds) if name in names), None)
 
 
