@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evalsuite.commands.api.loading import Results, compare, load, parse
+    from evalsuite.commands.api import Results, compare, load, parse
 
 __version__ = "0.1.0"
 __all__ = ["Results", "compare", "load", "parse"]
@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # what it takes is slow to import, and imports this
-    return getattr(importlib.import_module("evalsuite.commands.api.loading"), name)
+    return getattr(importlib.import_module("evalsuite.commands.api"), name)
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,12 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.commands.launching import prices
+from evalsuite.core import paths
 from evalsuite.core.model import Protocol, Run
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.plan.estimate import Estimate, Expected
+from evalsuite.runs import archive
+from evalsuite.runs.store import Store
 from tests.toys import CASE
 
 OTHER = replace(CASE, framework="othernet")
@@ -37,12 +40,13 @@ def test_prices_are_told_framework_by_framework_and_longer_runs_in_proportion_to
 
 
 def test_before_the_first_run_the_recorded_ones_give_a_time_that_decides_nothing():
-    recorded = list(prices._recorded({"nanogpt", "of-nobody"}))
+    unpacked = archive.unpack_outcomes(paths.DATA / "recorded.zip", ["nanogpt-", "of-nobody-"])
+    recorded = list(prices._durations(Store(unpacked).finished()))
     (elsewhere, seconds), again = recorded[0], replace(recorded[0][0], repeat=7)
     estimate = Estimate(recorded=Estimate(recorded))
     remaining = RemainingTime(150.0 + seconds / 2, estimate, clock=lambda: 0.0)
 
-    assert {run.case.framework for run, _ in recorded} == {"nanogpt"} and list(prices._recorded(())) == []
+    assert {run.case.framework for run, _ in recorded} == {"nanogpt"}
     assert estimate.expected(again) == Expected(seconds=seconds, basis="recorded")
     assert Estimate([], 9.0, Estimate(recorded)).expected(again) == Expected(seconds=9.0, basis="stated")
     assert Estimate(recorded, None, Estimate(recorded)).expected(elsewhere) == Expected(seconds=seconds, basis="own")

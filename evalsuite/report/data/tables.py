@@ -51,8 +51,8 @@ def files(folder: Path) -> list[Path]:
     return [folder / f"{name}.csv" for name in COLUMNS]
 
 
-def csv_files(book: Book) -> Mapping[str, bytes]:
-    return {name: _csv(*_texts(book, name)) for name in COLUMNS}
+def csv_files(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, bytes]:
+    return {name: _csv(*_texts(book, name)) for name in wanted or COLUMNS}
 
 
 def _texts(book: Book, name: str) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:

@@ -1,0 +1,116 @@
+"""`evalsuite.load`, `compare` and `parse`: results as data frames, for a notebook. Nothing is started or written."""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalsuite.commands.parse import read_path
+from evalsuite.core import files
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.finished import finished
+from evalsuite.logs import catalogue
+from evalsuite.logs.reading import Reading
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
+from evalsuite.report.data import tables
+from evalsuite.results.compare import changes
+from evalsuite.results.compare.changes import Changes
+from evalsuite.results.evaluation import evaluate
+from evalsuite.results.measure import measurement
+from evalsuite.runs import merged, rehearsed, sampled
+from evalsuite.runs.store import RunFolder, Store
+
+if TYPE_CHECKING:
+    import pandas
+
+STEP = ("items", "seconds", "items_per_s", "arrival_s", "loss")
+TABLES = {"runs": "runs", "cases": "summaries", "utilisation": "utilisation", "findings": "findings"}
+
+
+class Results:
+    """What `load` read: data frames `runs`, `cases`, `utilisation`, `findings`, `steps` and `samples`, with the unit in
+    the name of a column; empty: not measured."""
+
+    runs: "pandas.DataFrame"
+    cases: "pandas.DataFrame"
+    utilisation: "pandas.DataFrame"
+    findings: "pandas.DataFrame"
+
+    def __init__(self, sources: Sequence[tuple[str, Mapping[str, bytes]]], store: Store | None) -> None:
+        import pandas
+
+        seen: dict[str, str] = {}
+        for name, table in TABLES.items():
+            frames = [pandas.read_csv(io.BytesIO(each[table])).assign(source=source) for source, each in sources]
+            setattr(self, name, pandas.concat(frames, ignore_index=True))
+            for (source, _), frame in zip(sources, frames, strict=True) if name == "runs" else ():
+                runs = frame.dropna(subset="log_sha256").drop_duplicates("log_sha256").set_index("log_sha256")["run_id"]
+                for log in runs.index.intersection([*seen])[:1]:
+                    raise EvalsuiteError.of("commands.loaded_twice", path=source, run=runs[log], other=seen[log])
+                seen |= dict.fromkeys(runs.index, source)
+        self._folders = store.finished() if store else []
+
+    @cached_property
+    def steps(self) -> "pandas.DataFrame":
+        """The reports of the logs in run folders: a report keeps none."""
+        import pandas
+
+        columns = ("run_id", "source", "step", "steps", *STEP)
+        return pandas.DataFrame((row for folder in self._folders for row in _steps(folder)), columns=columns)
+
+    @cached_property
+    def samples(self) -> "pandas.DataFrame":
+        """A row for each reading of a sensor, from run folders: a report keeps none."""
+        import pandas
+
+        frames = [pandas.DataFrame(columns=["run_id", "source", "host", "at_s", "quantity", "value"])]
+        for folder in (each for each in self._folders if each.sampled_hosts()):
+            head, *rows = sampled.rows(folder)
+            long = pandas.DataFrame(rows, columns=head).melt(["host", "at_s"], var_name="quantity").dropna()
+            frames.append(long.assign(run_id=folder.run().id, source=folder.label))
+        return pandas.concat(frames, ignore_index=True) if frames[1:] else frames[0]
+
+
+def load(first: str | Path, *others: str | Path) -> Results:
+    """Folders of runs, of which several are one evaluation, and folders of finished reports."""
+    given = [Path(path) for path in (first, *others)]
+    reports = [path for path in given if (path / finished.SUMMARY).exists()]
+    roots = [path for path in given if path not in reports]
+    sources = [(str(path), _written(path)) for path in reports]
+    store = merged.store(roots) if roots else None
+    if store is not None:
+        rehearsed.refuse(store)
+        book = Book(evaluation=identity.ordered(evaluate(store)))
+        sources.append((str(roots[0]), tables.csv_files(book, TABLES.values())))
+    return Results(sources, store)
+
+
+def compare(before: str | Path, after: str | Path, *, across_environments: bool = False) -> Changes:
+    first, second = (finished.read(Path(path)).summaries for path in (before, after))
+    return changes.between(first, second, across_environments=across_environments)
+
+
+def parse(path: str | Path, *, devices: int | None = None, batch_per_device: float | None = None) -> Reading:
+    """What a log says, or the folder of `evalsuite sample`."""
+    return read_path(Path(path), devices=devices, batch_per_device=batch_per_device)[0]
+
+
+def _written(report: Path) -> Mapping[str, bytes]:
+    finished.read(report)  # refuses what is none, or is of another version
+    places = {name: report / "tables" / f"{name}.csv" for name in TABLES.values()}
+    try:
+        return {name: files.read_bytes(file, most=files.MOST_SUMMARY_BYTES) for name, file in places.items()}
+    except OSError as error:
+        raise EvalsuiteError.of("commands.no_table", path=error.filename, error=error) from error
+
+
+def _steps(folder: RunFolder) -> Iterator[Sequence[object]]:
+    try:
+        run, recipe = folder.run(), folder.command().recipe
+        read = measurement.read_logs(folder.logs(), run.case, recipe, catalogue.known(), False)
+    except EvalsuiteError:
+        return  # its row in `runs` says why
+    for row in read.steps:
+        yield (run.id, folder.label, row.index, row.steps, *(getattr(row, name) for name in STEP))

@@ -1,1 +1,0 @@
-"""What a notebook calls: typed rows of runs and reports."""
