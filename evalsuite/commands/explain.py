@@ -3,18 +3,35 @@
 import argparse
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json
 from evalsuite.commands.report import check_languages
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
-from evalsuite.report.text.explaining import Explained, explained, label
+from evalsuite.core.messages import PLACE
+from evalsuite.core.model import Finding
+from evalsuite.report.text.findings import limits, rule, with_limits
+from evalsuite.report.text.words import Words, read
 
 WIDTH = 100
 HAN = r"\u2e80-\u9fff\uff00-\uffef"
 BEFORE_A_BREAK = re.compile(rf"(?:[{HAN}]|[^\s{HAN}]+)[，。；：、？）”]*\s*")  # those signs never begin a line
+
+PARTS = ("checks", "matters", "remedy")
+LEFT_OUT = "…"  # where a finding has its numbers and names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    code: str
+    title: str
+    levels: tuple[str, ...]  # a sentence for each severity that its findings may have
+    parts: Mapping[str, str]  # checks, matters, remedy
+    says: tuple[str, ...]  # the sentences of its findings
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -80,3 +97,31 @@ def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:
             language: {"title": each.title, **each.parts, "says": list(each.says)} for language, each in words.items()
         },
     }
+
+
+def explained(code: str, language: str) -> Explained:
+    words, rules = _words(language), findings.of_code(code)
+    severities = dict.fromkeys(rule.severity for rule in rules)
+    return Explained(
+        code=code,
+        title=rule(code, words).plain(language),
+        levels=tuple(label(each, language) for each in severities or ("silent",)),
+        parts={part: with_limits(f"rules.{code}.{part}", code, words).plain(language) for part in PARTS},
+        says=tuple(_without_values(each, words) for each in rules),
+    )
+
+
+def label(name: str, language: str) -> str:
+    return _words(language)(f"explain.{name}").plain(language)
+
+
+@cache
+def _words(language: str) -> Words:
+    return read((language,))
+
+
+def _without_values(kind: type[Finding], words: Words) -> str:
+    known = limits(kind.code)
+    return PLACE.sub(
+        lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), words.sentence(f"findings.{kind.name}")
+    )

@@ -10,7 +10,7 @@ import pytest
 from evalsuite.core import paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
-from evalsuite.report.forms import parquet
+from evalsuite.report.forms import spreadsheet
 from tests import reports, synthetic
 from tools import type_pages
 
@@ -62,7 +62,7 @@ def test_duckdb_reads_ten_thousand_runs_of_reports_with_different_options_where_
             book=Book(evaluation=reports.evaluation(*found)), out=tmp_path / str(number) / "report"
         )
         tables.write(written.book, written.out / "tables")
-        parquet.write(written)
+        spreadsheet.write_parquet(written)
     (queries,) = (
         block
         for language, _, block in type_pages.FENCE.findall((HOUSE / "docs" / "python.md").read_text())

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite import cli
+from evalsuite.commands import explain
 from evalsuite.core import findings, paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.findings import RULES
+from evalsuite.core.messages import PLACE, places
 from evalsuite.core.model import Finding
-from evalsuite.report.text import explaining, numbers, words
 from evalsuite.report.text import findings as told
-from evalsuite.report.text.words import placeholders
+from evalsuite.report.text import numbers, words
 from tests import sources
 from tests.unit.test_architecture import FILES
 
@@ -101,16 +102,16 @@ def test_every_rule_has_a_file_with_all_that_is_said_of_it(code):
     file = words.RULES / f"{code}.toml"
     assert file.is_file(), f"{file.name} is missing: write what is said of the rule"
     said = tomllib.loads(file.read_text(encoding="utf-8"))
-    wanted = {"title", *explaining.PARTS, *(["says"] if findings.of_code(code) else [])}
+    wanted = {"title", *explain.PARTS, *(["says"] if findings.of_code(code) else [])}
     assert set(said) == wanted, f"{file.name}: expected {sorted(wanted)}"
     names = {rule.name for rule in findings.of_code(code)}
     assert set(said.get("says", {})) == names, f"{file.name}: expected a table [says.<name>] of each of {sorted(names)}"
     for part in wanted - {"says"}:
         assert set(said[part]) == set(SPOKEN.languages), f"{file.name}: [{part}] lacks a language"
-        assert placeholders(said[part]["en"]) <= set(findings.limits(code)), f"{file.name}: [{part}] has unknown places"
+        assert places(said[part]["en"]) <= set(findings.limits(code)), f"{file.name}: [{part}] has unknown places"
     for rule in findings.of_code(code):
-        places = {place.removesuffix("_text") for place in placeholders(said["says"][rule.name]["en"])}
-        assert places <= set(findings.kinds(rule)), f"{file.name}: [says.{rule.name}] has unknown places"
+        named = {place.removesuffix("_text") for place in places(said["says"][rule.name]["en"])}
+        assert named <= set(findings.kinds(rule)), f"{file.name}: [says.{rule.name}] has unknown places"
         detects = any(hasattr(rule, how) for how in findings.DETECTORS)
         assert detects or rule.__name__ in RAISED, f"{rule.__name__} has no detector, and is raised nowhere"
 
@@ -151,7 +152,7 @@ def test_no_finding_is_made_but_of_a_rule():
 
 def test_no_limit_is_typed_into_a_sentence():
     typed = {
-        key: WRITTEN.findall(NAMES_WITH_DIGITS.sub("", words.PLACEHOLDER.sub("", sentence)))
+        key: WRITTEN.findall(NAMES_WITH_DIGITS.sub("", PLACE.sub("", sentence)))
         for language in SPOKEN.languages
         for key, sentence in SPOKEN.tables[language].items()
         if key.startswith(("findings.", "rules."))

@@ -14,7 +14,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.sections.verdict import matrix
 from evalsuite.report.sections.verdict.matrix import Standings
-from evalsuite.report.text import candidates, findings, names, numbers, options, words
+from evalsuite.report.text import findings, names, numbers, options, words
 from evalsuite.results.compare.decisions import flags, ranking_scopes
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "range", "valid", "speedup", "efficiency")
@@ -94,7 +94,7 @@ def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
     for case in cases:
         parts = [names.framework(case.framework)]
         if scope.among == "variants":
-            parts.append(candidates.name(scope.candidate(case), scope, spoken).plain(language))
+            parts.append(options.candidate_name(scope.candidate(case), scope, spoken).plain(language))
             beside = [pair for pair in told[case.id].options if pair[0] not in scope.names]
             parts += [options.option(*pair, spoken).plain(language) for pair in beside]
         else:

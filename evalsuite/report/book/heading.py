@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from evalsuite.core.author_document import BothLanguages, LabDocument
+from evalsuite.core.author_document import LabDocument
 from evalsuite.core.model import Row
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
 from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow, shared_options
-from evalsuite.report.text import candidates, names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.options import title as title_of
-from evalsuite.report.text.words import Listed, Pair, Rendered, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.evaluation import TITLE
 
 MOST_IN_TITLE = 2  # models
@@ -33,7 +33,7 @@ def title(evaluation: Titled, words: Words) -> Rendered:
     An evaluation without a title of its own is called by its models and frameworks.
     """
     if evaluation.document:
-        return pair(evaluation.document.title, words)
+        return words.same(vars(evaluation.document.title))
     models = sorted({row.case.model for row in evaluation.summaries}, key=names.model_order)
     frameworks = sorted({row.case.framework for row in evaluation.summaries})
     if evaluation.title == TITLE and models:
@@ -51,12 +51,8 @@ def title(evaluation: Titled, words: Words) -> Rendered:
 def above_title(evaluation: Titled, words: Words) -> Rendered | None:
     document = evaluation.document
     if document and document.organisation:
-        return pair(document.organisation, words)
+        return words.same(vars(document.organisation))
     return None if evaluation.title == TITLE and not document else words("page.kicker")
-
-
-def pair(written: BothLanguages, words: Words) -> Pair:
-    return Pair(words=words, by_language=(("zh", names.visible(written.zh)), ("en", names.visible(written.en))))
 
 
 def heading(block: Block, words: Words) -> Text:
@@ -145,7 +141,7 @@ def variant_name(block: Block, words: Words) -> Rendered | None:
     scope = block.book.ranking_scopes[block.model]
     if not scope.options:
         return None
-    return candidates.name(replace(scope.candidate(block.cases[0]), recipe=None), scope, words)
+    return options.candidate_name(replace(scope.candidate(block.cases[0]), recipe=None), scope, words)
 
 
 def options_beside(block: Block) -> tuple[tuple[str, str], ...]:

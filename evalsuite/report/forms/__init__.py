@@ -1,14 +1,13 @@
-"""The forms of a report other than `report.html`: modules whose `write(material)` gives the files that it wrote."""
+"""The forms of a report other than `report.html`: each is a function of the material that gives the files it wrote."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Evaluation
 from evalsuite.finished import manifest
 from evalsuite.report.book import identity
-from evalsuite.report.forms.material import material_of
+from evalsuite.report.forms.material import Material, material_of
 from evalsuite.results.publish.log_copies import Logs
 
 FILES = {  # what each form writes
@@ -18,6 +17,8 @@ FILES = {  # what each form writes
 DRAWN = "report.??.svg"  # of the Markdown
 NAMES = ("html", *FILES)
 
+Writer = Callable[[Material], list[Path]]
+
 
 def parse_names(text: str) -> tuple[str, ...]:
     """The forms in *text* ("html,md"). Raises EvalsuiteError for an unknown one, or where its tool is missing."""
@@ -25,8 +26,11 @@ def parse_names(text: str) -> tuple[str, ...]:
     unknown = [word for word in asked if word not in NAMES]
     if unknown or not asked:
         raise EvalsuiteError.of("report.forms", text=text, names=NAMES)
-    for name in set(asked) & {"xlsx", "parquet", "pdf"}:
-        _modules()[name].check()
+    from evalsuite.report.forms import pdf, spreadsheet
+
+    checks = {"xlsx": spreadsheet.check, "parquet": spreadsheet.check_parquet, "pdf": pdf.check}
+    for name in set(asked) & set(checks):
+        checks[name]()
     return tuple(name for name in NAMES if name in asked)
 
 
@@ -34,11 +38,11 @@ def write(
     names: Sequence[str], evaluation: Evaluation, out: Path, languages: Sequence[str], logs: Logs | None = None
 ) -> list[Path]:
     """*out* has the page already. *logs*: gives copies of those that were measured."""
-    asked = [_modules()[name] for name in names if name in _modules()]
+    asked = [_writers()[name] for name in names if name in _writers()]
     if not asked:
         return []
     material = material_of(evaluation, out, languages, logs)
-    written = [path for form in asked for path in form.write(material)]
+    written = [path for write_form in asked for path in write_form(material)]
     manifest.add(material.out, material.build_hash, written, languages)
     return written
 
@@ -50,9 +54,10 @@ def outdated(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> lis
     return [path for path in paths if path.relative_to(out).as_posix() not in sealed]
 
 
-def _modules() -> Mapping[str, ModuleType]:
+def _writers() -> Mapping[str, Writer]:
     """`html` is missing: page, `summary.json` and CSV tables are always written."""
-    from evalsuite.report.forms import bundle, latex, log_bundle, markdown, parquet, pdf, single, spreadsheet
+    from evalsuite.report.forms import bundle, latex, markdown, pdf, spreadsheet
 
-    tables = {"xlsx": spreadsheet, "latex": latex, "parquet": parquet}
-    return {"single": single, "md": markdown, **tables, "pdf": pdf, "zip": bundle, "logs": log_bundle}
+    tables = {"xlsx": spreadsheet.write, "latex": latex.write, "parquet": spreadsheet.write_parquet}
+    zips = {"zip": bundle.write, "logs": bundle.write_logs}
+    return {"single": pdf.write_pages, "md": markdown.write, **tables, "pdf": pdf.write, **zips}

@@ -1,5 +1,9 @@
-"""`report-data.zip`: every number of the report, the same bytes for the same data."""
+"""`report-data.zip`: every number of the report, the same bytes for the same data; `report-logs.zip`: every log.
 
+The logs are without their secrets, and have a manifest of hashes.
+"""
+
+import hashlib
 import json
 import zipfile
 from io import BytesIO
@@ -7,14 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.core import paths
-from evalsuite.core.files import write_atomically, zip_entry
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.files import replacing, sha256, write_atomically, zip_entry
 from evalsuite.core.model import Measurement
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
 from evalsuite.report.forms.material import Material
 from evalsuite.report.text import words as words_room
+from evalsuite.results.publish.log_copies import LogCopy
 
 NAME = "report-data.zip"
+LOGS = "report-logs.zip"
+MANIFEST = "manifest.json"
 README = "README.txt"
 SCHEMA = paths.DATA / "schema" / "summary.schema.json"
 
@@ -77,3 +85,29 @@ def _run(run: Measurement) -> dict[str, Any]:
         "items": list(counted.items) if counted else [],
         "seconds": list(counted.seconds) if counted else [],
     }
+
+
+def write_logs(material: Material) -> list[Path]:
+    if material.logs is None:
+        raise EvalsuiteError.of("report.logs_no_runs")
+    path = material.out / LOGS
+    copies = sorted(material.logs(material.book.measurements), key=lambda copy: copy.name)
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        manifest = {"build": material.build_hash, "logs": [_add_log(copy, archive) for copy in copies]}
+        archive.writestr(zip_entry(MANIFEST), json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+        archive.writestr(zip_entry(README), readme("bundle.logs_readme", material))
+    return [path]
+
+
+def _add_log(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
+    facts = {"run_id": copy.run_id, "log": copy.name, "sha256": sha256(copy.file), "bytes": copy.file.stat().st_size}
+    hashed, size = hashlib.sha256(), 0
+    try:
+        with archive.open(zip_entry(copy.name), "w", force_zip64=True) as into:
+            for piece in copy.pieces():
+                into.write(piece)
+                hashed.update(piece)
+                size += len(piece)
+    except EvalsuiteError as error:
+        return {**facts, "cut_off": str(error), "masked_sha256": hashed.hexdigest(), "masked_bytes": size}
+    return {**facts, "masked_sha256": hashed.hexdigest(), "masked_bytes": size}

@@ -1,6 +1,6 @@
-"""The page on paper: one PDF per language, printed by a headless Chromium without network.
+"""One page per language, and the same on paper: a PDF, printed by a headless Chromium without network.
 
-The one form that starts a process (docs/decisions/0004).
+The one room of forms that starts a process (docs/decisions/0004).
 """
 
 import os
@@ -12,9 +12,10 @@ from pathlib import Path
 
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import scratch, write_atomically
-from evalsuite.report.forms import single
+from evalsuite.core.files import is_file, scratch, sha256, write_atomically
 from evalsuite.report.forms.material import Material
+from evalsuite.report.page import render
+from evalsuite.report.text import words
 
 DECLARED = paths.read_data("pdf.toml")
 VARIABLE = "EVALSUITE_CHROMIUM"  # names another browser
@@ -29,6 +30,20 @@ TRUETYPE_CHINESE = ("fc-list", ":lang=zh-cn:fontformat=TrueType", "file")
 SCRIPT = re.compile(rb"<script\b.*?</script>", re.DOTALL)
 # Skia prints both dates uncompressed: /CreationDate (D:20261121010203+00'00')
 DATE = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}(\+00'00'\))")
+
+
+def write_pages(material: Material) -> list[Path]:
+    paths = {language: material.out / f"report.{language}.html" for language in material.languages}
+    for language, path in paths.items():
+        write_atomically(path, page(material, language))
+    return list(paths.values())
+
+
+def page(material: Material, language: str) -> bytes:
+    spoken = words.read((language,), on_cpu=material.book.on_cpu)
+    summary = material.out / "summary.json"
+    text = render.page(material.book, spoken, material.build_hash, sha256(summary) if is_file(summary) else None)
+    return text.encode("utf-8", "backslashreplace")
 
 
 def check() -> None:
@@ -51,7 +66,7 @@ def browser() -> str:
 
 def _write(material: Material, language: str) -> Path:
     path = material.out / f"report.{language}.pdf"
-    printed = _print(SCRIPT.sub(b"", single.page(material, language)), browser())
+    printed = _print(SCRIPT.sub(b"", page(material, language)), browser())
     write_atomically(path, set_dates(printed, _date(material)))
     return path
 

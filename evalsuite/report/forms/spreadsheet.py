@@ -1,4 +1,7 @@
-"""`report.xlsx`: what was found, in sentences, then a sheet for each tidy table that is not empty."""
+"""`report.xlsx`: what was found, in sentences, then a sheet for each tidy table that is not empty.
+
+`tables/*.parquet`: the same tables of raw values, with their types.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -112,3 +115,25 @@ def _verdicts(material: Material) -> list[dict[str, Any]]:
         for card in cards.cards(material.book, sentences)
         for verdict in (card.verdict,)
     ]
+
+
+def check_parquet() -> None:
+    try:
+        import pyarrow  # noqa: F401  # pandas writes by it
+    except ImportError as error:
+        raise EvalsuiteError.of("report.parquet_library") from error
+
+
+def write_parquet(material: Material) -> list[Path]:
+    import pandas
+
+    written = []
+    for name, rows in tables.rows(material.book).items():
+        columns, values = tables.with_options(tables.COLUMNS[name], rows)
+        frame = pandas.DataFrame(values, columns=list(columns)).convert_dtypes()
+        mixed = [column for column in frame if frame[column].dtype == object]
+        frame[mixed] = frame[mixed].astype("string")
+        frame.to_parquet(into := BytesIO(), index=False)
+        written.append(material.out / "tables" / f"{name}.parquet")
+        write_atomically(written[-1], into.getvalue())
+    return written

@@ -26,7 +26,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.why import why as why_cards
 from evalsuite.report.text import findings, names, numbers, options, times
 from evalsuite.report.text import words as words_room
-from evalsuite.report.text.words import HTML_LANG, Pair, Phrase, Rendered, Text, Words
+from evalsuite.report.text.words import HTML_LANG, Phrase, Rendered, Text, Words
 from evalsuite.results.compare.decisions import Evidence
 
 # HTML Living Standard §13.1.2.4 and §13.1.2.3: the end of a cell, row or item is where the next begins, and a value
@@ -162,7 +162,7 @@ def _environment(words: Words) -> templates.Environment:
         "limits": findings.limits,
         "table_rows": captioned_figure.table_rows,
         "known": _known(words),
-        "both": lambda zh, en: Pair(words=words, by_language=(("zh", zh), ("en", en))),
+        "both": lambda zh, en: words.same({"zh": zh, "en": en}),
         "term": _term(words),
         "Markup": Markup,
     }
@@ -183,8 +183,8 @@ def _term(words: Words) -> Callable[[str], Markup]:
     terms = {term.key: glossary.adapt_term(term, words) for term in glossary.terms()}
 
     def term(key: str) -> Markup:
-        pair = Pair(words=words, by_language=(("zh", terms[key].zh), ("en", terms[key].en)))
-        return Markup('<a class="term" href="#term-{}">{}</a>').format(key, pair)
+        written = words.same({"zh": terms[key].zh, "en": terms[key].en})
+        return Markup('<a class="term" href="#term-{}">{}</a>').format(key, written)
 
     return term
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 
 from evalsuite.core import findings
+from evalsuite.core.messages import places
 from evalsuite.core.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Phrase, Rendered, Text, Words, placeholders, read, read_rule
+from evalsuite.report.text.words import Phrase, Rendered, Text, Words, read, read_rule
 
 ENGLISH = "en"
 FORMS: Mapping[str, Form] = {
@@ -44,7 +45,7 @@ TABLES: Mapping[str, str] = {  # where the words of a key are
 def sentence(finding: Finding, words: Words) -> Text:
     kind_of, key = findings.kinds(type(finding)), f"findings.{finding.name}"
     told = {name: _worded(value, kind_of[name], finding, words) for name, value in findings.values(finding).items()}
-    return words(key, **{place: told[place.removesuffix("_text")] for place in placeholders(words.sentence(key))})
+    return words(key, **{place: told[place.removesuffix("_text")] for place in places(words.sentence(key))})
 
 
 def english(finding: Finding) -> str:
@@ -69,7 +70,7 @@ def rule(code: str, words: Words) -> Text:
 
 def with_limits(key: str, code: str, words: Words) -> Text:
     known = limits(code)
-    return words(key, **{name: known[name] for name in placeholders(words.sentence(key))})
+    return words(key, **{name: known[name] for name in places(words.sentence(key))})
 
 
 def limits(code: str) -> dict[str, Number]:
@@ -105,4 +106,4 @@ def _form(kind: str, finding: Finding) -> Form:
 
 
 def _word(key: str, name: str, words: Words) -> Rendered | str:
-    return words(key) if key in words and not placeholders(words.sentence(key)) else names.visible(name)
+    return words(key) if key in words and not places(words.sentence(key)) else names.visible(name)

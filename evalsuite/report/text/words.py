@@ -9,7 +9,7 @@ data and are escaped.
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.messages import BETWEEN, LANGUAGES, Message, wording
+from evalsuite.core.messages import BETWEEN, LANGUAGES, PLACE, Message, places, wording
 from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
@@ -27,12 +27,10 @@ RULES = paths.DATA / "rules"  # a file for each code of findings, with its texts
 TERMINAL = FOLDER / "terminal"  # what commands print
 BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `diff`
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
-# {name}, or {name|one|many}: a word that depends on the number, as English has them: "{n} {n|case|cases}"
-PLACEHOLDER = re.compile(r"\{(\w*)(?:\|([^{|}]*)\|([^{|}]*))?\}")
 TAG = re.compile(r"<[^>]*>")
 BETWEEN_SENTENCES = {"zh": "", "en": " "}
 BETWEEN_CLAUSES = {"zh": "，", "en": ", "}
-GREATER, ALIKE = " > ", " ≈ "
+GREATER, ALIKE = Markup(" > "), " ≈ "
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
@@ -55,7 +53,7 @@ class Words:
         sentence = self.tables[self.languages[0]].get(key)
         if sentence is None:
             raise WordsError(f'data/text: "{key}" is asked for and stands in no file; add it to each language.')
-        wanted, given = placeholders(sentence), set(values)
+        wanted, given = places(sentence), set(values)
         if wanted != given:
             raise WordsError(
                 f'data/text: "{key}" has the places {sorted(wanted)} and was given {sorted(given)}; expected the same.'
@@ -64,8 +62,8 @@ class Words:
 
     def pick(self, key: str, values: Mapping[str, Any]) -> "Text":
         """The sentence *key* with those of *values* that it has places for. Raises WordsError if one is missing."""
-        places = placeholders(self.tables[self.languages[0]].get(key, ""))
-        return self(key, **{name: value for name, value in values.items() if name in places})
+        wanted = places(self.tables[self.languages[0]].get(key, ""))
+        return self(key, **{name: value for name, value in values.items() if name in wanted})
 
     def __contains__(self, key: str) -> bool:
         return key in self.tables[self.languages[0]]
@@ -77,18 +75,17 @@ class Words:
         """*items* one after the other: A、B、C in Chinese, A, B, C in English."""
         return Listed(words=self, items=tuple(items))
 
-    def ordered(self, items: Iterable[Any], told: Iterable[bool]) -> "Ordered":
+    def ordered(self, items: Sequence[Any], told: Iterable[bool]) -> "Listed":
         """*items* from the highest to the lowest; *told*: whether each but the first differs: A > B ≈ C."""
-        return Ordered(words=self, items=tuple(items), told=tuple(told))
+        signs = (GREATER if each else ALIKE for each in told)
+        behind = (part for pair in zip(signs, items[1:], strict=False) for part in pair)
+        return Listed(words=self, items=(*items[:1], *behind), separators="")
 
     def sentences(self, items: Iterable[Any]) -> "Listed":
         return Listed(words=self, items=tuple(items), separators=BETWEEN_SENTENCES)
 
-    def same(self, text: str) -> "Pair":
-        return Pair(
-            words=self,
-            by_language=tuple((language, names.visible(wording(text, language))) for language in self.languages),
-        )
+    def same(self, text: str | Mapping[str, str]) -> "Phrase":
+        return Phrase(words=self, text=text)
 
     def clauses(self, items: Iterable[Any]) -> "Listed":
         return Listed(words=self, items=tuple(items), separators=BETWEEN_CLAUSES)
@@ -111,7 +108,7 @@ class Rendered:
 
     def about(self, ref: str) -> "Spanned":
         """The same words, with all their numbers traceable to *ref*, the anchor of a case or of what was counted."""
-        return Spanned(words=self.words, inside=self, attribute="data-ref", value=ref)
+        return Spanned(words=self.words, inside=self, ref=ref)
 
     def plain(self, language: str) -> str:
         """Without markup: for titles, file names and tests."""
@@ -139,9 +136,8 @@ class Text(Rendered):
     values: tuple[tuple[str, Any], ...] = ()
 
     def in_language(self, language: str) -> Markup:
-        values = dict(self.values)
-        sentence = self.words.tables[language][self.key]
-        filled = PLACEHOLDER.sub(lambda match: _filled(match, values[match[1]], language), sentence)
+        fill = functools.partial(_filled, dict(self.values), language)
+        filled = PLACE.sub(fill, self.words.tables[language][self.key])
         return Markup(TOGETHER.sub("\\1\u00a0\\2\u00a0", filled))
 
 
@@ -159,49 +155,25 @@ class Listed(Rendered):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Ordered(Rendered):
-    words: Words
-    items: tuple[Any, ...]
-    told: tuple[bool, ...]  # of each but the first: from the one before it
-
-    def in_language(self, language: str) -> Markup:
-        markup = Markup("").join(_shown(item, language) for item in self.items[:1])
-        for item, told in zip(self.items[1:], self.told, strict=False):
-            markup += Markup(GREATER if told else ALIKE) + _shown(item, language)
-        return markup
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Pair(Rendered):
-    words: Words
-    by_language: tuple[tuple[str, str], ...]
-
-    def in_language(self, language: str) -> Markup:
-        return escape(dict(self.by_language)[language])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class Spanned(Rendered):
     words: Words
     inside: Rendered
-    attribute: str
-    value: str
+    ref: str
 
     def in_language(self, language: str) -> Markup:
-        inside = self.inside.in_language(language)
-        return Markup('<span {}="{}">{}</span>').format(self.attribute, self.value, inside)
+        return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.inside.in_language(language))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Phrase(Rendered):
-    """A message, or the text of a log or tool, cut to *longest* characters."""
+    """A message, what an author wrote in each language, or the text of a log or tool, cut to *longest* characters."""
 
     words: Words
-    text: str
+    text: str | Mapping[str, str]
     longest: int | None = None
 
     def in_language(self, language: str) -> Markup:
-        said = wording(self.text, language)
+        said = wording(self.text, language) if isinstance(self.text, str) else self.text[language]
         if self.longest is not None and len(said) > self.longest:
             said = f"{said[: self.longest]}…"
         return escape(names.visible(said))
@@ -210,21 +182,18 @@ class Phrase(Rendered):
         return bool(self.text)
 
 
-def _filled(place: re.Match[str], value: Any, language: str) -> Markup:
-    if place[2] is None:
+def _filled(values: Mapping[str, Any], language: str, place: re.Match[str]) -> Markup:
+    value = values[place[1]]
+    if place[3] is None:
         return _shown(value, language)
     text = value.plain(language) if isinstance(value, Rendered) else str(value)
-    return escape(place[2] if text == "1" else place[3])
+    return escape(place[3] if text == "1" else place[4])
 
 
 def _shown(value: Any, language: str) -> Markup:
     if isinstance(value, Rendered):
         return value.in_language(language)
     return escape(wording(value, language) if isinstance(value, Message) else value)
-
-
-def placeholders(sentence: str) -> set[str]:
-    return {place[1] for place in PLACEHOLDER.finditer(sentence)}
 
 
 def read(languages: Iterable[str] = LANGUAGES, folder: Path = FOLDER, *, on_cpu: bool = False) -> Words:
@@ -301,10 +270,10 @@ def check(tables: Mapping[str, Mapping[str, str]]) -> None:
             lacking = second if key in ours else first
             raise WordsError(f'data/text/{lacking}.toml: "{key}" is missing; every language has every key.')
         for key, sentence in ours.items():
-            if placeholders(sentence) != placeholders(theirs[key]):
+            if places(sentence) != places(theirs[key]):
                 raise WordsError(
-                    f'data/text: "{key}" has the places {sorted(placeholders(sentence))} in {first} and '
-                    f"{sorted(placeholders(theirs[key]))} in {second}; expected the same."
+                    f'data/text: "{key}" has the places {sorted(places(sentence))} in {first} and '
+                    f"{sorted(places(theirs[key]))} in {second}; expected the same."
                 )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.author_document import BothLanguages
-from evalsuite.report.book import heading
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
 from evalsuite.report.sections.author.author import FilledText
 from evalsuite.report.sections.common.markdown import MarkdownWriter
@@ -46,7 +45,7 @@ def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
     return tuple(
         OwnText(
             id=(f"own-{number}"),
-            title=heading.pair(section.title, subject.words),
+            title=subject.words.same(vars(section.title)),
             paragraphs=prose(section.text, subject),
         )
         for number, section in enumerate(document.sections, 1)

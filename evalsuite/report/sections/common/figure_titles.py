@@ -7,7 +7,7 @@ from evalsuite.core.model import Summary, by_key
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.sections.common.captioned_figure import low_and_high
 from evalsuite.report.sections.verdict import answers
-from evalsuite.report.text import candidates, names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, Ranked, headline
@@ -71,7 +71,7 @@ def shown_answer(block: Block) -> Answer | None:
 
 def _order(answer: Answer, words: Words, devices: int) -> Text:
     def named(entry: Ranked) -> Rendered:
-        return candidates.in_sentence(answer.candidate(entry.summary), answer.scope, words)
+        return options.candidate_in_sentence(answer.candidate(entry.summary), answer.scope, words)
 
     first, last = answer.ranked[0], answer.ranked[-1]
     unit: Rendered | str = names.visible(first.summary.unit)
@@ -87,7 +87,7 @@ def _order(answer: Answer, words: Words, devices: int) -> Text:
     }
     if pair := answer.lead_pair:
         lead = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
-        second = candidates.in_sentence(answer.candidate(pair.second), answer.scope, words)
+        second = options.candidate_in_sentence(answer.candidate(pair.second), answer.scope, words)
         values |= {"second": second, "lead": lead}
     level = "_level" if answer.level and pair is None else ""
     return words.pick(f"figures.title_{answer.evidence}{level}", values)
@@ -106,5 +106,5 @@ def _called(block: Block, summary: Summary, words: Words) -> Rendered:
     scope = block.book.ranking_scopes[block.model]
     if scope.among == "frameworks":
         return words.same(next(column.label for column in block.columns if column.series == summary.case.series))
-    inside = candidates.in_sentence(scope.candidate(summary.case), scope, words)
+    inside = options.candidate_in_sentence(scope.candidate(summary.case), scope, words)
     return inside.about(names.case_anchor(summary.case))

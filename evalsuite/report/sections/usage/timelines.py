@@ -11,7 +11,7 @@ from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Pair, Text, Words
+from evalsuite.report.text.words import Text, Words
 
 ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 # What a figure shows of each run: the first of these that were used at all.
@@ -77,9 +77,7 @@ def draw_timelines(shown: Sequence[Shown], block: Block, words: Words) -> Captio
         ),
         help=words("figures.timeline_see"),
         labels=tuple(
-            words.same(name)
-            if isinstance(name, str)
-            else Pair(words=words, by_language=(("zh", name.zh), ("en", name.en)))
+            words.same(name if isinstance(name, str) else vars(name))
             for name in (strip.group or strip.label for strip in strips)
         ),
     )

@@ -15,8 +15,8 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, e
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.convergence import convergence
 from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.candidates import NEUTRAL
 from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.options import NEUTRAL
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.compare.decisions import WORK, Evidence, decide
 from evalsuite.results.compare.fairness import Obstacle, obstacles, setting

@@ -9,7 +9,7 @@ from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import ticks
-from evalsuite.report.text import candidates, findings, names, numbers, options
+from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
@@ -213,7 +213,7 @@ def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
     why = why_not_comparable.briefly(first.obstacles, words)
     text = words(
         "answers.passed",
-        framework=candidates.name(answer.candidate(first.summary), answer.scope, words),
+        framework=options.candidate_name(answer.candidate(first.summary), answer.scope, words),
         value=value(answer, first, words, devices),
         why_text=why,
     )
@@ -263,14 +263,14 @@ def unstated(answer: Answer) -> list[Obstacle]:
 
 
 def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    said = candidates.name(answer.candidate(summary), answer.scope, words)
+    said = options.candidate_name(answer.candidate(summary), answer.scope, words)
     if answer.scope.among == "frameworks":
         return said
     return said.about(names.case_anchor(summary.case))
 
 
 def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    said = candidates.in_sentence(answer.candidate(summary), answer.scope, words)
+    said = options.candidate_in_sentence(answer.candidate(summary), answer.scope, words)
     return said.about(names.case_anchor(summary.case))
 
 
@@ -373,7 +373,7 @@ def _caution(answer: Answer, words: Words) -> Rendered | None:
 
 
 def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:
-    name = candidates.name(candidate, answer.scope, words).about(anchor(answer))
+    name = options.candidate_name(candidate, answer.scope, words).about(anchor(answer))
     return words("answers.of_framework", framework=name, why_text=why)
 
 
