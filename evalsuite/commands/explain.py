@@ -2,51 +2,33 @@
 
 import argparse
 import itertools
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Sequence
 
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import print_json
+from evalsuite.commands.printing.terminal import aligned, print_json
 from evalsuite.commands.report import check_languages
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.messages import PLACE
-from evalsuite.core.model import Finding
-from evalsuite.report.text.findings import limits, rule, with_limits
+from evalsuite.report.text.findings import limits, with_limits
 from evalsuite.report.text.words import Words, read
-
-WIDTH = 100
-HAN = r"\u2e80-\u9fff\uff00-\uffef"
-BEFORE_A_BREAK = re.compile(rf"(?:[{HAN}]|[^\s{HAN}]+)[，。；：、？）”]*\s*")  # those signs never begin a line
 
 PARTS = ("checks", "matters", "remedy")
 LEFT_OUT = "…"  # where a finding has its numbers and names
 
 
-@dataclass(frozen=True, kw_only=True)
-class Explained:
-    code: str
-    title: str
-    levels: tuple[str, ...]  # a sentence for each severity that its findings may have
-    parts: Mapping[str, str]  # checks, matters, remedy
-    says: tuple[str, ...]  # the sentences of its findings
-
-
 def run(arguments: argparse.Namespace) -> int:
     languages = check_languages(arguments.lang or i18n.language())
-    listing = not arguments.codes
-    codes = findings.codes() if listing else _chosen(arguments.codes)
+    codes = _chosen(arguments.codes) if arguments.codes else findings.codes()
+    words = {language: read((language,)) for language in languages}
     if arguments.json:
-        print_json([_facts(code, languages) for code in codes])
-    elif listing:
-        width = max(map(len, codes))
-        for language, code in itertools.product(languages, codes):
-            print(f"{code.ljust(width)}  {explained(code, language).title}")
+        print_json([_facts(code, words) for code in codes])
+    elif not arguments.codes:
+        aligned([(code, _part(code, "title", words[language])) for language in languages for code in codes])
     else:
-        blocks = [_block(explained(code, language), language) for code in codes for language in languages]
-        print("\n\n".join("\n".join(block) for block in blocks))
+        for place, (code, language) in enumerate(itertools.product(codes, languages)):
+            print("\n" * (place > 0), end="")
+            _show(code, words[language])
     return Exit.DONE
 
 
@@ -58,33 +40,22 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for name in names for code in findings.called(name)))
 
 
-def _block(explained: Explained, language: str) -> list[str]:
-    number = findings.number(explained.code)
-    rows = [(label(part, language), text) for part, text in explained.parts.items()]
-    rows += [(label("says", language), sentence) for sentence in explained.says]
-    if number is not None and number != explained.code:
-        rows.append((label("keeps", language), number))
-    width = max(i18n.columns(name) for name, _ in rows)
-    lines = [f"{explained.code}: {explained.title}", *(f"  {level}" for level in explained.levels)]
-    for name, text in rows:
-        first, *others = _wrapped(text, WIDTH - width - 4)
-        lines.append(f"  {i18n.padded(name, width)}  {first}")
-        lines += [f"{' ' * (width + 4)}{each}" for each in others]
-    return lines
+def _show(code: str, words: Words) -> None:
+    def label(name: str) -> str:
+        return words(f"explain.{name}").plain(words.languages[0])
+
+    severities = dict.fromkeys(rule.severity for rule in findings.of_code(code))
+    rows = [(f"  {label(part)}", _part(code, part, words)) for part in PARTS]
+    rows += [(f"  {label('says')}", sentence) for sentence in _says(code, words)]
+    if (number := findings.number(code)) not in (None, code):
+        rows.append((f"  {label('keeps')}", str(number)))
+    print(
+        f"{code}: {_part(code, 'title', words)}", *(f"  {label(each)}" for each in severities or ("silent",)), sep="\n"
+    )
+    aligned(rows)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    lines, line = [], ""
-    for word in BEFORE_A_BREAK.findall(text):
-        if line and i18n.columns(line + word.rstrip()) > width:
-            lines.append(line.rstrip())
-            line = ""
-        line += word
-    return [*lines, line.rstrip()]
-
-
-def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:
-    words = {language: explained(code, language) for language in languages}
+def _facts(code: str, words: dict[str, Words]) -> dict[str, object]:
     return {
         "code": code,
         "data_rule": findings.number(code),
@@ -94,34 +65,19 @@ def _facts(code: str, languages: Sequence[str]) -> dict[str, object]:
             for rule in findings.of_code(code)
         ],
         "words": {
-            language: {"title": each.title, **each.parts, "says": list(each.says)} for language, each in words.items()
+            language: {part: _part(code, part, spoken) for part in ("title", *PARTS)} | {"says": _says(code, spoken)}
+            for language, spoken in words.items()
         },
     }
 
 
-def explained(code: str, language: str) -> Explained:
-    words, rules = _words(language), findings.of_code(code)
-    severities = dict.fromkeys(rule.severity for rule in rules)
-    return Explained(
-        code=code,
-        title=rule(code, words).plain(language),
-        levels=tuple(label(each, language) for each in severities or ("silent",)),
-        parts={part: with_limits(f"rules.{code}.{part}", code, words).plain(language) for part in PARTS},
-        says=tuple(_without_values(each, words) for each in rules),
-    )
+def _part(code: str, part: str, words: Words) -> str:
+    return with_limits(f"rules.{code}.{part}", code, words).plain(words.languages[0])
 
 
-def label(name: str, language: str) -> str:
-    return _words(language)(f"explain.{name}").plain(language)
-
-
-@cache
-def _words(language: str) -> Words:
-    return read((language,))
-
-
-def _without_values(kind: type[Finding], words: Words) -> str:
-    known = limits(kind.code)
-    return PLACE.sub(
-        lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), words.sentence(f"findings.{kind.name}")
-    )
+def _says(code: str, words: Words) -> list[str]:
+    known = limits(code)
+    return [
+        PLACE.sub(lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), words.sentence(f"findings.{rule.name}"))
+        for rule in findings.of_code(code)
+    ]

@@ -247,12 +247,3 @@ def test_explain_without_a_code_lists_them_all(capsys):
 def test_an_unknown_code_gets_the_nearest(asked, near, capsys):
     assert cli.main(["explain", asked]) == Exit.USAGE
     assert f"Did you mean {near}?" in capsys.readouterr().err
-
-
-def test_a_line_of_chinese_is_broken_by_its_width_and_never_before_a_full_stop(capsys):
-    for code in findings.codes():
-        cli.main(["explain", code, "--lang", "zh"])
-
-    lines = capsys.readouterr().out.splitlines()
-    assert max(sum(1 + (ord(letter) > 0x2E80) for letter in line) for line in lines) <= 102
-    assert not [line for line in lines if line.strip().startswith(("。", "，", "；", "）"))]
