@@ -1,6 +1,6 @@
 /* The card of a case beside a mark of a figure. */
 import { cases, caseTitle } from "./data.js";
-import { byId, element, one, word } from "./dom.js";
+import { byId, element, word } from "./dom.js";
 
 const EDGE = 8; // pixels between the card and the window's edge
 const GAP = 12; // between the card and its mark
@@ -17,10 +17,8 @@ export function showCard(mark) {
   const { offsetWidth: width, offsetHeight: height } = card;
   let left = within(box.right + GAP, innerWidth - width);
   if (left < box.right && box.left - width - GAP > EDGE) left = box.left - width - GAP;
-  const pins = one(".pins")?.getBoundingClientRect(); // the ratio that is asked for stays to be seen
-  const floor = pins && left + width > pins.left ? pins.top : innerHeight;
   card.style.left = `${left}px`;
-  card.style.top = `${within(box.top - height / 2, floor - height)}px`;
+  card.style.top = `${within(box.top - height / 2, innerHeight - height)}px`;
 }
 
 export function hideCard() {

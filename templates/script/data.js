@@ -11,7 +11,6 @@ import { byId } from "./dom.js";
  * @property {boolean} xla
  * @property {number} nodes
  * @property {number} devices on all nodes
- * @property {number} row its place among all cases
  * @property {string} origin
  * @property {boolean | null} partial
  * @property {string | null} unit
@@ -36,33 +35,6 @@ export const tables = data.tables;
 /** @type {Record<string, Case>} */
 export const cases = casesById();
 
-/**
- * What is known of two cases, decided by evalsuite/results/compare/decisions.py.
- * @typedef {object} Decision
- * @property {number} first the row of the case with the higher median
- * @property {number} second
- * @property {string} evidence
- * @property {string} lead as it is printed
- * @property {string | null} needed what would decide
- * @property {number | null} runs
- * @property {string | null} chance
- * @property {string[]} why what keeps them apart
- */
-
-/**
- * The decision of two cases; undefined where no question of the report compares them.
- * @param {Case} a @param {Case} b
- */
-export function decisionOf(a, b) {
-  decisions ??= new Map(rowsOfColumns(data.decisions).map((one) => [pairKey(one.first, one.second), one]));
-  return decisions.get(pairKey(a.row, b.row));
-}
-
-/** @type {Map<string, Decision> | undefined} */
-let decisions;
-
-const pairKey = (a, b) => `${Math.min(a, b)} ${Math.max(a, b)}`;
-
 /** @param {Record<string, Column>} packed @returns {Record<string, any[]>} */
 export function unpackedColumns(packed) {
   const list = (column) => (Array.isArray(column) ? column : column.at.map((place) => column.of[place]));
@@ -71,7 +43,7 @@ export function unpackedColumns(packed) {
 
 function casesById() {
   const rows = rowsOfColumns(data.cases.values);
-  return Object.fromEntries(data.cases.ids.map((id, row) => [id, { row, ...rows[row] }]));
+  return Object.fromEntries(data.cases.ids.map((id, row) => [id, rows[row]]));
 }
 
 /** @param {Record<string, Column>} packed @returns {any[]} */

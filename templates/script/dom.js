@@ -36,7 +36,7 @@ export const otherLanguage = () => `[lang="${root.dataset.lang === "zh" ? "en" :
 /** The text that a reader sees in *node*, without drawings, small print and signs. @param {Node} node */
 export function shownText(node) {
   const copy = /** @type {Element} */ (node.cloneNode(true));
-  const unseen = `${otherLanguage()}:not(.both), small, svg, .sign, .plain, .permalink, button[data-csv]`;
+  const unseen = `${otherLanguage()}:not(.both), small, svg, .sign, .permalink, button[data-csv]`;
   const views = '[class^="of-"]'; // a cell holds those of all buttons
   const turnedAway = all(views, /** @type {Element} */ (node)).map((view) => getComputedStyle(view).display === "none");
   const hidden = all(views, copy).filter((_, place) => turnedAway[place]);

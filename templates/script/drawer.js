@@ -102,13 +102,12 @@ function commandOf(receipt) {
   return [titleOf(word("drawer.command")), box];
 }
 
-/** Opens the receipt of the case that *link* leads to, if it is on this page. @param {any} link */
-function openReceipt(link) {
-  const id = decodeURIComponent(link.getAttribute("href").slice(1));
+/** Opens the receipt of the case *id*, if it is on this page; *from* gets the focus back. @param {string} id @param {any} from */
+export function openReceipt(id, from) {
   const receipt = byId(id);
   if (!(id in cases) || receipt?.tagName !== "TBODY" || !drawer.showModal) return false;
   drawer.replaceChildren(...receiptOf(id, receipt));
-  link.focus({ preventScroll: true }); // the browser gives the focus back to it
+  from.focus({ preventScroll: true }); // the browser gives the focus back to it
   drawer.showModal();
   drawer.scrollTop = 0;
   return true;
@@ -120,7 +119,8 @@ export function followNumbers() {
     "click",
     (event) => {
       const link = /** @type {any} */ (event.target).closest?.('a.num[href^="#c-"]');
-      if (!link || event.metaKey || event.ctrlKey || event.shiftKey || !openReceipt(link)) return;
+      if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      if (!openReceipt(decodeURIComponent(link.getAttribute("href").slice(1)), link)) return;
       event.preventDefault();
       event.stopPropagation();
     },

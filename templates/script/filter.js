@@ -2,7 +2,6 @@
 import { cases } from "./data.js";
 import { all, byId, one } from "./dom.js";
 import { refreshStops } from "./roving.js";
-import { showSheet } from "./sheet.js";
 import { remember } from "./state.js";
 
 /** @type {any} null where there is nothing to choose from */
@@ -67,7 +66,6 @@ export function applyFilter() {
   byId("shown").textContent = passing.size;
   byId("shown-none").hidden = passing.size > 0;
   refreshStops();
-  showSheet(chosen.framework?.length === 1 ? chosen.framework[0] : undefined);
   remember(choice(chosen, from, to));
 }
 

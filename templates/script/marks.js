@@ -1,8 +1,8 @@
-/* The marks of a figure, by pointer and by keyboard: their cards, their pins, and the series of a legend. */
+/* The marks of a figure, by pointer and by keyboard: their cards, and the series of a legend. */
 import { hideCard, showCard } from "./card.js";
 import { cases, caseTitle } from "./data.js";
 import { all, byId, one } from "./dom.js";
-import { pin } from "./pins.js";
+import { openReceipt } from "./drawer.js";
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
@@ -25,11 +25,11 @@ function followMark(mark, place, marks) {
   mark.setAttribute("aria-label", `${caseTitle(cases[id])} ${text || ""} ${unit || ""}`);
   for (const event of ["pointerenter", "focus"]) mark.addEventListener(event, () => showCard(mark));
   for (const event of ["pointerleave", "blur"]) mark.addEventListener(event, hideCard);
-  mark.addEventListener("click", () => pin(id));
+  mark.addEventListener("click", () => openReceipt(id, mark));
   mark.addEventListener("keydown", (event) => {
     if (event.key === "Escape") return hideCard();
     if (event.key in STEPS) focus(marks, place, STEPS[event.key]);
-    else if (event.key === "Enter" || event.key === " ") pin(id);
+    else if (event.key === "Enter" || event.key === " ") openReceipt(id, mark);
     else return;
     event.preventDefault();
   });

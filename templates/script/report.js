@@ -10,20 +10,15 @@ import { followNumbers } from "./drawer.js";
 import { offerDrawings } from "./drawings.js";
 import { applyFilter, followFilter, isFiltered, setFilter } from "./filter.js";
 import { followLegends, followMarks } from "./marks.js";
-import { setPins } from "./pins.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
-import { offerPlainNumbers } from "./plain.js";
 import { followPrinting } from "./printing.js";
-import { keepRoom } from "./room.js";
 import { followArrows } from "./roving.js";
 import { makeTablesSortable, setSorts } from "./sort.js";
 import { stackPanels } from "./stack.js";
-import { followSheetButtons } from "./sheet.js";
-import { setSpread } from "./spread.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
-import { followCopying, offerData, offerTables } from "./tables.js";
+import { beginAtTheLargest, offerData, offerTables } from "./tables.js";
 
 /** Shows what the address says. @param {boolean} first whether the page has just come up */
 function load(first) {
@@ -36,13 +31,10 @@ function load(first) {
     changeLanguage(pairs.lang);
   }
   setFilter(pairs);
-  setSpread(pairs.spread);
   setSorts(pairs.sort);
   if (isFiltered(pairs) || !first) applyFilter();
   setQuestion(pairs.ask);
-  setPins(pairs.pins);
   if (pairs.at) goTo(pairs.at, first);
-  else if (pairs.framework && !byId("sheet")?.hidden) goTo("sheet", first);
 }
 
 stackPanels(); // before all that follows marks
@@ -53,15 +45,11 @@ followReading();
 followQuestions();
 followFilter(); // before sorting, which moves rows
 makeTablesSortable();
-followSheetButtons();
 followCopyButtons();
-followCopying();
 followPrinting();
 offerTables();
 offerData();
 offerDrawings();
-offerPlainNumbers();
-keepRoom();
 followMarks();
 followLegends();
 followArrows(); // when all buttons are there

@@ -2,7 +2,6 @@
 import { tables, unpackedColumns } from "./data.js";
 import { all, byId, element, one, shownText, word } from "./dom.js";
 import { csv, fileName, save } from "./save.js";
-import { spreadButton } from "./spread.js";
 
 const CSV = "text/csv;charset=utf-8";
 // columns of the receipts that the table of runs takes from there
@@ -16,8 +15,7 @@ export function offerTables() {
     if (!table.caption || !scroll || table.closest(".card")) continue;
     const button = element("button", { type: "button", "data-csv": "" }, [word("csv")]);
     button.addEventListener("click", () => save(nameOf(table), CSV, csv(rowsOfTable(table))));
-    const tools = one(".spread", table) ? [button, " ", spreadButton()] : [button];
-    scroll.after(element("p", { class: "table-tools" }, tools));
+    scroll.after(element("p", { class: "table-tools" }, [button]));
   }
 }
 
@@ -93,24 +91,6 @@ function endsOf(text) {
   const of = text.endsWith("%") ? 100 : 1;
   const ends = text.split("–").map((end) => Number(end.replace("−", "-").replace(/[^\d.e-]/g, "")) / of);
   return ends.map((end) => Number(end.toPrecision(SIGNIFICANT)));
-}
-
-/** What is selected of a table is copied as lines of cells with tabs between them, numbers as they are. */
-export function followCopying() {
-  document.addEventListener("copy", (event) => {
-    const selection = getSelection();
-    if (!selection.rangeCount || selection.isCollapsed) return;
-    const { commonAncestorContainer: common } = selection.getRangeAt(0);
-    const node = common instanceof Element ? common : common.parentElement;
-    const table = node.closest("td, th") ? null : node.closest("table");
-    if (!table) return;
-    const selected = (node) => !node.hidden && selection.containsNode(node, true);
-    const lines = all("tr", table)
-      .filter(selected)
-      .map((row) => [...row.cells].filter(selected).map(shownValue).join("\t"));
-    event.clipboardData.setData("text/plain", lines.join("\n"));
-    event.preventDefault();
-  });
 }
 
 const markOf = (sign) => sign.getAttribute("aria-labelledby").replace(/^st-/, "");

@@ -8,7 +8,6 @@ import synthetic
 from evalsuite import report
 from evalsuite.core.model import Fact, Machine, Protocol
 from evalsuite.report.book.book import Book
-from evalsuite.report.page import embedded
 from evalsuite.report.sections.variants import variants
 from evalsuite.report.text import words
 from evalsuite.results.compare import decisions, fairness
@@ -153,22 +152,3 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_
     said, both = variants.why(change, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
     assert (said.plain("en"), said.plain("zh")) == (f"on different machines: {both}", f"测试机器不同：{both}")
     assert f"<td>on different machines: {both}</td>" in page and "1.26x" not in page
-
-
-def test_the_pages_script_is_told_what_may_be_compared_and_what_differs():
-    cases = [CASE, synthetic.case("tensorflow"), synthetic.case("mxnet"), replace(CASE, precision="amp")]
-    cases = [replace(case, protocol=Protocol()) for case in cases]
-    speeds = (SPEEDS, tuple(2 * speed for speed in SPEEDS), tuple(1.001 * speed for speed in SPEEDS), SPEEDS)
-    failed = synthetic.summary([synthetic.failed(replace(cases[0], nodes=4), 0, "Killed")])
-    book = Book(evaluation=synthetic.evaluation([*(summary(c, s) for c, s in zip(cases, speeds, strict=True)), failed]))
-
-    told = embedded.document(book)["decisions"]
-
-    rows = {(case.framework, case.precision, case.nodes): row for row, case in enumerate(book.planned)}
-    pytorch, tensorflow, mxnet = (rows[name, "fp32", 1] for name in ("pytorch", "tensorflow", "mxnet"))
-    found = dict(zip(map(frozenset, zip(told["first"], told["second"], strict=True)), told["evidence"], strict=True))
-    assert found == {
-        frozenset((tensorflow, pytorch)): "decided",
-        frozenset((tensorflow, mxnet)): "decided",
-        frozenset((pytorch, mxnet)): "equal",
-    }

@@ -1,20 +1,14 @@
-"""What the page's script knows: each case for filters and cards, and the tables to download.
-
-The script decides nothing: of two pinned cases it prints the decision in the data.
-"""
+"""What the page's script knows: each case for filters and cards, and the tables to download."""
 
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalsuite.core.model import Case, Summary
-from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.compare.decisions import Decision
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
@@ -24,7 +18,6 @@ def document(book: Book) -> Mapping[str, Any]:
     cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
     return {
         "cases": {"ids": list(cases), "values": _by_column(list(cases.values()), CASE_KEYS)},
-        "decisions": _decisions(book),
         "tables": {name: _table(name, rows) for name, rows in tables.rows(book, reproduction.embedded(book)).items()},
     }
 
@@ -35,8 +28,6 @@ CASE_KEYS = (
     *("framework", "model", "precision", "batch", "xla", "nodes", "devices"),
     *("state", "origin", "partial", "unit", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
 )
-
-DECISION_KEYS = ("first", "second", "evidence", "lead", "needed", "runs", "chance", "why")
 
 
 def _case(book: Book, case: Case) -> dict[str, Any]:
@@ -53,30 +44,6 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
     }
     summary = book.valid_of.get(case.id)
     return facts | (_value(summary, book.efficiency_threshold) if summary else {})
-
-
-def _decisions(book: Book) -> dict[str, Any]:
-    rows = {case.id: row for row, case in enumerate(book.planned)}
-    return _by_column([_decision(decision, rows) for decision in book.decisions], DECISION_KEYS)
-
-
-def _decision(decision: Decision, rows: Mapping[str, int]) -> dict[str, Any]:
-    needed = decision.deciding
-    return {
-        "first": rows[decision.first.case.id],
-        "second": rows[decision.second.case.id],
-        "evidence": decision.evidence,
-        "lead": f"+{numbers.gain(decision.lead).text}",
-        "needed": needed.needed if needed else None,
-        "runs": needed.runs if needed else None,
-        "chance": numbers.chance(needed.chance).text if needed and needed.chance is not None else None,
-        "why": [why_not_comparable.bare(each) for each in decision.obstacles],
-    }
-
-
-def conditions(book: Book, words: Words) -> dict[str, Rendered]:
-    obstacles = {why_not_comparable.bare(each): each for decision in book.decisions for each in decision.obstacles}
-    return {bare: why_not_comparable.name(each, words) for bare, each in obstacles.items()}
 
 
 def _by_column(rows: list[dict[str, Any]], keys: Iterable[str]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import functools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import get_args
 
 from markupsafe import Markup, escape
 
@@ -27,7 +26,6 @@ from evalsuite.report.sections.why import why as why_cards
 from evalsuite.report.text import findings, names, numbers, options, times
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.words import HTML_LANG, Phrase, Rendered, Text, Words
-from evalsuite.results.compare.decisions import Evidence
 
 # HTML Living Standard §13.1.2.4 and §13.1.2.3: the end of a cell, row or item is where the next begins, and a value
 # without blanks needs no quotes. Text holds no bare quote: Jinja and the drawings escape it.
@@ -75,8 +73,6 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         script=Markup(script),
         policy=assets.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
-        conditions=embedded.conditions(book, words),
-        evidence=get_args(Evidence),
         scripts=_scripts(book),
         cited=_cited(book),
         choices=choices(book),
