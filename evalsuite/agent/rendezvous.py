@@ -1,24 +1,26 @@
 """Where the processes of a run meet: node rank, number of nodes, address and port.
 
-By EVALSUITE_*, else by the platform (`agent/platforms`), else this machine alone.
+By EVALSUITE_*, else as the platform that starts the agent on every node names them, else this machine alone. Those of
+batch schedulers are in `evalsuite/schedulers`. Sources: mpirun(1) of Open MPI, "Environment Variables"; Volcano's
+plugins env and svc, torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names.
 """
 
 import random
+import re
 import socket
 import zlib
-from collections.abc import Mapping
 
-from evalsuite.agent import platforms
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node
-from evalsuite.schedulers.contract import NodePlace
+from evalsuite.schedulers import SCHEDULERS, slurm
+from evalsuite.schedulers.contract import Environment, NodePlace
 
 
-def node(environment: Mapping[str, str]) -> Node:
+def node(environment: Environment) -> Node:
     """This node's place. Raises EvalsuiteError where the environment gives only half of it."""
-    told = platforms.read_place(environment)
+    told = read_place(environment)
     rank = _number(environment, "EVALSUITE_NODE_RANK")
     rank = _whole(Message("agent.node_rank_name"), told.rank) if rank is None else rank
     nodes = _number(environment, "EVALSUITE_NODES") or _whole(Message("agent.node_count_name"), told.nodes) or 1
@@ -36,16 +38,16 @@ def node(environment: Mapping[str, str]) -> Node:
     return place
 
 
-def host(environment: Mapping[str, str]) -> str:
+def host(environment: Environment) -> str:
     """This node's name: given, else the scheduler's, which is unique in the run, else the machine's."""
     given = environment.get("EVALSUITE_HOST") or _own(environment)
-    return given or platforms.read_place(environment).host or socket.gethostname() or "localhost"
+    return given or read_place(environment).host or socket.gethostname() or "localhost"
 
 
-def _own(environment: Mapping[str, str]) -> str | None:
+def _own(environment: Environment) -> str | None:
     """This node's among the given names, where the launcher gives a rank and no name (Hydra)."""
     names = environment.get("EVALSUITE_HOSTS", "").split(",")
-    rank = whole(environment.get("EVALSUITE_NODE_RANK") or platforms.read_place(environment).rank or "")
+    rank = whole(environment.get("EVALSUITE_NODE_RANK") or read_place(environment).rank or "")
     return names[rank] if rank is not None and rank < len(names) else None
 
 
@@ -61,14 +63,14 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
     return values
 
 
-def _hosts(environment: Mapping[str, str], told: NodePlace, nodes: int) -> tuple[str, ...]:
+def _hosts(environment: Environment, told: NodePlace, nodes: int) -> tuple[str, ...]:
     named = environment.get("EVALSUITE_HOSTS")
     if named:
         return tuple(host.strip() for host in named.split(",") if host.strip())
     return ("localhost",) if nodes == 1 else told.hosts
 
 
-def _number(environment: Mapping[str, str], name: str) -> int | None:
+def _number(environment: Environment, name: str) -> int | None:
     return _whole(name, environment.get(name))
 
 
@@ -121,3 +123,73 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+# Platforms
+
+
+def read_place(environment: Environment) -> NodePlace:
+    read = next((read for variable, read in PLATFORMS.items() if environment.get(variable)), None)
+    return read(environment) if read else NodePlace()
+
+
+def _open_mpi(environment: Environment) -> NodePlace:
+    """One task a node. It gives no names; inside an allocation of Slurm these are known."""
+    return NodePlace(
+        rank=environment["OMPI_COMM_WORLD_RANK"],
+        nodes=environment.get("OMPI_COMM_WORLD_SIZE"),
+        host=environment.get("SLURMD_NODENAME"),
+        master_addr=_open_mpi_address(environment),
+        hosts=slurm.hosts_of_step(environment),
+        job=environment.get("SLURM_JOB_ID")
+        or environment.get("OMPI_MCA_ess_base_jobid")  # Open MPI 4
+        or environment.get("PMIX_NAMESPACE"),  # Open MPI 5
+        step=environment.get("SLURM_STEP_ID"),
+    )
+
+
+def _open_mpi_address(environment: Environment) -> str | None:
+    """The host of mpirun: `3391488000.0;tcp://10.1.0.5,172.17.0.1:41823` → 10.1.0.5 (Open MPI 4),
+    `prterun-gpu-01-32694@1` → gpu-01 (Open MPI 5)."""
+    address = re.search(r"tcp://([0-9.]+)", environment.get("OMPI_MCA_orte_hnp_uri", ""))
+    name = re.fullmatch(r"prterun-(.+)-\d+@\d+", environment.get("PMIX_NAMESPACE", ""))
+    match = address or name
+    return match[1] if match else None
+
+
+def _volcano(environment: Environment) -> NodePlace:
+    """The index counts within a task; masters come before workers."""
+    masters, workers = (
+        tuple(filter(None, map(str.strip, environment.get(f"VC_{task}_HOSTS", "").split(","))))
+        for task in ("MASTER", "WORKER")
+    )
+    rank = environment["VC_TASK_INDEX"]
+    here = environment.get("HOSTNAME", "")
+    worker = any(host.partition(".")[0] == here for host in workers)
+    within = whole(rank)
+    if masters and worker and within is not None:
+        rank = str(len(masters) + within)
+    hosts = (*masters, *workers)
+    return NodePlace(rank=rank, nodes=str(len(hosts) or 1), hosts=hosts)
+
+
+def _torchrun(environment: Environment) -> NodePlace:
+    return NodePlace(
+        rank=environment["PET_NODE_RANK"],
+        nodes=environment.get("PET_NNODES"),
+        master_addr=environment.get("PET_MASTER_ADDR"),
+        master_port=environment.get("PET_MASTER_PORT"),
+    )
+
+
+def _hydra(environment: Environment) -> NodePlace:
+    return NodePlace(rank=environment["PMI_RANK"], nodes=environment.get("PMI_SIZE"))
+
+
+PLATFORMS = {  # by the variable that only it sets; in this order: a step of a scheduler may have started mpirun
+    **{each.task_variable: each.place for each in SCHEDULERS.values()},
+    "OMPI_COMM_WORLD_RANK": _open_mpi,
+    "VC_TASK_INDEX": _volcano,
+    "PET_NODE_RANK": _torchrun,
+    "PMI_RANK": _hydra,
+}

@@ -383,7 +383,7 @@ def test_the_agent_needs_nothing_but_the_standard_library_psutil_and_nvml(tmp_pa
     assert done.stdout.strip() == b"set()", done.stderr
 
 
-def test_a_pod_a_task_of_skypilot_and_a_plain_shell_each_start_it_and_end_in_one_report(tmp_path):
+def test_a_pod_a_task_of_volcano_and_a_plain_shell_each_start_it_and_end_in_one_report(tmp_path):
     case = "framework = 'pytorch'\nmodel = 'toy'\nprecision = 'fp32'\nbatch = 8\nnodes = {0}\ndevices = {0}\n"
     line = (sys.executable, "tests/real/toy_adapters/scripts/train.py", "40")
     agents = []
@@ -401,7 +401,7 @@ def test_a_pod_a_task_of_skypilot_and_a_plain_shell_each_start_it_and_end_in_one
 
     assert [agent.wait(LONG) for agent in agents] == [0] * 4
     runs, out = str(tmp_path / "runs"), str(tmp_path / "out")
-    assert cli.main(["import", *(str(tmp_path / name) for name in ("pod", "shell", "sky")), "--runs", runs]) == 0
+    assert cli.main(["import", *(str(tmp_path / name) for name in ("pod", "shell", "task")), "--runs", runs]) == 0
     assert cli.main(["report", "--runs", runs, "--out", out]) == 0
     found = evalsuite.load(out).runs[["nodes", "repeat", "counts"]]
     assert sorted(found.itertuples(index=False, name=None)) == [(1, 0, True), (1, 1, True), (2, 0, True)]

@@ -98,5 +98,5 @@ def test_torchruns_port_is_where_the_processes_meet_and_our_own_words_win_over_s
     assert node == placeholders.Node(rank=0, nodes=2, master_addr="10.0.0.1", master_port=29500)
 
     own = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}
-    node = rendezvous.node(PLATFORMS["SkyPilot"]["variables"] | own)
+    node = rendezvous.node(PLATFORMS["Volcano"]["variables"] | own)
     assert (node.rank, node.nodes, node.master_addr) == (0, 1, "127.0.0.1")

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import schedulers
-from evalsuite.agent import platforms, rendezvous
+from evalsuite.agent import rendezvous
 from evalsuite.commands import submit
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
@@ -84,7 +84,7 @@ def test_a_task_finds_its_rank_and_all_hosts_through_the_engine(scheduler, examp
 
     assert (node.rank, node.nodes, node.hosts) == (1, 2, example.NODES)
     assert bool(scheduler.place(example.TASK).hosts) == scheduler.hosts_in_place
-    assert platforms.read_place({}) == NodePlace()
+    assert rendezvous.read_place({}) == NodePlace()
 
 
 def test_jobs_that_share_nodes_meet_at_ports_of_their_own_and_the_doctor_looks_for_its_programs(scheduler, example):
