@@ -30,15 +30,6 @@ MEMORY = ("out of memory", "SIGKILL")  # SIGKILL: from a host that runs out of i
 class DeviceHourBudget:
     most: float | None = None
     spent: float = 0.0
-    refused: bool = False
-
-    def pays(self) -> bool:
-        left = self.most is None or self.spent < self.most
-        self.refused = self.refused or not left
-        return left
-
-    def add(self, run: Run, seconds: float | None) -> None:
-        self.spent += (seconds or 0.0) * run.case.total_devices / 3600
 
 
 def search_batch(
@@ -54,12 +45,13 @@ def search_batch(
     hours = budget or DeviceHourBudget()
 
     def launch_trial(run: Run, aim: Aim, fitting: int) -> tuple[Ends, str] | None:
-        if not hours.pays():
+        if hours.most is not None and hours.spent >= hours.most:
             return None
         told(run.case.batch_per_device, aim)
         with store.claim(run) as folder:
             if folder is not None:
-                hours.add(run, runner.launch(run, recipe, folder, launcher).duration_s)
+                seconds = runner.launch(run, recipe, folder, launcher).duration_s
+                hours.spent += (seconds or 0.0) * run.case.total_devices / 3600
         return read_trial(store.folder(run), run.case, recipe.dialect_name, launcher.dialects)
 
     return _search(case, recipe, store, launcher.dialects, most, launch_trial)

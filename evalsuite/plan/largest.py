@@ -44,65 +44,51 @@ class _NotTried(Exception):
     """A trial that the search asks for cannot be had."""
 
 
+class _Failed(Exception):
+    """A trial failed for another reason than memory."""
+
+
 def find_largest(trial: Trial, start: int, most: int) -> Largest | None:
     """From *start*, each tried once and the last twice; a failure for another reason than memory ends it."""
-    search = _Search(trial=trial, most=most)
-    try:
-        search.go(min(start, most))
-    except _NotTried:
-        return None
-    return Largest(batch=search.found, tried=tuple(search.tried), at_limit=search.found == most)
+    tried: list[Tried] = []
 
-
-class _Search:
-    def __init__(self, *, trial: Trial, most: int) -> None:
-        self.trial, self.most = trial, most
-        self.tried: list[Tried] = []
-        self.fitting: list[int] = []
-        self.found: int | None = None
-
-    def go(self, start: int) -> None:
-        above = self._grow(start)
-        while self.fitting and above is not None and not self._failed:
-            low = self.fitting[-1]
-            if above - low <= max(1, low // FINENESS):
-                break
-            middle = (low + above) // 2
-            if self._fits(middle, "bisect"):
-                self.fitting.append(middle)
-            else:
-                above = middle
-        while self.fitting and not self._failed:
-            if self._fits(self.fitting[-1], "confirm"):
-                self.found = self.fitting[-1]
-                return
-            self.fitting.pop()  # too near to the edge
-
-    def _grow(self, batch: int) -> int | None:
-        above: int | None = None
-        while batch >= 1 and not self._failed:
-            if self._fits(batch, "shrink" if above else "grow"):
-                self.fitting.append(batch)
-                if above is not None or batch == self.most:
-                    break
-                batch = min(2 * batch, self.most)
-            elif self.fitting:
-                return batch
-            else:
-                above, batch = batch, batch // 2
-        return above
-
-    @property
-    def _failed(self) -> bool:
-        return bool(self.tried) and self.tried[-1].ends == "failed"
-
-    def _fits(self, batch: int, aim: Aim) -> bool:
-        end = self.trial(batch, aim)
+    def fits(batch: int, aim: Aim) -> bool:
+        end = trial(batch, aim)
         if end is None:
             raise _NotTried
-        ends, reason = end
-        self.tried.append(Tried(aim=aim, batch=batch, ends=ends, reason=reason))
-        return ends == "fits"
+        tried.append(Tried(aim=aim, batch=batch, ends=end[0], reason=end[1]))
+        if end[0] == "failed":
+            raise _Failed
+        return end[0] == "fits"
+
+    found: int | None = None
+    try:
+        found = _search(fits, min(start, most), most)
+    except _NotTried:
+        return None
+    except _Failed:
+        pass
+    return Largest(batch=found, tried=tuple(tried), at_limit=found == most)
+
+
+def _search(fits: Callable[[int, Aim], bool], batch: int, most: int) -> int | None:
+    fitting: list[int] = []
+    above: int | None = None  # the least that does not fit
+    while batch >= 1 and (above is None or not fitting):
+        if fits(batch, "shrink" if above else "grow"):
+            fitting.append(batch)
+            if batch == most:
+                break
+            batch = min(2 * batch, most)
+        else:
+            above, batch = batch, batch // 2
+    while fitting and above is not None and above - (low := fitting[-1]) > max(1, low // FINENESS):
+        middle = (low + above) // 2
+        if fits(middle, "bisect"):
+            fitting.append(middle)
+        else:
+            above = middle
+    return next((batch for batch in reversed(fitting) if fits(batch, "confirm")), None)  # the last may be at the edge
 
 
 # The batch of a series
