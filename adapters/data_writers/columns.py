@@ -3,53 +3,29 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
+import operator
 
 import h5py
 import numpy
 import pyarrow
-from forms import Form
 from pyarrow import parquet
-from sources import (
-    CLS,
-    END_OF_TEXT,
-    ROWS,
-    SEP,
-    WIDE,
-    Click,
-    Picture,
-    gpt2_tokens,
-    merges,
-    of_row,
-    of_tokens,
-    vocabulary,
-)
+from sources import ROWS, WIDE, gpt2_tokens, merges, vocabulary
 
 NAMES = {"train": "training", "validation": "test"}
 
 
 def _write_hdf5(order) -> None:
     """As NVIDIA's create_pretraining_data.py writes them: no weights, labels in one dimension."""
-    order.folder.mkdir(parents=True, exist_ok=True)
-    for split in order.items:
-        for number, items in order.sharded(split):
-            rows = [item.row() for item in items]
-            with h5py.File(order.folder / f"part_{number:05d}_{NAMES[split]}.hdf5", "w") as file:
-                for name in rows[0]:
-                    if name == "masked_lm_weights":
-                        continue
-                    column = numpy.stack([row[name] for row in rows])
-                    column = column[:, 0] if name == "next_sentence_labels" else column
-                    small = name in ("input_mask", "segment_ids", "next_sentence_labels")
-                    file.create_dataset(name, data=column, dtype="i1" if small else "i4", compression="gzip")
-
-
-def _read_hdf5(order, split):
-    for path in sorted(order.folder.glob(f"*{NAMES[split]}*")):
-        with h5py.File(path, "r") as file:
-            whole = {name: file[name][:] for name in file}
-        for number in range(len(whole["input_ids"])):
-            yield of_row({name: column[number] for name, column in whole.items()})
+    for split, folder, number, items in order.sharded({}):
+        rows = [item.row() for item in items]
+        with h5py.File(folder / f"part_{number:05d}_{NAMES[split]}.hdf5", "w") as file:
+            for name in (name for name in rows[0] if name != "masked_lm_weights"):
+                column = numpy.stack([row[name] for row in rows])
+                column = column[:, 0] if name == "next_sentence_labels" else column
+                small = name in ("input_mask", "segment_ids", "next_sentence_labels")
+                file.create_dataset(name, data=column, dtype="i1" if small else "i4", compression="gzip")
 
 
 LDDL = pyarrow.schema(
@@ -67,18 +43,17 @@ LDDL = pyarrow.schema(
 def _write_lddl(order) -> None:
     """As lddl/dask/bert/pretrain.py writes them, hidden words fixed; shards hold n or n + 1, both of which must occur
     (lddl/torch/datasets.py), and `.num_samples.json` says which."""
-    words = vocabulary()
-    order.folder.mkdir(parents=True, exist_ok=True)
     sizes = {}
-    for number, items in order.sharded("train"):
-        rows = [_lddl_row(item, words) for item in items]
+    for _, _, number, items in order.sharded({}):
+        rows = [_lddl_row(item) for item in items]
         name = f"part.{number}.parquet"
         parquet.write_table(pyarrow.Table.from_pylist(rows, schema=LDDL), order.folder / name)
         sizes[name] = len(rows)
     (order.folder / ".num_samples.json").write_text(json.dumps(sizes))
 
 
-def _lddl_row(item, words) -> dict[str, object]:
+def _lddl_row(item) -> dict[str, object]:
+    words = vocabulary()
     shown = [words[each] for each in item.masked()]
     half = len(item.first) + 1
     positions = io.BytesIO()
@@ -93,18 +68,6 @@ def _lddl_row(item, words) -> dict[str, object]:
     }
 
 
-def _read_lddl(order, split):
-    place = {word: number for number, word in enumerate(vocabulary())}
-    for path in sorted(order.folder.glob("*.parquet")):
-        for row in parquet.read_table(path).to_pylist():
-            first, second = ([place[word] for word in row[half].split()] for half in ("A", "B"))
-            tokens = numpy.array([CLS, *first, SEP, *second, SEP])
-            positions = numpy.load(io.BytesIO(row["masked_lm_positions"])).astype(int)
-            tokens[positions] = [place[word] for word in row["masked_lm_labels"].split()]
-            segments = numpy.repeat([0, 1], (len(first) + 2, len(second) + 1))
-            yield of_tokens(tokens, segments, int(row["is_random_next"]))
-
-
 CONTINUOUS = [f"I{number}" for number in range(1, 14)]
 CATEGORIES = ["C1_C2", "C3_C4", *(f"C{number}" for number in range(1, 27))]
 CLICK_FOLDERS = {"train": "train", "validation": "val"}
@@ -117,11 +80,9 @@ def _write_clicks(order) -> None:
     numbers = [(name, pyarrow.float32()) for name in ("label", *CONTINUOUS)]
     schema = pyarrow.schema([*numbers, *((name, pyarrow.int64()) for name in CATEGORIES)])
     starts = numpy.concatenate(([0], numpy.cumsum((*WIDE, *ROWS))[:-1]))
-    for split in order.items:
-        folder = order.folder / CLICK_FOLDERS[split]
-        folder.mkdir(parents=True, exist_ok=True)
+    for split, shards in itertools.groupby(order.sharded(CLICK_FOLDERS), operator.itemgetter(0)):
         sizes, keys = {}, set()
-        for number, items in order.sharded(split):
+        for _, folder, number, items in shards:
             rows = [_click_row(item) for item in items]
             name = f"{number}.parquet"
             parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), folder / name)
@@ -146,34 +107,14 @@ def _click_metadata(sizes: dict[str, int]) -> dict[str, object]:
     return {"file_stats": [{"file_name": name, "num_rows": count} for name, count in sizes.items()], **columns}
 
 
-def _read_clicks(order, split):
-    folder = order.folder / CLICK_FOLDERS[split]
-    count, *files = (folder / "_file_list.txt").read_text().split()
-    assert int(count) == len(files)
-    for name in files:
-        for row in parquet.read_table(folder / name.rpartition("/")[2]).to_pylist():
-            dense = numpy.array([row[continuou] for continuou in CONTINUOUS], dtype=numpy.float32)
-            yield Click(int(row["label"]), dense, numpy.array([row[category] for category in CATEGORIES[2:]]))
-
-
 def _write_webdataset(order) -> None:
     import webdataset
 
-    order.folder.mkdir(parents=True, exist_ok=True)
-    for split in order.items:
-        for number, items in order.sharded(split):
-            with webdataset.TarWriter(str(order.folder / f"imagenet-{split}-{number:06d}.tar"), mtime=0) as file:
-                for place, picture in enumerate(items):
-                    name = f"{split}-{number:06d}-{place:06d}"
-                    file.write({"__key__": name, "jpg": picture.jpeg, "cls": picture.label})
-
-
-def _read_webdataset(order, split):
-    import webdataset
-
-    files = sorted(str(file) for file in order.folder.glob(f"imagenet-{split}-*.tar"))
-    for found in webdataset.WebDataset(files, shardshuffle=False):
-        yield Picture(int(found["cls"]), found["jpg"])
+    for split, folder, number, items in order.sharded({}):
+        with webdataset.TarWriter(str(folder / f"imagenet-{split}-{number:06d}.tar"), mtime=0) as file:
+            for place, picture in enumerate(items):
+                name = f"{split}-{number:06d}-{place:06d}"
+                file.write({"__key__": name, "jpg": picture.jpeg, "cls": picture.label})
 
 
 BEGIN, END = "<|begin_of_text|>", "<|end_of_text|>"
@@ -183,7 +124,6 @@ def _write_tokeniser(order) -> None:
     """A tokeniser as those of Llama 3, by the words of `documents`; the ids are those of the made-up GPT-2's."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-    order.folder.mkdir(parents=True, exist_ok=True)
     made = Tokenizer(models.BPE(vocab=gpt2_tokens(), merges=list(merges())))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
@@ -193,22 +133,10 @@ def _write_tokeniser(order) -> None:
     (order.folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 
-def _read_tokeniser(order, split):
-    """It has no items; a text in its words must have the ids that `documents` give it."""
-    from sources import documents
-    from tokenizers import Tokenizer
-
-    made = Tokenizer.from_file(str(order.folder / "tokenizer.json"))
-    [document] = documents(order.seed, "train", 1)
-    assert made.encode(document.text()).ids == document.tokens().tolist()[:-1], "a text has other ids"
-    assert made.token_to_id("<|endoftext|>") == END_OF_TEXT
-    return ()
-
-
 FORMATS = {
-    "hdf5": Form(_write_hdf5, _read_hdf5),
-    "lddl": Form(_write_lddl, _read_lddl),
-    "clicks": Form(_write_clicks, _read_clicks),
-    "webdataset": Form(_write_webdataset, _read_webdataset),
-    "tokeniser": Form(_write_tokeniser, _read_tokeniser),
+    "hdf5": _write_hdf5,
+    "lddl": _write_lddl,
+    "clicks": _write_clicks,
+    "webdataset": _write_webdataset,
+    "tokeniser": _write_tokeniser,
 }

@@ -65,14 +65,10 @@ class Picture:
     jpeg: bytes
 
     def digest(self) -> bytes:
-        pixels = decoded(self.jpeg)
+        with Image.open(io.BytesIO(self.jpeg)) as image:
+            pixels = numpy.asarray(image.convert("RGB"))
         shape = numpy.asarray([self.label, *pixels.shape], dtype="<i8")
         return hashlib.sha256(shape.tobytes() + pixels.tobytes()).digest()
-
-
-def decoded(jpeg: bytes) -> numpy.ndarray:
-    with Image.open(io.BytesIO(jpeg)) as image:
-        return numpy.asarray(image.convert("RGB"))
 
 
 def encoded(pixels: numpy.ndarray) -> bytes:
@@ -188,33 +184,6 @@ class Sentences:
         }
 
 
-def of_row(row: dict[str, numpy.ndarray]) -> Sentences:
-    """The sentences in columns of those names, whatever was hidden."""
-    masked = numpy.asarray(row["input_ids"]).astype(numpy.int64)
-    positions = numpy.asarray(row["masked_lm_positions"]).astype(numpy.int64)
-    positions = positions[positions > 0]  # padding; at 0 stands [CLS]
-    tokens = masked.copy()
-    tokens[positions] = numpy.asarray(row["masked_lm_ids"])[: len(positions)]
-    return of_tokens(
-        tokens,
-        numpy.asarray(row["segment_ids"]),
-        int(numpy.ravel(row["next_sentence_labels"])[0]),
-        positions,
-        masked[positions],
-    )
-
-
-def of_tokens(tokens, segments, random_next: int, positions=(), shown=()) -> Sentences:
-    half = int(numpy.argmax(numpy.asarray(segments) == 1))
-    return Sentences(
-        numpy.asarray(tokens[1 : half - 1]),
-        numpy.asarray(tokens[half:-1]),
-        random_next,
-        numpy.asarray(positions, dtype=numpy.int64),
-        numpy.asarray(shown, dtype=numpy.int64),
-    )
-
-
 def sentences(seed: int, split: str, count: int) -> Iterator[Sentences]:
     words = FULL - 3
     first = words // 2
@@ -280,17 +249,6 @@ class Document:
         return numpy.concatenate((bare[:1], spaced[1:], [END_OF_TEXT]))
 
 
-def of_text(text: str) -> Document:
-    place = {one: number for number, one in enumerate(syllables())}
-    return Document(numpy.asarray([place[word[:2]] * 100 + place[word[2:]] for word in text.split()]))
-
-
-def of_gpt2_tokens(tokens: numpy.ndarray) -> Document:
-    base = 256 + len(syllables())
-    words = numpy.asarray(tokens[:-1], dtype=numpy.int64) - base
-    return Document(numpy.where(words >= len(syllables()) ** 2, words - len(syllables()) ** 2, words))
-
-
 def documents(seed: int, split: str, count: int) -> Iterator[Document]:
     """512 to 1,536 words each."""
     for number in range(count):
@@ -323,10 +281,6 @@ class Click:
     def deep_rows(self) -> numpy.ndarray:
         """Of one table that holds all categories, one after the other."""
         return self.categories + _starts(ROWS)
-
-    @classmethod
-    def of_rows(cls, label: int, dense, deep_rows) -> Click:
-        return cls(label, dense, numpy.asarray(deep_rows) - _starts(ROWS))
 
 
 def _starts(sizes: tuple[int, ...]) -> numpy.ndarray:

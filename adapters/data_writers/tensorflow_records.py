@@ -10,8 +10,7 @@ import zlib
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
-from forms import Form, shard_name
-from sources import FULL, PREDICTIONS, Digit, Picture, of_row
+from sources import Picture
 
 
 def _bytes(value: bytes) -> tf.train.Feature:
@@ -30,10 +29,9 @@ def _example(features) -> bytes:
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
 
 
-def _write(order, split: str, name, features) -> None:
-    for number, items in order.sharded(split):
-        file = order.folder / name(split, number, order.shards[split])
-        file.parent.mkdir(parents=True, exist_ok=True)
+def _write(order, folders: dict[str, str], name: str, features) -> None:
+    for split, folder, number, items in order.sharded(folders):
+        file = folder / name.format(split=split, number=number, shards=order.shards[split])
         with tf.io.TFRecordWriter(str(file)) as records:
             for item in items:
                 records.write(_example(features(item)))
@@ -57,47 +55,16 @@ def _image_features(picture: Picture) -> dict[str, tf.train.Feature]:
 
 
 def _write_images(order) -> None:
-    for split in order.items:
-        _write(order, split, shard_name, _image_features)
-
-
-def _read_images(order, split):
-    wanted = {
-        "image/encoded": tf.io.FixedLenFeature([], tf.string),
-        "image/class/label": tf.io.FixedLenFeature([], tf.int64),
-    }
-    for found in _records(sorted(map(str, order.folder.glob(f"{split}-*"))), wanted):
-        yield Picture(int(found["image/class/label"]) - 1, found["image/encoded"].numpy())
-
-
-def _records(files, features):
-    for record in tf.data.TFRecordDataset(files):
-        yield tf.io.parse_single_example(record, features)
-
-
-FOLDERS = {"train": "training", "validation": "test"}
-
-
-def _bert_name(split: str, number: int, shards: int) -> str:
-    return f"{FOLDERS[split]}/part-{number:05d}-of-{shards:05d}.tfrecord"
+    _write(order, {}, "{split}-{number:05d}-of-{shards:05d}", _image_features)
 
 
 def _bert_features(item) -> dict[str, tf.train.Feature]:
-    row = item.row()
-    return {name: (_numbers if "weights" in name else _whole)(values) for name, values in row.items()}
+    return {name: (_numbers if "weights" in name else _whole)(values) for name, values in item.row().items()}
 
 
 def _write_bert(order) -> None:
-    for split in order.items:
-        _write(order, split, _bert_name, _bert_features)
-
-
-def _read_bert(order, split):
-    sizes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), FULL)
-    sizes.update(dict.fromkeys(("masked_lm_positions", "masked_lm_ids"), PREDICTIONS), next_sentence_labels=1)
-    wanted = {name: tf.io.FixedLenFeature([size], tf.int64) for name, size in sizes.items()}
-    for found in _records(sorted(map(str, (order.folder / FOLDERS[split]).iterdir())), wanted):
-        yield of_row({name: values.numpy() for name, values in found.items()})
+    name = "part-{number:05d}-of-{shards:05d}.tfrecord"
+    _write(order, {"train": "training", "validation": "test"}, name, _bert_features)
 
 
 VERSION = "5.1.0"
@@ -131,55 +98,24 @@ def _write_tfds(order) -> None:
     writer.close_all()
 
 
-def _read_tfds(order, split):
-    import tensorflow_datasets as tfds
-
-    builder = tfds.builder("imagenet2012:5.*.*", data_dir=str(order.folder))
-    for found in builder.as_dataset(split=split, decoders={"image": tfds.decode.SkipDecoding()}):
-        yield Picture(int(found["label"]), found["image"].numpy())
-
-
 CHUNK = 0x01020304  # header.go of wangkuiyi/recordio, which pyrecordio builds with Go
-SMALL_FOLDERS = {"train": "train", "validation": "test"}
 
 
 def _write_elasticdl(order) -> None:
     """A file is one chunk: magic, checksum, compression, length, number of records; then each record's length and
     bytes. model_zoo/cifar10/data_parser.py takes images as floats."""
-    for split in order.items:
-        folder = order.folder / SMALL_FOLDERS[split]
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, items in order.sharded(split):
-            examples = [_small_example(item) for item in items]
-            content = b"".join(struct.pack("<I", len(example)) + example for example in examples)
-            head = struct.pack("<5I", CHUNK, zlib.crc32(content), 0, len(content), len(examples))
-            (folder / f"data-{number:05d}").write_bytes(head + content)
-
-
-def _small_example(item: Digit) -> bytes:
-    return _example({"image": _numbers(item.pixels.reshape(-1)), "label": _whole([item.label])})
-
-
-def _read_elasticdl(order, split):
-    wanted = {
-        "image": tf.io.FixedLenFeature([32, 32, 3], tf.float32),
-        "label": tf.io.FixedLenFeature([1], tf.int64),
-    }
-    for path in sorted((order.folder / SMALL_FOLDERS[split]).iterdir()):
-        content = path.read_bytes()
-        _, checksum, _, length, count = struct.unpack("<5I", content[:20])
-        assert zlib.crc32(content[20:]) == checksum and len(content) == 20 + length
-        place = 20
-        for _ in range(count):
-            (size,) = struct.unpack("<I", content[place : place + 4])
-            found = tf.io.parse_single_example(content[place + 4 : place + 4 + size], wanted)
-            yield Digit(int(found["label"][0]), found["image"].numpy().astype("uint8"))
-            place += 4 + size
+    for _, folder, number, items in order.sharded({"train": "train", "validation": "test"}):
+        examples = [
+            _example({"image": _numbers(item.pixels.reshape(-1)), "label": _whole([item.label])}) for item in items
+        ]
+        content = b"".join(struct.pack("<I", len(example)) + example for example in examples)
+        head = struct.pack("<5I", CHUNK, zlib.crc32(content), 0, len(content), len(examples))
+        (folder / f"data-{number:05d}").write_bytes(head + content)
 
 
 FORMATS = {
-    "imagenet": Form(_write_images, _read_images),
-    "bert": Form(_write_bert, _read_bert),
-    "tfds": Form(_write_tfds, _read_tfds),
-    "elasticdl": Form(_write_elasticdl, _read_elasticdl),
+    "imagenet": _write_images,
+    "bert": _write_bert,
+    "tfds": _write_tfds,
+    "elasticdl": _write_elasticdl,
 }

@@ -31,7 +31,7 @@ class Manifest:
     seed: int
     size: str
     items: Mapping[Split, int]  # split → how many
-    decoded_sha256: Mapping[Split, str]  # split → hash of its decoded items in any order, as read back from the files
+    decoded_sha256: Mapping[Split, str]  # split → hash of its decoded items in any order
     format: str
     shards: Mapping[Split, int]
     files: Mapping[str, FileFacts]

@@ -107,7 +107,7 @@ def environment_of(declared: DataSet) -> Recipe:
 
 
 def _write(python: Path, name: str, declared: DataSet, making: Path, size: Size, seed: int) -> Mapping[Split, str]:
-    """Split → hash of the decoded items, as the writer read them back. Raises EvalsuiteError."""
+    """Split → hash of the decoded items. Raises EvalsuiteError."""
     order = {
         "writer": declared.writer,
         "format": declared.format,
@@ -138,7 +138,7 @@ def _write(python: Path, name: str, declared: DataSet, making: Path, size: Size,
 
 def _writer_sha256(declared: DataSet) -> str:
     digest = hashlib.sha256()
-    for name in (f"{declared.writer}.py", PROGRAM, "sources.py", "forms.py"):
+    for name in (f"{declared.writer}.py", PROGRAM, "sources.py"):
         digest.update((data_sets.WRITERS / name).read_bytes())
     order = (data_sets.environment(declared), replace(declared, holds="-", from_original="-", original_size="-"))
     digest.update(json.dumps([encode(each) for each in order], sort_keys=True).encode())
