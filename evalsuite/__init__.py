@@ -3,8 +3,7 @@
 In Python: `load` folders of runs or reports, `compare` two reports, `parse` a log (docs/python.md).
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as in typing, which is slow to import
 
 if TYPE_CHECKING:
     from evalsuite.commands.api import Results, compare, load, parse
@@ -13,10 +12,11 @@ __version__ = "0.1.0"
 __all__ = ["Results", "compare", "load", "parse"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # what it takes is slow to import, and imports this
+    import importlib  # what it takes is slow to import, and imports this
+
     return getattr(importlib.import_module("evalsuite.commands.api"), name)
 
 

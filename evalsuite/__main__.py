@@ -1,17 +1,33 @@
-"""`python -m evalsuite`."""
+"""`python -m evalsuite`. Its list of commands needs no import."""
 
 import gc
+import os
 import sys
 
 NEEDED = (3, 11)
 
-if __name__ == "__main__":
+
+def main() -> int:
     if sys.version_info < NEEDED:  # before imports that an older Python cannot read
         have = ".".join(map(str, sys.version_info[:3]))
         sys.exit(f"{sys.executable}: Python {have}; expected 3.11 or newer. Try .venv/bin/python -m evalsuite")
-    from evalsuite.cli import main
+    if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout:
+        inside = os.path.dirname(os.path.abspath(__file__))  # as `evalsuite.core.paths` finds it, without pathlib
+        house = inside if os.path.isdir(os.path.join(inside, "data")) else os.path.dirname(inside)
+        with open(os.path.join(house, "data", "commands", "help.txt"), encoding="utf-8") as file:
+            text = file.read().encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding)
+        try:
+            print(text, end="", flush=True)
+        except OSError:  # a full disk, a reader that has gone
+            os._exit(1)
+        return 0
+    from evalsuite.cli import main as run
 
     gc.set_threshold(50_000, 20, 20)  # objects made at the start stay
-    code = main()
+    code = run()
     gc.freeze()  # the process ends anyway
-    sys.exit(code)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,11 +4,11 @@ import argparse
 import errno
 import importlib
 import io
-import json
 import keyword
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -16,9 +16,8 @@ from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
 
-DECLARED = json.loads((paths.DATA / "commands" / "all.json").read_bytes())  # read much faster than TOML
-GROUPS: Mapping[str, Mapping[str, str]] = DECLARED["groups"]  # what a user wants → the commands for it
-COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}  # name → what it does
+HELP = (paths.DATA / "commands" / "help.txt").read_text()  # `evalsuite --help`
+COMMANDS = dict(re.findall(r"^  (\w+)  +(.+)$", HELP, re.MULTILINE))  # name → what it does
 EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
@@ -188,16 +187,12 @@ class Parser(argparse.ArgumentParser):
 
 def overview() -> Parser:
     """What stands above the commands: their list, by what a user wants."""
-    width = max(map(len, COMMANDS)) + 2
-    listed = "".join(
-        f"\n{title}:\n" + "".join(f"  {name:{width}}{line}\n" for name, line in group.items())
-        for title, group in GROUPS.items()
-    )
+    usage, description, _, *listed = HELP.split("\n\n")
     parser = Parser(
         prog="evalsuite",
-        usage="evalsuite COMMAND …",
-        description="Runs, measures and compares deep-learning training frameworks, and writes the report.",
-        epilog=f"{listed.lstrip()}\nexamples:\n{DECLARED['examples']}",
+        usage=usage.removeprefix("usage: "),
+        description=description,
+        epilog="\n\n".join(listed),
         formatter_class=Formatter,
     )
     parser.add_argument("--version", action="version", version=f"evalsuite {__version__}")
@@ -228,6 +223,6 @@ def whole_parser() -> Parser:
 
 def _module(command: str) -> ModuleType:
     """A Python keyword gets an underscore."""
-    name = ".".join(filter(None, (DECLARED["folders"].get(command), command)))
+    name = "authoring.adapters" if command == "adapters" else command
     suffix = "_" if keyword.iskeyword(name.rpartition(".")[2]) else ""
     return importlib.import_module(f"evalsuite.commands.{name}{suffix}")

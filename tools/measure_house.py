@@ -11,6 +11,7 @@ import argparse
 import ast
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -85,11 +86,12 @@ def choices(checkout: Path) -> dict[str, list[str]]:
         for file in files(checkout / "data/commands", {".toml"})
         if file.stem != "gone"
     }
-    if (listed := checkout / "data/commands/all.json").is_file():
-        declared["all"] = json.loads(listed.read_text("utf-8"))
-    groups = declared["all"].get("groups") or {"": declared["all"]["commands"]}
+    listed = checkout / "data/commands/help.txt"
+    named = (
+        declared["all"]["commands"] if "all" in declared else re.findall(r"(?m)^  (\w+)  +", listed.read_text("utf-8"))
+    )
     return {
-        "commands": sorted(name for group in groups.values() for name in group),
+        "commands": sorted(named),
         "options": sorted({"--help", *_options(list(declared.values()))}),
         "charts": charts(checkout),
     }

@@ -53,7 +53,7 @@ OPENED = (
     "site",
 )  # a stranger's: core.files opens it
 OUR_OWN = ("evalsuite.runs.equivalence", "evalsuite.site.publishing")  # our scripts; a page just found to be a file
-PRINTS = ("evalsuite.commands", "evalsuite.cli")
+PRINTS = ("evalsuite.commands", "evalsuite.cli", "evalsuite.__main__")
 ECHOES = "evalsuite.agent.recording"  # passes on what the training itself prints
 
 FILES = {

@@ -93,9 +93,14 @@ def test_the_parser_of_completions_and_man_page_knows_what_every_command_takes()
     assert {"--models", "--receipts", "--hz"} <= set(cli.whole_parser().options())
 
 
-def test_no_command_shows_the_list(capsys):
+def test_no_command_shows_the_list_and_help_shows_it_without_an_import(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code = "import sys\nfrom evalsuite.__main__ import main\nmain()\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+
     assert cli.main([]) == Exit.USAGE
-    assert "compare" in capsys.readouterr().out
+    assert capsys.readouterr().out == cli.HELP == done.stdout.partition("sys ")[0]
+    assert not {"argparse", "typing", "evalsuite.cli"} & {*done.stdout.split()}
 
 
 @pytest.mark.parametrize(("words", "message"), sources.table("cli.toml")["bad_input"])
