@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalsuite.contracts.dialect import NO_ITEMS, Dialect
+from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
 from evalsuite.logs.judging import Reading, judge
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Arrival
-from evalsuite.logs.unknown.groups import Group, begun_by_evaluations, groups
+from evalsuite.logs.unknown.groups import Group, groups
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 
@@ -43,7 +43,7 @@ def read_by_shape(
     start = choose_start(paths[0], shape.dialect, given) if len(paths) == 1 and size < 4 * SMALL_BYTES else None
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
-        run = _measure_by_shape(paths, arrivals, shape.dialect, given)
+        run = measure_logs(paths, arrivals, shape.dialect, given).run
     except Unreadable as error:
         return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
     result = asked = silent
@@ -65,21 +65,8 @@ def read_by_shape(
     if given.shape == shape.shape and start is None:
         return result
     died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
-    inside = Message("logs.log_validated") if all(record.evaluated for record in run.records) else None
     accept = Message("logs.shape_accept", shape=shape.shape)
-    return replace(result, status="doubtful", reason=join(taken, inside, accept, start.died if start else died))
-
-
-def _measure_by_shape(
-    paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given
-) -> Pass:
-    """Where an evaluation with a stamp stands before every report, the steps count from that stamp."""
-    run = measure_logs(paths, arrivals, dialect, given).run
-    many = len(run.records) > 1 and (run.records[-1].step or 0) - (run.records[0].step or 0) > len(run.records)
-    if not (many and dialect.evaluation and all(record.gap and record.stamp_s for record in run.records[1:])):
-        return run  # or counts epochs
-    begun = measure_logs(paths, arrivals, begun_by_evaluations(dialect), given).run
-    return begun if any(record.begins for record in begun.records) else run
+    return replace(result, status="doubtful", reason=join(taken, accept, start.died if start else died))
 
 
 def _taken_for(shape: Group, silent: Reading) -> Message:

@@ -1,6 +1,5 @@
 """The numbers of like lines as columns, and what each is: a counter, a rate, a time."""
 
-import itertools
 import math
 import re
 import statistics
@@ -13,17 +12,13 @@ from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 
 FEWEST = 3  # lines that make a group
-FEWEST_OF_START = (60, 5)  # at best, at least
 MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
-FEWEST_MEANS, MOST_MEANS = 6, 8  # from a slow first step on
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
-MANY, MOST_OF_MANY = 50, 100  # stamps, and steps between them: an evaluation does not come so often
-MOSTLY, MOST_UNSHOWN = 0.8, 0.08  # of an epoch, behind its last report
-LEAST_OF_EPOCH, MOST_OF_EPOCH = 0.3, 1.05  # the rest of it may be an evaluation
 REGULAR = 0.5  # of the counter's steps are the usual one
 
+_MEAN = re.compile("avg|average|mean")
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
 NESTED = (b"][", b"\0")  # between epoch and step: [109][ 50] · 1.251...
 
@@ -64,13 +59,6 @@ def is_coarse(column: Sequence[Slot]) -> bool:
     return float(0.1 ** max(map(len, parts))) > statistics.median(values_of(column)) / 5
 
 
-def tick_s(column: Sequence[Slot]) -> float:
-    """60 of 2h32m, 6 of 515.1 min."""
-    if column[0].clock:
-        return 60.0 if re.fullmatch(rb"[^:s]+", column[0].text) else 1.0
-    return float(max(1.0, column[0].unit_s * 0.1 ** max(len(slot.text.partition(b".")[2]) for slot in column)))
-
-
 def _differences(column: Sequence[Slot]) -> list[float]:
     return [after - before for before, after in pairwise(values_of(column))]
 
@@ -92,32 +80,6 @@ def _rises_in_epochs(column: Column, counter: Column) -> bool:
     shares = [(end[1] - begin[1]) / (end[0] - begin[0]) * end[0] for begin, *_, end in epochs if end[0] > begin[0]]
     alike = sum(share > epoch[-1][1] / 2 for share, epoch in zip(shares, epochs, strict=False))
     return len(steps) > 2 * FEWEST and all(value >= 0 for _, value in steps) and alike == len(epochs)
-
-
-def _is_mean(column: Column, counter: Column) -> bool:
-    """Of the epoch so far: a slow first step is in all that follow, less as they are more (5.02 of 1, 0.66 of 11)."""
-    epochs = [epoch for epoch in _epochs(column, counter) if epoch[0][1] > 2 * epoch[-1][1]]
-    at_count: dict[float, list[float]] = defaultdict(list)
-    for count, value in itertools.chain(*epochs):
-        at_count[count + 1].append(value)
-    often = sorted((n, statistics.median(told)) for n, told in at_count.items() if len(told) > len(epochs) / 2)
-    if len(often) < FEWEST_MEANS:
-        return False
-    (first, slowest), *between, (last, least) = often[:MOST_MEANS]
-    slow = (slowest - least) / (1 / first - 1 / last)
-    pace = least - slow / last
-    apart, alone = (math.fsum(abs(value - pace - part / n) for n, value in between) for part in (slow, 0.0))
-    grow = all(after > 0.9 * before for before, after in pairwise(n * value for n, value in often))  # but for rounding
-    return grow and pace > 0 and apart < alone / 2
-
-
-def places_of(columns: Columns) -> list[tuple[int, int]]:
-    whole = [column for column in columns.values() if _is_whole(column)]
-    nested = next((pair for pair in pairwise(whole) if _is_nested(pair[1][0])), ([], []))
-    epochs = next((values_of(column) for column in whole if words.EPOCH.search(column[0].label)), values_of(nested[0]))
-    steps = next((values_of(column) for column in whole if words.COUNTER.search(column[0].label)), values_of(nested[1]))
-    told = zip(epochs or [0.0] * len(steps), steps or [0.0] * len(epochs), strict=True)
-    return [(int(epoch), int(step)) for epoch, step in told]
 
 
 def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
@@ -143,29 +105,13 @@ def choose_unix(columns: Columns) -> Chosen:
     return {}
 
 
-def choose_epochs(columns: Columns) -> Chosen:
-    """Parts of them: 'epoch': 2.35"""
-    rising = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _rises(c) and not _is_whole(c))
-    return {"consumed": parts} if (parts := next(rising, None)) else {}
-
-
 def choose_each_epoch(columns: Columns) -> Column:
     """Of lines that are an epoch each; [] of others, and of (epoch: 1, iters: 60, time: 0.3, data: 0.01)."""
     fixed = (c for c in columns.values() if words.COUNTER.search(c[0].label) and _is_whole(c))
-    if count_epoch(columns) is None and any(len(set(values_of(column))) == 1 for column in fixed):
+    if any(len(set(values_of(column))) == 1 for column in fixed):
         return []
     named = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c))
     return next((column for column in named if min(_differences(column)) > 0), [])
-
-
-def count_epoch(columns: Columns) -> float | None:
-    """The steps of an epoch whose last is in each line: Epoch: 001/099 | Batch 0010/0011"""
-    for column, of in pairwise(columns.values()):
-        last, total = set(values_of(column)), set(values_of(of))
-        share = of[0].lead.strip() == b"/" and words.COUNTER.search(column[0].label)
-        if share and len(last) == len(total) == 1 and max(total) - 1 <= max(last) <= max(total) > 1:
-            return max(total)
-    return None
 
 
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
@@ -284,18 +230,8 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
     return unit, scope, kilo  # type: ignore[return-value]
 
 
-def choose_pace(columns: Columns) -> tuple[Chosen, str, float]:
-    """(seconds of so many items, their unit, how many): sec/kimg 154.1, 12 ms/sample"""
-    for column in columns.values():
-        if (match := words.PACE.search(column[0].words)) and column[0].unit_s and min(values_of(column)) > 0:
-            of_items = words.RATE.search(f"{match['items']}/s")
-            if of_items and (unit := words.items_of(of_items)) not in NO_ITEMS:
-                return {"pace": column}, unit, words.SUFFIX.get(match["kilo"], 1.0) / column[0].unit_s
-    return {}, "", 1.0
-
-
-def usual_interval(chosen: Chosen) -> float:
-    counts = Counter(step for step in _differences(chosen.get("step", [])) if step > 0)
+def usual_interval(counter: Column) -> float:
+    counts = Counter(step for step in _differences(counter) if step > 0)
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
@@ -308,23 +244,6 @@ def stride_of_rounded(column: Sequence[Slot]) -> float:
     return exact.pop() if len(exact) == 1 else (values[-1] - values[0]) / len(steps)
 
 
-def _covers(column: Column, interval: float) -> bool:
-    """Time(1000 iters) · time for 50 iter: 389.98"""
-    word = words.WORD.match(words.translate(column[0].tail).lstrip())
-    return bool(word and words.COUNTER.search(words.label(word[0]))) and set(values_of(column)) == {interval}
-
-
-def _tells_cover(slot: Slot, covers: Sequence[Slot]) -> bool:
-    """4.9 s/10 iters · 10 iters took 4.9 s · Time(1000 iters): 4.9"""
-    before = slot.tail.rstrip().endswith(b"/")
-    after = not slot.label or words.COUNTER.search(slot.label.partition(" ")[0])
-    ends = [
-        slot.end + len(slot.tail) == other.start if before else other.end + len(other.tail) == slot.start
-        for other in covers
-    ]
-    return bool(before or after) and any(ends)
-
-
 def _is_pace(slot: Slot) -> bool:
     """[tps: 3.01s]: what is named like a rate, and is the time of a step."""
     is_time = words.UNIT_S.get(slot.unit, 60.0) <= 1 and slot.tail[:1].isalpha()
@@ -332,78 +251,31 @@ def _is_pace(slot: Slot) -> bool:
 
 
 def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float) -> str:
-    """Of a report or of a step; "" where even the shortest gaps of many stamps tell of half as much again."""
+    """Of a report or of a step."""
     gaps = sorted(after - before for before, after in pairwise(stamps))
     since, middle = gaps[len(stamps) // 2 - 1], sorted(values)[len(values) // 2]
     told = {"report_s": middle, "seconds": middle * (interval or 1.0)}
-    name = min(told, key=lambda name: abs(told[name] - since))
-    often = len(gaps) >= MANY and 0 < interval <= MOST_OF_MANY
-    return "" if often and gaps[len(gaps) // 10] > SCATTER * told[name] else name
+    return min(told, key=lambda name: abs(told[name] - since))
 
 
-def total_of(columns: Columns) -> tuple[float, float, set[int]]:
-    """Of a counter that begins anew, ± what; how many lines each time lie before: epoch 13 | 1380/ 2586 batches"""
-    step = choose_counters(columns)[0].get("step", [])
-    pairs = ((at, other) for own in columns.values() for at, other in zip(step, own, strict=False) if b"/" in at.tail)
-    of = {other.value or 0.0 for at, other in pairs if other.start == at.end + len(at.tail)}
-    falls = {at for at, change in enumerate(_differences(step), 1) if change < 0}
-    last, usual = {step[at - 1].value or 0.0 for at in falls}, usual_interval({"step": step})
-    error = usual / 2 if not of and len(last) == 1 and usual <= MOST_UNSHOWN * max(last) else 0.0
-    of |= {max(last) + error} if error else set()  # Epoch 6 Batch 700, and the last was 701 to 750
-    return (of.pop(), error, falls | {len(step)}) if len(of) == 1 and falls else (0.0, 0.0, set())
-
-
-def count_shares(columns: Columns) -> float | None:
-    """Of all samples, in a line about an epoch: Accuracy: 6025/50000 (12.05%)  Epoch time : 8.6594"""
-    if not any(words.TIME.search(c[0].label) and "epoch" in c[0].label for c in columns.values()):
-        return None
-    for right, of, percent in zip(*(itertools.islice(columns.values(), at, None) for at in range(3)), strict=False):
-        shares = [
-            100 * (a.value or 0.0) / (b.value or 1.0) - (c.value or 0.0)
-            for a, b, c in zip(right, of, percent, strict=True)
-        ]
-        if b"%" in percent[0].tail[:2] and len(set(values_of(of))) == 1 and max(map(abs, shares)) < 1:
-            return float(of[0].value or 0.0) or None
-    return None
-
-
-def choose_epoch_time(texts: Sequence[bytes]) -> Column:
-    """Of lines each of which may end an epoch: completed in 4729.23s"""
-    columns = columns_of(texts)
-    said = any(words.TIME.search(column[0].label) for column in columns.values())  # Time for epoch 3 is 45.1 sec
-    plain = (c for c in columns.values() if not words.PART.search(c[0].label) and min(values_of(c), default=0) > 0)
-    timed = (c for c in plain if words.TIME.search(c[0].label) or (said and c[0].unit in words.UNIT_S))
-    own = next((column for column in timed if column[0].unit_s), [])
-    return own if own and (len(own) < FEWEST or not _rises(own)) else []
-
-
-def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None, at_most: float | None) -> str:
+def choose_time(columns: Columns, chosen: Chosen, each: Column, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
-    counter = chosen.get("step")
+    counter = chosen.get("step") or each
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
-    names = ("batch",) if metered else ()
-    steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]) or c[0].label in names)
-    per_step = [column for column in steps if not column[0].clock]
-    per_step.sort(key=lambda column: bool(re.search("avg|average|mean", column[0].words)))
-    if per_step and not re.search("avg|average|mean", per_step[0][0].words):
-        name = "mean_s" if counter and "rate" not in chosen and _is_mean(per_step[0], counter) else "seconds"
-        chosen[name] = per_step[0]
-        return name
-    interval = usual_interval(chosen)
-    covers = [c[0] for c in columns.values() if interval > 1 and _covers(c, interval)]
-    plain.sort(key=lambda column: not _tells_cover(column[0], covers))
+    steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]))
+    per_step = sorted((c for c in steps if not c[0].clock), key=lambda c: bool(_MEAN.search(c[0].words)))
+    if per_step and not _MEAN.search(per_step[0][0].words):
+        chosen["seconds"] = per_step[0]
+        return "seconds"
+    interval = usual_interval(counter)
     unclear = ""
     for slot, column in [(column[0], column) for column in plain]:
         values = [value * slot.unit_s for value in values_of(column)]
         passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
         alone = not slot.label and "rate" not in chosen and passed
         is_loss = words.COST.search(slot.label) and slot.unit not in words.UNIT_S
-        covering = _tells_cover(slot, covers)
-        each = bool(words.PER_EPOCH.search(slot.words) and words.EPOCH.search(chosen.get("step", column)[0].label))
-        each |= not counter and "epoch" in slot.label and bool(words.TIME.search(slot.label))
-        named = words.TIME.search(slot.label) or alone or covering or each
-        if is_loss or not named or len(values) < len(column):
+        if is_loss or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
             continue
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):
             unsaid = not slot.clock and words.UNIT_S.keys().isdisjoint(re.findall("[a-z]+", slot.words))
@@ -414,26 +286,16 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             whole = all(math.isclose(value, round(value), abs_tol=1e-6) for value in values)  # 515.1 min, too
             return "elapsed whole" if interval and whole else "elapsed"
         name = ""
-        if slot.clock and sum(step > 0 for step in _differences(column)) > MOSTLY * len(column):
-            continue  # a time of day, over midnight
-        if slot.clock or covering or each:  # 0:04:19 is no time of one step
+        if slot.clock:  # 0:04:19 is no time of one step
             name = "report_s"
-        elif counter and "rate" not in chosen and _is_mean(column, counter):
-            name = "mean_s"
         elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
             name = "seconds"
         elif stamps:
             name = _by_stamps(values, stamps, interval)
-        elif interval == 1 or (interval and slot.unit_s < 1):  # a report of many steps is not printed in milliseconds
+        elif interval and (slot.unit_s < 1 or (interval == 1 and slot.unit)):  # many steps are not told in milliseconds
             name = "seconds"
-        elif at_most:  # seconds of a step, by those of an epoch
-            told = {"seconds": 1.0, "report_s": interval or 1.0}
-            shares = {name: statistics.median(values) / many / at_most for name, many in told.items()}
-            name = next((name for name, share in shares.items() if LEAST_OF_EPOCH < share < MOST_OF_EPOCH), "")
         if name:
             chosen[name] = column
             return name
         unclear = "unclear"
-    if per_step:
-        chosen["seconds"] = per_step[0]
-    return "seconds" if per_step else unclear
+    return unclear

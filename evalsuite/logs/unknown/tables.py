@@ -56,15 +56,6 @@ def columns_of(texts: Sequence[bytes], header: bytes) -> Mapping[tuple[str, str,
     return columns
 
 
-def stamps_of(texts: Sequence[bytes], header: bytes) -> list[Slot]:
-    rows = [_cells(text, header) for text in texts]
-    for place in range(len(split(header))):
-        cells = [row[place] for row in rows if len(row) > place and words.DATE.fullmatch(row[place])]
-        if len(cells) == len(texts):
-            return [Slot(label="", unit="", text=cell, lead=b"", tail=b"", start=place, line=place) for cell in cells]
-    return []
-
-
 def pattern(values: Iterable[tuple[int, bytes]], header: bytes) -> bytes:
     """Of *values*: (place in the row, pattern of the number)."""
     separator, size = separator_of(header), len(split(header))

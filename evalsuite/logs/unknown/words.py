@@ -20,7 +20,6 @@ _MASKED = re.compile(
     + rb"|\.(?<=\d\.)(?:(?=\d+\.\.\.)|\.\.)"  # 1.251...
     + rb"|0x[0-9a-f]+|cuda:(?<=\bcuda:)\d+|\[rank\d+\]:?|(?<![\w/])[~.]{0,2}/[A-Za-z][\w.-]*/\S+"
 )
-DATE = re.compile(rb"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?")
 NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _HOUR_MIN = rb"\d+ ?h[a-z]*,? ?\d+ ?m(?:in[a-z]*)?(?![A-Za-z/]|,? *\d)"  # 2h 5min
 _COMPACT = rb"(?:\d+[Ddhms])+\d+(?:ms|[hms])(?![A-Za-z\d])|%b" % _HOUR_MIN  # 3s512ms
@@ -62,9 +61,7 @@ def items_of(rate: re.Match[str]) -> str:
     return str(SHORT[rate["short"]] if rate["short"] else next(long))
 
 
-PER_EPOCH = re.compile(r"(?:/|per )epoch$")
 PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
-PACE = re.compile(r"(?:^|[^a-z])(?:ms|us|s|secs?|seconds?) ?/ ?(?P<kilo>k?)(?P<items>[a-z]+)$")
 _PART_S = {b"ms": 1e-3, b"s": 1, b"m": 60, b"h": 3600, b"d": 86_400, b"D": 86_400}
 _PART_S |= {"秒".encode(): 1, "分".encode(): 60, "小".encode(): 3600, "時".encode(): 3600}
 _PART_OF_TIME = re.compile(rb"(\d[\d.]*) ?(ms|[smhdD]|%b)" % b"|".join(list(_PART_S)[6:]))
