@@ -249,5 +249,5 @@ def _note_edits(book: Book) -> None:
 def found_sentences(book: Book, spoken: Words, language: str) -> Iterator[str]:
     for claim in verdict.model_findings(book, spoken):
         first = spoken("verdict.found_line", model=claim.model, about_text=claim.about, sentence_text=claim.sentence)
-        sentences = [each.plain(language) for each in (first, claim.beside, claim.deciding) if each]
+        sentences = [each.plain(language) for each in (first, claim.beside) if each]
         yield words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " ")

@@ -98,17 +98,6 @@ def test_of_two_campaigns_each_must_show_the_order():
     assert (agreed.known, moved.known) == ("decided", "open")
 
 
-@pytest.mark.parametrize(("lead", "needed", "runs"), [(2.0, "anew", 7), (1.4, "anew", 10), (0.4, "longer", 20)])
-def test_an_open_order_says_how_many_repeats_would_tell_with_which_chance_or_that_they_hardly_do(lead, needed, runs):
-    noise = (2.0, -2.0, 1.5, -1.5, 0.0)
-
-    ranking = decisions.rank([make(CASE, [100 + lead] * 5), make(OTHER, [100 + line for line in noise])])
-
-    deciding = ranking.pairs[0].deciding
-    assert (ranking.known, deciding.needed, deciding.runs) == ("open", needed, runs)
-    assert (deciding.chance >= 0.5) == (needed == "anew")
-
-
 @pytest.mark.parametrize(("values", "evidence"), sources.table("significance.toml")["early_limits"])
 def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
     ranking = decisions.rank([make(CASE, [100.0] * len(values)), make(OTHER, values)])
@@ -126,15 +115,6 @@ def test_a_round_in_which_a_run_failed_or_that_one_alone_made_is_left_out():
     assert [len(each["a"]) for each in shared] == [4, 6]
 
 
-@pytest.mark.parametrize(("lead", "scatter"), [(0.02, 0.01), (0.05, 0.03)])
-def test_the_chance_to_tell_a_lead_grows_with_runs_and_falls_with_rivals_and_scatter(lead, scatter):
-    by_runs = [significance.chance_of_telling(lead, scatter, runs) for runs in (5, 7, 10, 20)]
-
-    assert by_runs == sorted(by_runs) and 0 < by_runs[0] < by_runs[-1] <= 1
-    assert significance.chance_of_telling(lead, scatter, 5, 8) < by_runs[0]
-    assert significance.chance_of_telling(lead, 2 * scatter, 5) < by_runs[0]
-
-
 @pytest.mark.parametrize(("level", "freedom", "t"), [(0.05, 1, 12.7062), (0.05, 4, 2.7764), (0.01, 10, 3.1693)])
 def test_the_quantiles_of_students_t_are_those_of_its_tables(level, freedom, t):
     assert statistics.t_limit(level, freedom) == pytest.approx(t, abs=1e-4)
@@ -145,24 +125,6 @@ def test_the_rate_of_false_exclusions_is_the_simulated_one(frameworks, runs):
     rate = decisions.false_exclusion(frameworks, runs)
 
     assert 0.03 < rate <= min(1.0, decisions.false_exclusion(frameworks + 1, runs) + 0.01)
-
-
-@pytest.mark.parametrize(("lead", "few"), [(0.025, False), (0.2, True)])
-def test_a_lead_that_levels_of_a_campaign_could_make_is_told_from_a_larger_one(lead, few):
-    noisy = [100.0, 101.0, 99.0, 100.5, 99.5]
-    ranking = decisions.rank([make(CASE, noisy), make(OTHER, [each * (1 - lead) for each in (*noisy[2:], *noisy[:2])])])
-
-    assert ranking.known == "decided"
-    assert (ranking.own_level < 1e-6) == few and 0 <= ranking.own_level < 0.3
-
-
-def test_with_few_runs_there_is_a_chance_and_no_rate_and_with_more_a_rate_and_no_chance():
-    few = decisions.rank([make(CASE, [100.0] * 3), make(OTHER, [90.0, 93.0, 88.0])])
-    many = decisions.rank([make(CASE, [100.0] * 5), make(OTHER, [90.0] * 5)])
-
-    assert (few.known, few.chance, few.false_exclusion) == ("repeats", pytest.approx(0.1), None)
-    assert (many.known, many.chance) == ("decided", None)
-    assert 0 < many.false_exclusion < 0.06
 
 
 def test_what_an_option_changes_is_told_by_the_same_rule():

@@ -88,10 +88,7 @@ class Answer:
     apart: tuple[Apart, ...] = ()
     passed_over: tuple[Apart, ...] = ()  # not ranked, and no slower than the second of whom the lead is
     missing: tuple[Missing, ...] = ()
-    chance: float | None = None  # with "repeats": of such an order where all are equal
     false_exclusion: float | None = None
-    own_level: float | None = None
-    missed: tuple[tuple[float, float], ...] = ()
     deciding: Deciding | None = None
 
     @property
@@ -342,15 +339,11 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
     if not result:
         return answer
     unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
-    deciding = result.group if result.known == "open" else result.judged  # the first two of whom it is not decided
     return replace(
         answer,
         known=result.known,
-        chance=result.chance,
         false_exclusion=result.false_exclusion,
-        own_level=result.own_level,
-        missed=result.missed,
-        deciding=decisions.price(result.known, deciding, unknown, len(rivals)),
+        deciding=decisions.price(result.known, result.judged, unknown),
     )
 
 

@@ -7,7 +7,6 @@ from the verdict of others above it.
 """
 
 import functools
-import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,14 +20,13 @@ from evalsuite.core.model import Case, Finding, Interval, Summary, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle, Purpose
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.compare.significance import Basis, PairComparison
+from evalsuite.results.compare.significance import PairComparison
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import (
     DECIDING_ORIGINS,
     FULL_REPEATS,
     disturbances,
     failed_runs,
-    median_s,
     short_window,
     values,
 )
@@ -126,17 +124,14 @@ Lack = Literal[  # of what is preliminary
 ]
 Known = Evidence | Lack
 CLEAR = ("decided", "equal", "open", "base")  # what is known of the two will not change by what else is stated
-Needed = Literal["repeats", "window", "facts", "base", "campaign", "anew", "longer"]
-ANEW = (7, 10, 15, 20)  # repeats of a new evaluation that an open order may ask for
+Needed = Literal["repeats", "window", "facts", "base", "campaign"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deciding:
     needed: Needed
     runs: int = 0
-    seconds: float | None = None
     facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
-    chance: float | None = None  # of an order then, if lead and scatter are as seen; None: not known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +142,6 @@ class Decision:
     compared: PairComparison
     obstacles: tuple[Obstacle, ...] = ()  # with "not_comparable"
     unknown: tuple[str, ...] = ()  # facts that are not stated of both
-    rivals: int = 2
 
     @property
     def evidence(self) -> Evidence:
@@ -176,7 +170,7 @@ class Decision:
 
     @cached_property
     def deciding(self) -> Deciding | None:
-        return price(self.known, (self.first, self.second), self.unknown, self.rivals)
+        return price(self.known, (self.first, self.second), self.unknown)
 
 
 def flags(summary: Summary) -> tuple[str, ...]:
@@ -187,10 +181,9 @@ def flags(summary: Summary) -> tuple[str, ...]:
 def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpose = fairness.FRAMEWORKS) -> Decision:
     """Of two that may be ranked with each other, and with all *among* whom they are."""
     first, second = _faster_first(a, b)
-    compared, rivals = significance.compare(second, first, among), max(2, len(among))
-    unknown = fairness.unknown_facts(first, second, purpose)
+    compared, unknown = significance.compare(second, first, among), fairness.unknown_facts(first, second, purpose)
     known = _known(first, second, compared, unknown)
-    return Decision(first=first, second=second, known=known, compared=compared, unknown=unknown, rivals=rivals)
+    return Decision(first=first, second=second, known=known, compared=compared, unknown=unknown)
 
 
 def keep_apart(
@@ -240,51 +233,19 @@ def _is_weak(summary: Summary) -> bool:
     return undecided or unfit or bool(disturbances(summary, (BusyMachine,)))
 
 
-def price(known: Known, rows: Sequence[Summary], unknown: Iterable[str], rivals: int) -> Deciding | None:
-    """What would decide an order of *rows*, the highest first; None where nothing is known to, or it is decided."""
+def price(known: Known, rows: Sequence[Summary], unknown: Iterable[str]) -> Deciding | None:
+    """What would decide an order of *rows*; None where nothing is known to, or it is decided."""
     if known == "base" or known == "campaign":
         return Deciding(needed=known)
     if known == "facts":
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
-    if known == "open":
-        return _anew(rows, rivals)
     if known not in ("runs", "repeats"):
         return None
     again = [short_window(row) for row in rows]
     more = [FULL_REPEATS if short else max(0, FULL_REPEATS - row.n) for row, short in zip(rows, again, strict=True)]
     if not any(more):
         return None
-    return Deciding(
-        needed="window" if any(again) else "repeats",
-        runs=sum(more),
-        seconds=_seconds(rows, more, any(again)),
-        chance=_chance(rows, rivals),
-    )
-
-
-def _anew(rows: Sequence[Summary], rivals: int) -> Deciding | None:
-    """The fewest repeats of a new evaluation that tell the first two apart more likely than not; else longer runs."""
-    chances = {runs: _chance(rows, rivals, runs) for runs in ANEW if runs > max(row.n for row in rows[:2])}
-    known = {runs: chance for runs, chance in chances.items() if chance is not None}
-    if not known:
-        return None
-    runs = next((runs for runs, chance in known.items() if chance >= 0.5), max(known))
-    return Deciding(needed="anew" if known[runs] >= 0.5 else "longer", runs=runs, chance=known[runs])
-
-
-def _chance(rows: Sequence[Summary], rivals: int, runs: int = FULL_REPEATS) -> float | None:
-    """Of telling the first from the second with *runs* each, where lead and scatter stay as these runs show them."""
-    first, second = rows[:2]
-    scatter = significance.scatter_of_leads(second, first)
-    if scatter is None:
-        return None
-    return significance.chance_of_telling(speed(first) / speed(second) - 1, scatter, runs, rivals)
-
-
-def _seconds(rows: Sequence[Summary], more: Sequence[int], longer: bool) -> float | None:
-    taken = [(runs, median_s(row, longer)) for row, runs in zip(rows, more, strict=True) if runs]
-    known = [runs * seconds for runs, seconds in taken if seconds is not None]
-    return sum(known) if len(known) == len(taken) else None
+    return Deciding(needed="window" if any(again) else "repeats", runs=sum(more))
 
 
 def speed(summary: Summary) -> float:
@@ -301,7 +262,6 @@ def _faster_first(a: Summary, b: Summary) -> tuple[Summary, Summary]:
 FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
 SPOKEN = ("decided", "repeats", "facts")  # what puts one ahead of all others
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
-LEADS_ASKED = (0.02, 0.05)
 WEAKEST: Sequence[Known] = ("source", "clock", "runs", "facts")  # of one such pair the whole is no more
 OF_A_LEAD: Sequence[Known] = ("repeats", "campaign", "base", "decided")  # the weakest first
 
@@ -313,11 +273,7 @@ class RankingResult:
     judged: tuple[Summary, ...]  # without those of whom too little is known, below two that are clear
     group: tuple[Summary, ...]
     known: Known
-    chance: float | None = None  # with "repeats": of such an order where all are equal
-    basis: Basis = "runs"  # the weakest of those that the group rests on
     false_exclusion: float | None = None  # of an order or a group
-    own_level: float | None = None  # of such a lead among equals, were their levels in a campaign to scatter as runs do
-    missed: tuple[tuple[float, float], ...] = ()  # of a group: (lead, how often these runs would not tell it)
 
     @property
     def first(self) -> Summary:
@@ -342,20 +298,14 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Rank
     judged = (rivals[0], *(pair.second for pair in pairs))
     group = (rivals[0], *(pair.second for pair in pairs if not pair.behind))
     known, fewest = _known_of_all(pairs, scope, rivals), min(row.n for row in judged)
-    bases: tuple[Basis, ...] = ("across", "runs", "rounds")
-    basis = next(kind for kind in bases if any(pair.compared.basis == kind for pair in pairs))
-    simulated = known in ("decided", "equal", "open") and basis != "across"
+    simulated = known in ("decided", "equal", "open") and all(pair.compared.basis != "across" for pair in pairs)
     return RankingResult(
         rivals=tuple(rivals),
         pairs=tuple(every),
         judged=judged,
         group=group,
         known=known,
-        chance=_chance_of_order([row.n for row in judged]) if known == "repeats" else None,
-        basis=basis,
         false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
-        own_level=_own_level(judged, group) if simulated else None,
-        missed=_missed(group, len(judged), fewest) if simulated else (),
     )
 
 
@@ -371,31 +321,6 @@ def _known_of_all(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequen
         return "runs"
     others = [decide(a.second, b.second, rivals, scope.purpose) for a, b in combinations(level, 2)]
     return "equal" if all(pair.known == "equal" for pair in (*level, *others)) else "open"
-
-
-def _missed(group: Sequence[Summary], rivals: int, runs: int) -> tuple[tuple[float, float], ...]:
-    scatters = [each for rival in group[1:] if (each := significance.scatter_of_leads(rival, group[0])) is not None]
-    if not scatters:
-        return ()
-    return tuple((lead, 1 - significance.chance_of_telling(lead, max(scatters), runs, rivals)) for lead in LEADS_ASKED)
-
-
-def _own_level(rivals: Sequence[Summary], group: Sequence[Summary]) -> float | None:
-    """Of equals, if each had a level of its own in the campaign; the levels scatter normally, as the runs do."""
-    first, behind = rivals[0], next((rival for rival in rivals[1:] if rival not in group), None)
-    scatter = significance.scatter_of_leads(behind, first) if behind else None
-    if behind is None or scatter is None:
-        return None
-    lead = math.log(first.items_per_s.value / behind.items_per_s.value)
-    campaigns = max(1, len(significance.leads_by_campaign(behind, first)))
-    error = scatter * math.sqrt((1 + campaigns / min(first.n, behind.n)) / campaigns)
-    tail = 2 * (1 - statistics.NormalDist().cdf(lead / error)) if error else 0.0
-    return min(1.0, (len(rivals) - 1) * tail)
-
-
-def _chance_of_order(runs: Sequence[int]) -> float:
-    """How likely all runs of one of several equal frameworks lie above the others: n of N in 1 of C(N, n)."""
-    return min(1.0, sum(1 / math.comb(sum(runs), n) for n in runs))
 
 
 def false_exclusion(frameworks: int, runs: int) -> float:

@@ -105,33 +105,6 @@ def shared_leads(summary: Summary, first: Summary) -> list[float]:
     return [lead for leads in leads_by_campaign(summary, first).values() for lead in leads]
 
 
-def chance_of_telling(lead: float, scatter: float, runs: int, rivals: int = 2) -> float:
-    """How likely a true *lead* is told by *runs* rounds whose log ratios scatter by *scatter*, normally.
-
-    The standard deviation of the runs is averaged over 200 quantiles of its distribution (Wilson & Hilferty, 1931).
-    """
-    if scatter <= 0:
-        return float(lead >= LEAST_GAP)
-    freedom, normal = runs - 1, statistics.NormalDist()
-    error, least = scatter / math.sqrt(runs), -math.log(1 - LEAST_GAP)
-    spread = 2 / (9 * freedom)
-    told = []
-    for place in range(200):
-        chi = max(0.0, 1 - spread + normal.inv_cdf((place + 0.5) / 200) * math.sqrt(spread)) ** 1.5
-        told.append(1 - normal.cdf((max(limit(runs, rivals - 1) * chi * error, least) - math.log1p(lead)) / error))
-    return statistics.fmean(told)
-
-
-def scatter_of_leads(summary: Summary, first: Summary) -> float | None:
-    """Standard deviation of the log ratio of two runs, within rounds where there are any; None of single runs."""
-    shared = shared_leads(summary, first)
-    if len(shared) > 1:
-        return statistics.stdev(shared)
-    if min(summary.n, first.n) < 2:
-        return None
-    return math.hypot(*(statistics.stdev(map(math.log, values(each))) for each in (summary, first)))
-
-
 def _by_round(summary: Summary) -> Mapping[tuple[str, int], float]:
     return {
         (run.campaign, run.round): run.value

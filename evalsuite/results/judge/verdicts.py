@@ -373,13 +373,10 @@ def _devices(result: RankingResult) -> int:
 def _ahead(result: RankingResult) -> VerdictCell:
     first, second, reason, lacks = result.first, result.second, str(evidence(result.known)), lack(result.known)
     named = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
-    if lacks and result.chance is None:
+    if lacks:
         named.append(("lacks_text", lacks))
     if reason in ("equal", "open"):
         named.append(("group", ", ".join(row.case.framework for row in result.group)))
-    if result.chance is not None:
-        reason = "preliminary_repeats"
-        named.append(("chance", f"{result.chance:.4f}"))
     if result.false_exclusion is not None:
         named.append(("false_exclusion", f"{result.false_exclusion:.4f}"))
     elif reason == "open":

@@ -1,8 +1,7 @@
 """Measurements of one case → its summary: the median of the valid repeats, its interval, what to be wary of."""
 
-import statistics
 import statistics as standard
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -13,7 +12,6 @@ from evalsuite.core.model import (
     Case,
     Finding,
     Measurement,
-    Protocol,
     Row,
     Summary,
     Unmeasured,
@@ -30,7 +28,6 @@ from evalsuite.results.measure.statistics import (
 )
 from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
-FULL = Protocol()
 FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (data/rules, D05)
 MOST_REPEATS = findings.ManyRepeats.usual
 ENDED_BADLY = ("failed", "timed_out", "incomplete")
@@ -189,19 +186,3 @@ def _median(readings: Sequence[Utilisation]) -> Utilisation:
         samples=sum(used.samples for used in readings),
         coverage=min(used.coverage for used in readings),
     )
-
-
-def median_s(summary: Summary, longer: bool = False) -> float | None:
-    """Of the runs of *summary* that count; *longer*: as if each had the steps of the full protocol."""
-    seconds_of: Callable[[Measurement], float | None] = lengthened_s if longer else lambda run: run.duration_s
-    taken = [each for run in summary.measurements if run.counts and (each := seconds_of(run)) is not None]
-    return statistics.median(taken) if taken else None
-
-
-def lengthened_s(run: Measurement) -> float | None:
-    """The steps become more, the rest stays; None if it is not known."""
-    case = run.run.case
-    if run.duration_s is None or run.value is None:
-        return None
-    step_s = case.global_batch / run.value
-    return max(0.0, run.duration_s - case.protocol.total_steps * step_s) + FULL.total_steps * step_s

@@ -24,7 +24,6 @@ from evalsuite.results.measure.summary import median_run, values
 OF_OTHERS = ("printed", "cited")  # figures that nobody clocked
 MOST_IN_ORDER = 5
 MOST_BESIDE = 2  # reasons in a headline
-LEAST_CHANCE = 0.01  # that is worth a sentence
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
 TICKS = 3  # and 0
@@ -275,29 +274,19 @@ def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
+    # whose order with the first is open for a run far from its others
+    if far := [entry for entry in answer.leaders if answer.known == "open" and "D09" in entry.flags]:
+        listed = words.listed(_named(answer, entry.summary, words) for entry in far)
+        return words("answers.needs_outlier", frameworks=listed)
     repeats = answer.deciding
     if repeats is None:
         return None
-    own = anchor(answer)
     if repeats.needed == "facts":
         named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
         return words("answers.needs_facts", facts=words.listed(named))
     if repeats.needed in ("base", "campaign"):
         return words(f"answers.needs_{repeats.needed}")
-    # whose order with the first is open for a run far from its others
-    if far := [entry for entry in answer.leaders if answer.known == "open" and "D09" in entry.flags]:
-        listed = words.listed(_named(answer, entry.summary, words) for entry in far)
-        return words("answers.needs_outlier", frameworks=listed)
-    key = f"answers.needs_{repeats.needed}"
-    values: dict[str, object] = {"runs": numbers.count(repeats.runs).about(own)}
-    if repeats.seconds is not None:
-        long = repeats.seconds >= 5400  # whole hours from an hour and a half on
-        n = round(repeats.seconds / 3600) if long else max(1, round(repeats.seconds / 60))
-        time = words("answers.hours" if long else "answers.minutes", n=numbers.count(n))
-        key, values["time"] = f"{key}_time", time.about(own)
-    if repeats.chance is not None:
-        key, values["chance"] = f"{key}_chance", numbers.chance(repeats.chance).about(own)
-    return words.pick(key, values)
+    return words(f"answers.needs_{repeats.needed}", runs=numbers.count(repeats.runs).about(anchor(answer)))
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
@@ -364,12 +353,8 @@ def _caution(answer: Answer, words: Words) -> Rendered | None:
     if answer.false_exclusion is None:
         return None
     n = numbers.count(len(answer.ranked) - len(answer.few))
-    sentences = [words("answers.false_exclusion", share=numbers.chance(answer.false_exclusion), n=n)]
-    if answer.own_level is not None and answer.own_level >= LEAST_CHANCE:
-        sentences.append(words("answers.own_level", share=numbers.chance(answer.own_level)))
-    leads = [words("answers.missed_lead", lead=numbers.limit(of), share=numbers.chance(n)) for of, n in answer.missed]
-    sentences += [words("answers.missed", leads=words.listed(leads))] * bool(leads)
-    return words.sentences(sentences).about(anchor(answer))
+    said = words("answers.false_exclusion", share=numbers.chance(answer.false_exclusion), n=n)
+    return said.about(anchor(answer))
 
 
 def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:

@@ -154,6 +154,6 @@ def _named(name: str, value: str, words: Words) -> object:
         return words.listed(map(names.framework, value.split(", ")))
     if name == "lacks_text":
         return words(f"answers.lacks_{value}")
-    if name in ("chance", "false_exclusion"):
+    if name == "false_exclusion":
         return numbers.chance(float(value)).text
     return names.framework(value) if name in ("first", "second") else names.visible(value)

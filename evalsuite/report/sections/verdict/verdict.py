@@ -28,7 +28,6 @@ class ModelFinding:
     beside: Rendered | None
     ranked: int = 0
     decided: bool = False
-    deciding: Rendered | None = None
 
 
 def section(subject: Subject) -> Section:
@@ -76,7 +75,6 @@ def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
             about=words("answers.about", setting=labels[answer.setting], scale=answers.workers(answer, words)),
             sentence=answers.sentence(answer, words),
             beside=answers.reason_beside(answer, words),
-            deciding=answers.deciding(answer, words),
             ranked=len(answer.ranked),
             decided=bool(answer.ahead),
         )
