@@ -1,6 +1,6 @@
 """Bluefog: its own benchmark, with the communication of the optimiser as an axis; bfrun starts the processes."""
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case

@@ -2,9 +2,9 @@
 
 import math
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import IMAGENET
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import IMAGENET
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

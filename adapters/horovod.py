@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import HOROVOD_ON_GPUS, IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import HOROVOD_ON_GPUS, IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

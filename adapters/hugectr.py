@@ -1,7 +1,7 @@
 """HugeCTR: Wide & Deep of its samples, on the 8 GPUs of one node that the sample is written for."""
 
+from adapters.common.reference import CLICKS, SPLIT_TABLES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import CLICKS, SPLIT_TABLES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

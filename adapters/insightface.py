@@ -2,9 +2,9 @@
 
 import math
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import FACES, HOROVOD_ON_GPUS, SPLIT_CLASSIFIER
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import FACES, HOROVOD_ON_GPUS, SPLIT_CLASSIFIER
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -1,7 +1,6 @@
 """JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on."""
 
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common.reference import (
     IMAGENET,
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
@@ -9,6 +8,7 @@ from evalsuite.contracts.reference import (
     reference_on_one_device,
     reference_patterns,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -1,8 +1,8 @@
 """PyTorch Lightning: its ImageNet example, ResNet-50 v1.5 of torchvision."""
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import IMAGENET
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import IMAGENET
 from evalsuite.core.model import Case
 
 PRECISIONS = {

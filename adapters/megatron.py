@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import ADAM
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import ADAM
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -1,14 +1,14 @@
 """MindSpore: ResNet-50 v1.5 of mindspore.nn on a CPU, and of mindspore-ai/models and MindCV, under mpirun."""
 
-from evalsuite.contracts import launchers
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common import launchers
+from adapters.common.reference import (
     IMAGENET,
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
     reference_on_one_device,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

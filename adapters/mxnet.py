@@ -1,13 +1,13 @@
 """MXNet: ResNetV1 with v1.5 bottlenecks, BERT and MobileNetV2 of Gluon blocks, KVStore dist_sync, a server per node."""
 
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
     reference_recipes,
     reference_unsupported,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import ADAM, BERT_LENGTH, HOROVOD_ON_GPUS, IMAGENET, IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import ADAM, BERT_LENGTH, HOROVOD_ON_GPUS, IMAGENET, IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

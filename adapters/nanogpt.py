@@ -1,8 +1,8 @@
 """nanoGPT: train.py, GPT-2 of 124 M parameters on token ids of OpenWebText."""
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import ADAM
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import ADAM
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

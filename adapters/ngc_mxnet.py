@@ -2,9 +2,9 @@
 
 import re
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, PrintedBy, Recipe
-from evalsuite.contracts.reference import IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

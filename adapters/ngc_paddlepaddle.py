@@ -1,8 +1,8 @@
 """NGC PaddlePaddle: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT-base, under Paddle's own launcher."""
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import BERT_LENGTH, IMAGENET, LAMB
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import BERT_LENGTH, IMAGENET, LAMB
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

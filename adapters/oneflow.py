@@ -5,9 +5,8 @@ Also GPT, face recognition, Wide & Deep.
 
 from dataclasses import replace
 
-from evalsuite.contracts import launchers
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common import launchers
+from adapters.common.reference import (
     ADAM,
     BERT_LENGTH,
     CLICKS,
@@ -20,6 +19,7 @@ from evalsuite.contracts.reference import (
     reference_arguments,
     reference_on_one_device,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
     reference_recipes,
     reference_unsupported,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

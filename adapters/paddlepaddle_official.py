@@ -1,8 +1,8 @@
 """PaddlePaddle's official scripts: PaddleCV and BERT of 2020 (Paddle 1.8), PaddleClas and PaddleNLP (Paddle 2, 3)."""
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import ADAM, BERT_LENGTH, IMAGENET
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

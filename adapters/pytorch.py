@@ -1,7 +1,6 @@
 """PyTorch under torchrun: torchvision's ResNet-50 (v1.5) and MobileNetV2, BERT of torch.nn's encoder."""
 
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     SPLIT_CLASSIFIER,
@@ -11,6 +10,7 @@ from evalsuite.contracts.reference import (
     reference_recipes,
     reference_unsupported,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.model import Case
 
 # A cache for each run: one that is ended while compiling leaves half a library there, and every later run

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import ADAM, IMAGENET, IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import ADAM, IMAGENET, IMAGES
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -1,7 +1,6 @@
 """TensorFlow: ResNet-50 v1.5, BERT and MobileNetV2 of Keras, MultiWorkerMirroredStrategy, a process per device."""
 
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
@@ -9,6 +8,7 @@ from evalsuite.contracts.reference import (
     reference_recipes,
     reference_unsupported,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.model import Case
 
 

@@ -1,8 +1,8 @@
 """timm: train.py of pytorch-image-models, ResNet-50 v1.5."""
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import IMAGENET
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import IMAGENET
 from evalsuite.core.model import Case
 
 

@@ -1,8 +1,8 @@
 """Ultralytics: `yolo classify train`, YOLO11n-cls on an image folder."""
 
-from evalsuite.contracts import launchers
+from adapters.common import launchers
+from adapters.common.reference import SGD
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import SGD
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 

@@ -1,9 +1,11 @@
 """Finds adapters in `adapters/` and in folders of `--adapters`."""
 
 import functools
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 from evalsuite.contracts import author_modules
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
@@ -39,6 +41,9 @@ def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
 
 @functools.cache
 def _house() -> Mapping[str, Adapter]:
+    package = ModuleType("adapters")  # in a wheel it lies inside evalsuite
+    package.__path__ = [str(paths.ADAPTERS)]
+    sys.modules.setdefault("adapters", package)
     return _join(
         (author_modules.load(file, CONTRACT), file) for file in author_modules.find_modules(paths.ADAPTERS, CONTRACT)
     )

@@ -28,7 +28,7 @@ SOURCES = {
     f"{root.name}/{file.relative_to(root)}": file
     for root in (paths.PACKAGE, paths.ADAPTERS)
     for file in sorted(root.rglob("*.py"))
-    if file.name != "messages.py" and not (root == paths.ADAPTERS and file.parent != root)
+    if file.name != "messages.py" and not (root == paths.ADAPTERS and file.parent not in (root, root / "common"))
 }
 ID = re.compile(r"\w+\.[\w{}]+$")
 SENTENCE = re.compile(r"(?:[A-Za-z'`,;:-]+ ){3}")  # that many words are a sentence

@@ -8,14 +8,14 @@ makes nothing slower: tools/measure_links.py shapes the links.
 
 from pathlib import Path
 
-from evalsuite.contracts import launchers
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
-from evalsuite.contracts.reference import (
+from adapters.common import launchers
+from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     reference_arguments,
     reference_unsupported,
 )
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.model import Case
 
 SCRIPT = Path(__file__).resolve().parent / "workloads" / "pytorch_links.py"

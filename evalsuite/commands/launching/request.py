@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,6 @@ from evalsuite.commands.launching import axis_values
 from evalsuite.commands.options import read_hosts, search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.contracts import launchers
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
     from evalsuite.results.judge.criteria import Criteria
 
 KUBERNETES = "kubernetes"
+LAUNCHERS = {  # that a package puts beside the interpreter
+    "{bin}/horovodrun": "horovod",
+    "{bin}/bfrun": "bluefog",
+    "{bin}/deepspeed": "deepspeed",
+    "{bin}/elasticdl": "elasticdl-client",
+}
 CONTAINER, CURRENT, MANAGED = "container", "current", "managed"  # where the frameworks come from
 
 
@@ -199,8 +205,10 @@ def _no_environment(asked: str) -> Refusal:
     def refusal(case: Case, recipe: Recipe) -> str | None:
         kind = recipe.environment or asked
         pins = (*virtualenvs.pins(recipe, case.device), *recipe.built)
-        if kind == MANAGED and (absent := launchers.find_absent_launcher(recipe.command_of(case).argv, pins)):
-            return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=absent)
+        wanted = LAUNCHERS.get(recipe.command_of(case).argv[0])
+        there = {re.split(r"[\[=]", pin)[0].replace("_", "-").lower() for pin in pins}
+        if kind == MANAGED and wanted and wanted not in there:
+            return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=wanted)
         return virtualenvs.refusal(recipe, kind, case.device)
 
     return refusal

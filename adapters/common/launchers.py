@@ -3,7 +3,6 @@
 Source: each launcher's help. The node agent fills what is in braces (`evalsuite.contracts.adapter.Command`).
 """
 
-import re
 from collections.abc import Iterable, Mapping
 
 from evalsuite.contracts.adapter import GPT_SIZES
@@ -16,18 +15,6 @@ Argv = tuple[str, ...]
 def devices(case: Case) -> str:
     """Of one node: "0,1,2,3"."""
     return ",".join(str(number) for number in range(case.devices_per_node))
-
-
-BROUGHT_BY = {"horovodrun": "horovod", "bfrun": "bluefog", "deepspeed": "deepspeed", "elasticdl": "elasticdl-client"}
-"""Launchers that a package puts beside the interpreter."""
-
-
-def find_absent_launcher(argv: Argv, pins: Iterable[str]) -> str | None:
-    """The package whose launcher starts *argv*, where none of *pins* is that package."""
-    program = argv[0].removeprefix("{bin}/") if argv and argv[0].startswith("{bin}/") else ""
-    wanted = BROUGHT_BY.get(program)
-    there = {re.split(r"[\[=]", pin)[0].replace("_", "-").lower() for pin in pins}
-    return wanted if wanted and wanted not in there else None
 
 
 REPLICA = {"tensor_parallel": (), "pipeline_parallel": ()}  # axes of scripts that spread a model over devices
