@@ -1,4 +1,4 @@
-/* The data in the page: every case under the anchor of its receipt, and the tables of the downloads. */
+/* The data in the page: every case under the anchor of its receipt. */
 import { byId } from "./dom.js";
 
 /**
@@ -28,29 +28,16 @@ import { byId } from "./dom.js";
  * @typedef {any[] | {of: any[], at: number[]}} Column
  */
 
-const data = JSON.parse(byId("data").textContent);
-
-export const tables = data.tables;
+const { ids, values } = JSON.parse(byId("data").textContent);
+const columns = Object.entries(values).map(([key, column]) => [
+  key,
+  Array.isArray(column) ? column : column.at.map((place) => column.of[place]),
+]);
 
 /** @type {Record<string, Case>} */
-export const cases = casesById();
-
-/** @param {Record<string, Column>} packed @returns {Record<string, any[]>} */
-export function unpackedColumns(packed) {
-  const list = (column) => (Array.isArray(column) ? column : column.at.map((place) => column.of[place]));
-  return Object.fromEntries(Object.entries(packed).map(([name, column]) => [name, list(column)]));
-}
-
-function casesById() {
-  const rows = rowsOfColumns(data.cases.values);
-  return Object.fromEntries(data.cases.ids.map((id, row) => [id, rows[row]]));
-}
-
-/** @param {Record<string, Column>} packed @returns {any[]} */
-function rowsOfColumns(packed) {
-  const columns = Object.entries(unpackedColumns(packed));
-  return columns[0][1].map((_, row) => Object.fromEntries(columns.map(([key, column]) => [key, column[row]])));
-}
+export const cases = Object.fromEntries(
+  ids.map((id, row) => [id, Object.fromEntries(columns.map(([key, column]) => [key, column[row]]))]),
+);
 
 /** @param {Case} found */
 export function caseTitle({ framework, xla, nodes, devices, precision }) {

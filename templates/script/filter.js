@@ -124,34 +124,10 @@ export function isFiltered(pairs) {
   return Boolean(form) && ours.some((key) => key in pairs);
 }
 
-/** Ticks the box whose label is *clicked* alone; all of the axis again, if it is the only one already. */
-function tickOnly(axis, clicked) {
-  const boxes = boxesOf(axis);
-  const chosen = boxes.find((box) => box.closest("label")?.contains(clicked));
-  if (!chosen) return;
-  const others = boxes.filter((box) => box !== chosen);
-  const alone = chosen.checked && others.every((box) => !box.checked); // two clicks have left it as it was
-  for (const box of others) box.checked = alone;
-  chosen.checked = true;
-  applyFilter();
-}
-
-const BELOW = 24; // pixels between the filter and the heading that a link leads to
-
-/** Links lead below the filter, which stays at the top however high it is opened. */
-function keepHeadingsBelow(bar) {
-  const keep = () => {
-    document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + BELOW}px`;
-  };
-  new ResizeObserver(keep).observe(bar);
-}
-
 export function followFilter() {
   collectTargets();
   if (!form) return;
-  keepHeadingsBelow(form);
   form.addEventListener("change", applyFilter);
-  for (const axis of axes) axis.addEventListener("dblclick", ({ target }) => tickOnly(axis, target));
   form.addEventListener("reset", () => setTimeout(applyFilter, 0)); // once the boxes are ticked again
   form.addEventListener("submit", (event) => event.preventDefault());
 }

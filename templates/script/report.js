@@ -12,13 +12,12 @@ import { applyFilter, followFilter, isFiltered, setFilter } from "./filter.js";
 import { followLegends, followMarks } from "./marks.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
-import { followPrinting } from "./printing.js";
 import { followArrows } from "./roving.js";
-import { makeTablesSortable, setSorts } from "./sort.js";
+import { makeTablesSortable } from "./sort.js";
 import { stackPanels } from "./stack.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
-import { beginAtTheLargest, offerData, offerTables } from "./tables.js";
+import { beginAtTheLargest, offerTables } from "./tables.js";
 
 /** Shows what the address says. @param {boolean} first whether the page has just come up */
 function load(first) {
@@ -31,7 +30,6 @@ function load(first) {
     changeLanguage(pairs.lang);
   }
   setFilter(pairs);
-  setSorts(pairs.sort);
   if (isFiltered(pairs) || !first) applyFilter();
   setQuestion(pairs.ask);
   if (pairs.at) goTo(pairs.at, first);
@@ -46,9 +44,7 @@ followQuestions();
 followFilter(); // before sorting, which moves rows
 makeTablesSortable();
 followCopyButtons();
-followPrinting();
 offerTables();
-offerData();
 offerDrawings();
 followMarks();
 followLegends();

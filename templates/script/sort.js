@@ -1,7 +1,6 @@
 /* Sorting a table by a column: numbers by their raw value, states last.
    What may not be ranked with each other stands in groups of its own, and each group is sorted by itself. */
 import { all, element, one, shownText } from "./dom.js";
-import { remember } from "./state.js";
 
 const FEWEST_ROWS = 2;
 
@@ -12,39 +11,9 @@ export function makeTablesSortable() {
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = element("button", { type: "button" }, [...head.childNodes]);
       head.append(button);
-      button.addEventListener("click", () => {
-        sort(table, column, nextOrder(table, head));
-        remember({ sort: sortedTables() });
-      });
+      button.addEventListener("click", () => sort(table, column, nextOrder(table, head)));
     });
-    sortable.push([table, rowsOfBodies(table)]);
   }
-}
-
-/** The tables that can be sorted, with their rows as they stand in the page. @type {[any, any[][]][]} */
-const sortable = [];
-
-/** How tables are sorted, as the address holds it: "id:column" rises, "id:-column" falls; columns count from 1. */
-const sortedTables = () =>
-  sortable
-    .map(([table]) => [table, one("th[aria-sort]", table.tHead)])
-    .filter(([, head]) => head)
-    .map(([{ caption }, head]) => `${caption.id}:${isDown(head) ? "-" : ""}${head.cellIndex + 1}`)
-    .join(",");
-
-/** @param {string} [named] as `sortedTables` gives it */
-export function setSorts(named = "") {
-  const wanted = new Map(named.split(",").map((each) => [each.slice(0, each.lastIndexOf(":")), each]));
-  for (const [table, bodies] of sortable) {
-    const order = Number(wanted.get(table.caption?.id)?.split(":").pop());
-    if (order && table.tHead.rows[0].cells[Math.abs(order) - 1]) sort(table, Math.abs(order) - 1, order < 0);
-    else if (one("th[aria-sort]", table.tHead)) putBack(table, bodies);
-  }
-}
-
-function putBack(table, bodies) {
-  one("th[aria-sort]", table.tHead).removeAttribute("aria-sort");
-  for (const rows of bodies) if (rows.length) rows[0].parentNode.append(...rows);
 }
 
 /** The rows of each group of a table, without the group's own head. */

@@ -1,12 +1,8 @@
-/* Tables as CSV and JSON, made from what is in the page. */
-import { tables, unpackedColumns } from "./data.js";
+/* Tables as CSV, made from what is in the page. */
 import { all, byId, element, one, shownText, word } from "./dom.js";
 import { csv, fileName, save } from "./save.js";
 
 const CSV = "text/csv;charset=utf-8";
-// columns of the receipts that the table of runs takes from there
-const RECEIPT_COLUMNS = { log: 4, started_at: 7, log_sha256: 9 };
-const FEWEST_CELLS_OF_A_RUN = 10; // other rows of a receipt are heads and commands
 
 /** Every table of the page gets a button below it that saves what a reader sees in it. */
 export function offerTables() {
@@ -94,65 +90,3 @@ function endsOf(text) {
 }
 
 const markOf = (sign) => sign.getAttribute("aria-labelledby").replace(/^st-/, "");
-
-/** The buttons that save the tidy tables whole. */
-export function offerData() {
-  for (const button of all("[data-data]")) {
-    button.addEventListener("click", () => {
-      const name = button.dataset.data;
-      if (name === "json") saveAll();
-      else save(`${name}.csv`, CSV, csv([tables[name].columns, ...rowsOf(tables[name])]));
-    });
-  }
-}
-
-function saveAll() {
-  const records = (table) =>
-    rowsOf(table).map((row) => Object.fromEntries(table.columns.map((name, place) => [name, row[place]])));
-  const found = Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, records(table)]));
-  save("evalsuite-data.json", "application/json", JSON.stringify(found, null, 1));
-}
-
-/** The rows of a packed table. */
-function rowsOf(table) {
-  const columns = complete(unpackedColumns(table.values));
-  return Array.from({ length: table.rows }, (_, row) => table.columns.map((name) => columns[name][row]));
-}
-
-/* The runs' table leaves out what stands elsewhere in the page: the fields of the case, and the receipts. */
-function complete(columns) {
-  if (!columns.case_id || !columns.repeat) return columns;
-  const caseIds = columns.case_id;
-  const runIds = caseIds.map((id, row) => `${id}/r${columns.repeat[row]}`);
-  return { ...columnsOfCases(caseIds), ...columns, run_id: runIds, ...columnsOfReceipts(caseIds, runIds) };
-}
-
-function columnsOfCases(ids) {
-  const about = unpackedColumns(tables.summaries.values);
-  const rowOf = new Map(about.case_id.map((id, row) => [id, row]));
-  const spread = (column) => ids.map((id) => column[rowOf.get(id)]);
-  return Object.fromEntries(Object.entries(about).map(([name, column]) => [name, spread(column)]));
-}
-
-function columnsOfReceipts(caseIds, runIds) {
-  const receipts = receiptsByRun();
-  const text = (name, row) => {
-    const cell = receipts.get(runIds[row])?.[RECEIPT_COLUMNS[name]];
-    if (!cell || one(".glyph", cell)) return null; // nothing was recorded
-    return name === "log" ? (cell.dataset.log ?? `${caseIds[row]}/${cell.textContent}`) : cell.textContent;
-  };
-  const names = Object.keys(RECEIPT_COLUMNS);
-  return Object.fromEntries(names.map((name) => [name, runIds.map((_, row) => text(name, row))]));
-}
-
-/** The cells of each run in the receipts. @returns {Map<string, HTMLCollection>} */
-function receiptsByRun() {
-  const found = new Map();
-  for (const body of all(".runs tbody")) {
-    const id = one(".case-head code", body).textContent.replace(/\/$/, "");
-    for (const { cells } of body.rows) {
-      if (cells.length >= FEWEST_CELLS_OF_A_RUN) found.set(`${id}/${cells[0].textContent}`, cells);
-    }
-  }
-  return found;
-}

@@ -84,12 +84,6 @@ def statements(evaluation, folder, page):
         if "data-pair" in cell.attributes:
             pair = frozenset(case_of[ref] for ref in cell["data-pair"].split())
             yield "matrix", pair, cell["data-evidence"]
-    document = json.loads(re.sub("\\\\u003c", "<", page.one("script", id="data").children[0]))
-    ids = [case_of[ref] for ref in document["cases"]["ids"]]
-    packed = [document["decisions"][key] for key in ("first", "second", "evidence")]
-    columns = [of if isinstance(of, list) else [of["of"][place] for place in of["at"]] for of in packed]
-    for first, second, evidence in zip(*columns, strict=True):
-        yield "pins", frozenset((ids[first], ids[second])), evidence
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     for answer in summary["answers"]:
         for one in answer["ranked"][1:]:
@@ -108,7 +102,7 @@ def test_no_two_places_contradict_each_other_about_a_pair(name, report_of):
 
     assert found and {pair: known for pair, known in found.items() if len(known) > 1} == {}
     places = [next(iter(known.values())) for known in found.values()]
-    assert all({"pins", "book"} <= of or of == {"options"} for of in places)
+    assert all("book" in of or of == {"options"} for of in places)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -132,11 +126,9 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
             assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.evidence]
 
 
-def test_the_evidence_has_a_word_of_its_own_each_and_the_page_has_them_all(report_of):
+def test_the_evidence_has_a_word_of_its_own_each():
     every = decisions.Evidence.__args__
-    *_, page = report_of("tie")
 
-    assert {f"evidence.{each}" for each in every} <= {element["data-word"] for element in page.all("span")}
     assert len({SPOKEN(f"evidence.{each}").plain("en") for each in every}) == len(every)
 
 

@@ -1,29 +1,22 @@
-"""What the page's script knows: each case for filters and cards, and the tables to download."""
+"""What the page's script knows: each case, for filters and cards."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from evalsuite.core.model import Case, Summary
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import tables
-from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.text import names, numbers
 
 UNSAFE = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def document(book: Book) -> Mapping[str, Any]:
-    """Cases by column, keyed by the anchors of their receipts, and the tables to download."""
+    """Cases by column, keyed by the anchors of their receipts."""
     cases = {names.case_anchor(case): _case(book, case) for case in book.planned}
-    return {
-        "cases": {"ids": list(cases), "values": _by_column(list(cases.values()), CASE_KEYS)},
-        "tables": {name: _table(name, rows) for name, rows in tables.rows(book, reproduction.embedded(book)).items()},
-    }
+    return {"ids": list(cases), "values": {key: _packed([row.get(key) for row in cases.values()]) for key in CASE_KEYS}}
 
 
-# What the script takes from elsewhere: the case's fields from the summaries, the log from the receipts.
-DERIVED = {"runs": ("run_id", "log", "log_sha256", "started_at", *tables.CASE[1:])}
 CASE_KEYS = (
     *("framework", "model", "precision", "batch", "xla", "nodes", "devices"),
     *("state", "origin", "partial", "unit", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
@@ -46,10 +39,6 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
     return facts | (_value(summary, book.efficiency_threshold) if summary else {})
 
 
-def _by_column(rows: list[dict[str, Any]], keys: Iterable[str]) -> dict[str, Any]:
-    return {key: _packed([row.get(key) for row in rows]) for key in keys}
-
-
 def _value(summary: Summary, threshold: float | None) -> dict[str, Any]:
     interval = numbers.interval(summary.items_per_s, numbers.throughput)
     return {
@@ -63,15 +52,6 @@ def _value(summary: Summary, threshold: float | None) -> dict[str, Any]:
         "speedup": numbers.speedup(summary.speedup.value).text if summary.speedup else None,
         "efficiency": numbers.beside(threshold)(summary.efficiency.value).text if summary.efficiency else None,
         "base": summary.base.total_devices if summary.base else None,
-    }
-
-
-def _table(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    columns = [column for column in tables.COLUMNS[name] if column not in DERIVED.get(name, ())]
-    return {
-        "columns": tables.COLUMNS[name],
-        "rows": len(rows),
-        "values": {column: _packed([tables.harmless(row[column]) for row in rows]) for column in columns},
     }
 
 

@@ -26,13 +26,12 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(book: Book) -> Mapping[str, object]:
-    tables, software = embedded(book), provenance.software(book)
+    software = provenance.software(book)
     return {
         "series": provenance.series(book),
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
-        "embedded": tables,
         "again": _again(book.evaluation.profile),
-        "short_hashes": "runs" not in tables,
+        "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
     }
 
 
@@ -41,8 +40,3 @@ def _again(profile: str) -> str | None:
         return "make official"
     ours = {file.stem for file in (paths.DATA / "specs").glob("*.toml")}
     return f"make report PROFILE={profile}" if profile in ours else None
-
-
-def embedded(book: Book) -> tuple[str, ...]:
-    many = book.huge or len(book.measurements) > MOST_RUNS
-    return () if many else ("runs", "summaries")
