@@ -1,11 +1,16 @@
 """A matplotlib figure measured in CSS pixels."""
 
+import contextlib
+import hashlib
+import pickle
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.sax.saxutils import escape
 
+from evalsuite.core import files, paths
 from evalsuite.report.figures import svg
 from evalsuite.report.figures.data import Bilingual, Label, clean
 from evalsuite.report.figures.style import MARKER_RADIUS, ROLES, Hue, polygon
@@ -127,13 +132,20 @@ class Sheet:
 
 
 def draw(drawing: Callable[..., str], *arguments: object) -> str:
+    """What *drawing* gives for *arguments*, kept by both, by our code and by matplotlib's version."""
+    asked = pickle.dumps((drawing.__module__, drawing.__name__, version("matplotlib"), arguments))
+    kept = files.version_folder(paths.cache() / "figures") / f"{hashlib.sha256(asked).hexdigest()}.svg"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return kept.read_text("utf-8")
     import matplotlib
 
     with matplotlib.rc_context():
         defaults = matplotlib.rcParamsDefault.items()
         matplotlib.rcParams.update({k: v for k, v in defaults if not k.startswith("backend")})
         matplotlib.rcParams.update(_SETTINGS)
-        return drawing(*arguments)
+        drawn = drawing(*arguments)
+    files.write_cache(kept, drawn.encode("utf-8"))
+    return drawn
 
 
 _SETTINGS: dict[Any, Any] = {
