@@ -34,24 +34,26 @@ def shared(
 ) -> Iterator[Made]:
     """Results in the order of *things*. Raises what *work* raises.
 
-    *meanwhile* is done here while processes start. If one is killed, the rest is done here, and so is all where it is
-    not *worth* starting them.
+    *meanwhile* is done here while they work, as is what a killed one leaves, and all if it is not *worth* a start.
     """
-    workers = cores() if worth and len(things) > 1 else 1
-    return map(work, things) if workers == 1 else _forked(work, things, workers, meanwhile)
+    workers = min(cores(), len(things)) if worth else 1
+    if workers > 1:
+        return _forked(work, things, workers, meanwhile)
+    meanwhile()
+    return map(work, things)
 
 
 def _forked(
-    work: Callable[[Thing], Made], things: Sequence[Thing], cores: int, meanwhile: Callable[[], object]
+    work: Callable[[Thing], Made], things: Sequence[Thing], workers: int, meanwhile: Callable[[], object]
 ) -> Iterator[Made]:
     global _shared
     _shared = (work, things)
     gc.freeze()  # the collector would copy shared pages
     forked = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(min(cores, len(things)), forked, _begin)
-    at_once = min(AT_ONCE, len(things) // (TURNS * cores) + 1)
+    pool = ProcessPoolExecutor(workers, forked, _begin)
     done = 0
     try:
+        at_once = min(AT_ONCE, len(things) // (TURNS * workers) + 1)
         results = pool.map(_work_at, range(len(things)), chunksize=at_once)
         meanwhile()
         for made in results:

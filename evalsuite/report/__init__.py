@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BESIDE = ".new"  # in which a report is written before it takes its place
 LOCK = "lock"  # of a report that is being written
+WORTH_PROCESSES = 100  # runs; below, starting them costs more than it saves
 
 
 def make_ready(languages: Sequence[str] = LANGUAGES) -> None:
@@ -68,6 +69,7 @@ def build(
 
     *book*: that of *evaluation*.
     """
+    from evalsuite.core import processes
     from evalsuite.core.files import sha256, write_atomically
     from evalsuite.finished import manifest
     from evalsuite.report.book import identity
@@ -90,8 +92,16 @@ def build(
     facts = summary_json.document(book, build_hash)
     text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     seal = sha256(write_text(out / "summary.json", text))
-    write_text(page, render.page(book, said, build_hash, seal))
-    tables.write(book, out / "tables")
-    written = [page, out / "summary.json", *tables.files(out / "tables")]
+    folder = out / "tables"
+    folder.mkdir(exist_ok=True)
+    list(
+        processes.shared(
+            lambda name: tables.write(book, folder, name),
+            tuple(tables.COLUMNS),
+            lambda: write_text(page, render.page(book, said, build_hash, seal)),
+            worth=len(book.measurements) > WORTH_PROCESSES,
+        )
+    )
+    written = [page, out / "summary.json", *(folder / f"{name}.csv" for name in tables.COLUMNS)]
     manifest.add(out, build_hash, written, languages)
     return written

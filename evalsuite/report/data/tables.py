@@ -39,16 +39,9 @@ def _row(book: Book, thing: Any, columns: Mapping[str, str]) -> Row:
     return {key: value_at(book, thing, path, asked) for key, path in columns.items()} | dict(getattr(thing, "own", ()))
 
 
-def write(book: Book, folder: Path) -> list[Path]:
+def write(book: Book, folder: Path, name: str) -> None:
     """As CSV in UTF-8 with a byte order mark: spreadsheets need it for Chinese."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in csv_files(book).items():
-        write_atomically(folder / f"{name}.csv", content)
-    return files(folder)
-
-
-def files(folder: Path) -> list[Path]:
-    return [folder / f"{name}.csv" for name in COLUMNS]
+    write_atomically(folder / f"{name}.csv", _csv(*_texts(book, name)))
 
 
 def csv_files(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, bytes]:
