@@ -19,7 +19,7 @@ from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.core import files, placeholders, redaction
 from evalsuite.core.errors import EvalsuiteError, of_machine
 from evalsuite.core.messages import Message
-from evalsuite.machine import environment, interfaces, process_tree, signals
+from evalsuite.machine import environment, interfaces, process_tree
 from evalsuite.machine.heartbeat import Heartbeat
 from evalsuite.machine.run_groups import RunGroup
 from evalsuite.runs.endings import AGENT_FAILED, AgentOutcome
@@ -48,7 +48,7 @@ def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None
     folder = prepare_folder(order)
     if lock is not None:
         lock.add_process()
-    with signals.hold_signals() as watched:
+    with process_tree.hold_signals() as watched:
         process_tree.adopt_orphans()
         try:
             folder.write_environment(environment.read_environment(order.host, place.rank))
@@ -192,9 +192,9 @@ class _Agent:
         caught = signal.sigtimedwait(self.watched, seconds)
         self._reap()
         number = caught.si_signo if caught else None
-        if number in signals.PASSED_ON:
+        if number in process_tree.PASSED_ON:
             process_tree.send([pid for pid, status in self.children.items() if status is None], number)
-        elif number in signals.ENDING:
+        elif number in process_tree.ENDING:
             self.impatient = self.interrupted_by is not None
             self.interrupted_by = self.interrupted_by or number
         return self.impatient
@@ -247,9 +247,9 @@ class _Agent:
         killer = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         return AgentOutcome(
             exit_code=self._exit_code(status),
-            signal=signals.name(killer),
+            signal=process_tree.signal_name(killer),
             timed_out=self.timed_out,
-            interrupted_by=signals.name(self.interrupted_by),
+            interrupted_by=process_tree.signal_name(self.interrupted_by),
             error=None if self.failure is None else str(self.failure),
             started_at=self.started_at,
             duration_s=round(duration_s, 6),

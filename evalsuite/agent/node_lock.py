@@ -170,9 +170,9 @@ def _lay_down(place: Path, run: Path, others: list[Holder]) -> NodeLock:
 
 
 def _end_dead(place: Path) -> list[Holder]:
-    """Who measures here, oldest first. Survivors of the dead are ended, files of the gone removed."""
+    """Who measures here. Survivors of the dead are ended, files of the gone removed."""
     ended = []
-    for file in sorted(place.glob(f"*{PRESENT}"), key=_age):
+    for file in sorted(place.glob(f"*{PRESENT}"), key=lambda each: each.name):
         try:
             handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
@@ -250,9 +250,3 @@ def _lines(content: bytes) -> list[dict[str, object]]:
             facts = files.parse_json(line)
             entries += [facts] if isinstance(facts, dict) else []
     return entries
-
-
-def _age(file: Path) -> float:
-    with contextlib.suppress(OSError):
-        return file.lstat().st_mtime
-    return 0.0

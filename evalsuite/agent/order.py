@@ -11,8 +11,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.placeholders import OF_EVERY_RANK, THREADS, fill, forward
 from evalsuite.machine import cores
+from evalsuite.machine.environment import KNOWN
 from evalsuite.machine.sensors import processor
-from evalsuite.machine.variables import KNOWN
 from evalsuite.runs.endings import CANNOT_EXECUTE, NOT_FOUND
 
 FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes to end too

@@ -9,6 +9,7 @@ import random
 import re
 import socket
 import zlib
+from collections.abc import Callable
 
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError
@@ -182,14 +183,11 @@ def _torchrun(environment: Environment) -> NodePlace:
     )
 
 
-def _hydra(environment: Environment) -> NodePlace:
-    return NodePlace(rank=environment["PMI_RANK"], nodes=environment.get("PMI_SIZE"))
-
-
-PLATFORMS = {  # by the variable that only it sets; in this order: a step of a scheduler may have started mpirun
+# by the variable that only it sets; in this order: a step of a scheduler may have started mpirun
+PLATFORMS: dict[str, Callable[[Environment], NodePlace]] = {
     **{each.task_variable: each.place for each in SCHEDULERS.values()},
     "OMPI_COMM_WORLD_RANK": _open_mpi,
     "VC_TASK_INDEX": _volcano,
     "PET_NODE_RANK": _torchrun,
-    "PMI_RANK": _hydra,
+    "PMI_RANK": lambda environment: NodePlace(rank=environment["PMI_RANK"], nodes=environment.get("PMI_SIZE")),
 }

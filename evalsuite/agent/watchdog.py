@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import Callable
 
-from evalsuite.machine import process_tree, signals
+from evalsuite.machine import process_tree
 
 POLL_S = 1.0
 KILL_S = 5.0
@@ -26,7 +26,7 @@ def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object]
     process_tree.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
     watchdog = os.getpid()
-    with signals.hold_signals() as asked_for:
+    with process_tree.hold_signals() as asked_for:
         child = os.fork()
         if child:
             code = _watch(child, asked_for, launcher)

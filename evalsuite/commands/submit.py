@@ -17,8 +17,9 @@ from evalsuite.commands.printing.terminal import line, note
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Phrase, message_of
+from evalsuite.launch import programs
 from evalsuite.launch.checks.room import check_disk_space
-from evalsuite.launch.remote import allocations, forwarded_environment
+from evalsuite.launch.remote import allocations
 from evalsuite.report.page import templates
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation, Scheduler
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         evaluation(arguments, ("--engine", scheduler.name)),
         submitter=submitter,
         before=[*scheduler.before(str(Path.cwd())), *arguments.before],
-        variables=sorted(forwarded_environment.python_path().items()),
+        variables=sorted(programs.python_path().items()),
     )
     print_table(request)
     if _lacks(request, scheduler, allocation) and not arguments.anyway:

@@ -21,7 +21,7 @@ from evalsuite.core.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.core.messages import message_of
 from evalsuite.core.model import Device, Run, Skip, Step, by_key
 from evalsuite.launch import runner
-from evalsuite.launch.provision import images, virtualenvs
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.remote import allocations
 from evalsuite.machine import cores
@@ -80,7 +80,7 @@ def environments(
             continue
         pythons[framework, name] = python
         packages[framework, name] = (
-            images.packages(container, recipe.image)
+            runner.image_packages(container, recipe.image)
             if container and own == "container"
             else virtualenvs.packages(recipe, own, cases[0].device)
         )

@@ -12,19 +12,21 @@ from pathlib import Path
 from evalsuite import __version__
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.contracts.dialect import Dialect
-from evalsuite.core import files, redaction
+from evalsuite.core import files, paths, redaction
 from evalsuite.core.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Run
-from evalsuite.launch import engine_process, fault_attribution
-from evalsuite.launch.provision import checkouts, images, readiness, virtualenvs
-from evalsuite.launch.remote.forwarded_environment import python_path
+from evalsuite.core.paths import SCRATCH
+from evalsuite.launch import fault_attribution, programs
+from evalsuite.launch.programs import ask_program
+from evalsuite.launch.provision import checkouts, readiness, virtualenvs
 from evalsuite.logs import catalogue
-from evalsuite.machine import signals
+from evalsuite.machine import process_tree
 from evalsuite.machine.heartbeat import HeartbeatMonitor
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
+from evalsuite.plan.containers import Container, Runtime
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import equivalence
 from evalsuite.runs.endings import AGENT_FAILED, Enough, Outcome
@@ -128,8 +130,8 @@ def _finish(
     with open(folder.engine_log, "wb", opener=files.open_private) as output:
         try:
             environment = {**os.environ, **line.environment, **launcher.engine.variables}
-            environment |= python_path(environment)
-            process = engine_process.start_process(line.engine, environment, output, folder.scratch)
+            environment |= programs.python_path(environment)
+            process = programs.start_process(line.engine, environment, output, folder.scratch)
         except OSError as error:
             raise EvalsuiteError.of("launch.engine_command", path=line.engine[0], error=error) from error
         began = asked = time.monotonic()
@@ -147,16 +149,16 @@ def _finish(
                 if now - asked > ENOUGH_POLL_S:
                     asked = now
                     if why := enough():
-                        engine_process.end_process(process)
+                        programs.end_process(process)
                         return process.returncode, why, time.monotonic() - began, []
                 if monitor and ((lost := monitor.find_lost()) or monitor.is_incomplete()):
-                    engine_process.end_process(process)
+                    programs.end_process(process)
                     return process.returncode, None, time.monotonic() - began, lost
                 tick(now - began)
                 time.sleep(POLL_S)
             return process.returncode, None, time.monotonic() - began, []
         finally:
-            engine_process.end_process(process)
+            programs.end_process(process)
 
 
 def _agent_error(folder: RunFolder) -> str | None:
@@ -223,7 +225,7 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
         )
     if exit_code < 0 or exit_code > 128:
         number = -exit_code if exit_code < 0 else exit_code - 128
-        return Outcome(status="failed", reason=Message("launch.run_signal", signal=signals.name(number)))
+        return Outcome(status="failed", reason=Message("launch.run_signal", signal=process_tree.signal_name(number)))
     return Outcome(status="failed", reason=Message("launch.run_exit", code=exit_code))
 
 
@@ -240,7 +242,7 @@ def _command(
         files=redaction.redact_variables(line.files),
         links=line.links or None,
         container=container.runtime.name if container else None,
-        image_digest=images.digest(container.runtime, recipe.image) if container else None,
+        image_digest=image_digest(container.runtime, recipe.image) if container else None,
         data_sets=readiness.data_facts(run.case, recipe),
         engine=launcher.engine.name,
         timeout_s=launcher.timeout_s,
@@ -273,3 +275,37 @@ def _command(
 
 def _engine_said(file: Path) -> str:
     return redaction.redact(fault_attribution.find_reason(files.read_text(file) if files.is_file(file) else ""))
+
+
+# What is known of a container image on this machine
+
+
+LISTING = paths.DATA / "list_distributions.py"
+ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
+
+
+def image_digest(runtime: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
+    if not runtime.digest:
+        return None
+    answer = ask_program([image if word == "{image}" else word for word in runtime.digest], ASKING_S, environment)
+    return next(iter(answer.stdout.split()), None) if answer and answer.returncode == 0 else None
+
+
+@functools.cache
+def image_packages(container: Container, image: str) -> Mapping[str, str]:
+    """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked."""
+    with files.scratch("image") as folder:
+        (folder / SCRATCH).mkdir()
+        asking = container.argv(("python3", "-I", "-c", LISTING.read_text("utf-8")), image=image, folder=str(folder))
+        answer = ask_program(container.runtime.alone(asking), ASKING_S)
+    return _listed(answer.stdout) if answer and answer.returncode == 0 else {}
+
+
+def _listed(printed: str) -> dict[str, str]:
+    """The last line that LISTING printed: an image may greet first."""
+    lines = printed.strip().splitlines()
+    try:
+        versions = files.parse_json(lines[-1]) if lines else {}
+    except ValueError:
+        return {}
+    return {str(name): str(version) for name, version in sorted(versions.items())} if isinstance(versions, dict) else {}

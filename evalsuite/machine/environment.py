@@ -6,11 +6,11 @@ import platform
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from evalsuite import __version__
-from evalsuite.core import files
+from evalsuite.core import files, paths, redaction
 from evalsuite.core.decode import whole
 from evalsuite.core.documents import ContainerLimits, HostEnvironment
 from evalsuite.machine import cgroups
@@ -18,7 +18,6 @@ from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.machine.sensors.system import Disks, Memory
-from evalsuite.machine.variables import relevant
 
 SECTOR = 512  # bytes of /sys/block/*/size, whatever the disk's own (kernel, Documentation/ABI/stable/sysfs-block)
 TURNS = {"0": "SSD", "1": "HDD"}
@@ -153,3 +152,23 @@ def memory_modules(dmidecode: str | None) -> str | None:
 
 def _without_empty(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: text for name, text in pairs if text}
+
+
+SET = "[set]"  # instead of a value that may be secret
+
+_NAMES: Mapping[str, str] = paths.read_data("variables.toml")
+KNOWN = frozenset(f"{beginning}{name}" for beginning, names in _NAMES.items() for name in names.split())
+_BEGINNINGS = re.compile("|".join(sorted(filter(None, _NAMES))))
+# Terraform's, TensorFlow's list of hosts, and names like those of secrets.
+_OTHERS = re.compile(r"TF_(?:CLI|CONFIG|VAR|LOG)|.*(?:CREDENTIAL|KEY|PASSW|SECRET|TOKEN)", re.IGNORECASE)
+
+
+def relevant(environment: Mapping[str, str]) -> dict[str, str]:
+    """Of variables that only share a prefix with known ones, that they are set."""
+    values = {}
+    for name, value in sorted(environment.items()):
+        if name in KNOWN:
+            values[name] = value
+        elif _BEGINNINGS.match(name) and not _OTHERS.match(name) and not redaction.is_secret_name(name):
+            values[name] = SET
+    return redaction.redact_variables(values)

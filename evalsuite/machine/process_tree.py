@@ -1,4 +1,4 @@
-"""The process tree of this process: what it uses, and how it is ended to the last one.
+"""The process tree of this process: what it uses, how it is ended to the last one, and the signals that end it.
 
 Reads `/proc/<pid>/stat` (proc_pid_stat(5)). With `adopt_orphans` nothing escapes: a process that calls setsid, or whose
 parent died, becomes our own child.
@@ -10,7 +10,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from evalsuite.runs.samples import TreeReading
@@ -168,3 +168,34 @@ def _pids() -> set[int]:
 def _waited_for_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+# Signals that the main thread takes one by one
+
+
+ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
+
+
+@contextlib.contextmanager
+def hold_signals() -> Iterator[set[int]]:
+    """Holds signals back for `signal.sigtimedwait`; gives the set to ask for, with SIGCHLD.
+
+    What this process was told to ignore (nohup, `&` in a script) stays ignored.
+    """
+    child_before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, exit codes are lost
+    heeded = {number for number in ENDING | PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
+    asked_for: set[int] = heeded | {signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, asked_for)
+    try:
+        yield asked_for
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGCHLD, child_before)
+
+
+def signal_name(number: int | None) -> str | None:
+    """`2` → "SIGINT"."""
+    if number is None:
+        return None
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"

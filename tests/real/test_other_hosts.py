@@ -30,7 +30,7 @@ def far(tmp_path, monkeypatch):
     stand_in.write_text(STAND_IN.replace("LIVES_ON", repr(LIVES_ON)))
     stand_in.chmod(0o755)
     program = "from evalsuite.machine.heartbeat import HeartbeatMonitor\n"
-    program += "from evalsuite.launch import engine_process\nengine_process.TERMINATE_S = 1.0\n"
+    program += "from evalsuite.launch import programs\nprograms.TERMINATE_S = 1.0\n"
     program += f"HeartbeatMonitor.__init__.__defaults__ = ({SILENT_S},)\n"
     program += "from evalsuite.cli import main\nraise SystemExit(main())"
     where = ["--engine", "slurm", "--scales", "1x1", "--repeats", "1", "--retries", "0"]

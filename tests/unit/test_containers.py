@@ -6,8 +6,7 @@ import pytest
 
 from evalsuite.contracts.adapter import Command
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.launch import fault_attribution
-from evalsuite.launch.provision import images
+from evalsuite.launch import fault_attribution, runner
 from evalsuite.plan import containers, data_sets, engines, repositories
 from evalsuite.plan.commandline import command_line
 from evalsuite.plan.containers import RUNTIMES, Wish, with_images
@@ -94,11 +93,11 @@ def test_digest_and_versions_are_what_the_runtime_tells(stand_in):
     stand_in("podman", """echo "Welcome to the image"\necho '{"torch": "2.3.0"}'""")
     box = containers.here("podman")
 
-    assert images.digest(RUNTIMES["docker"], WISH.image) == "nvcr.io/nvidia/pytorch@sha256:abc"
-    assert images.digest(RUNTIMES["enroot"], WISH.image) is None
-    assert images.packages(box, "lab/net:1") == {"torch": "2.3.0"}
+    assert runner.image_digest(RUNTIMES["docker"], WISH.image) == "nvcr.io/nvidia/pytorch@sha256:abc"
+    assert runner.image_digest(RUNTIMES["enroot"], WISH.image) is None
+    assert runner.image_packages(box, "lab/net:1") == {"torch": "2.3.0"}
     stand_in("podman", "exit 125")
-    assert images.packages(box, "lab/net:2") == {}
+    assert runner.image_packages(box, "lab/net:2") == {}
 
 
 def test_only_data_that_a_script_reads_is_mounted(monkeypatch, tmp_path):

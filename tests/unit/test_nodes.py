@@ -17,7 +17,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
-from evalsuite.launch import engine_process, fault_attribution
+from evalsuite.launch import fault_attribution, programs
 from evalsuite.launch.checks import nodes
 from evalsuite.launch.checks.nodes import NodeFacts, chosen, look_at_nodes
 from evalsuite.machine import cores
@@ -126,7 +126,7 @@ DEAF = "trap '' TERM; sh -c 'sleep 60; echo {0}' & while :; do sleep 0.1; done"
 def test_a_node_or_launcher_that_hangs_is_given_up_with_all_that_it_started(tmp_path, monkeypatch, does, reason):
     monkeypatch.setattr(nodes, "GIVEN_UP_S", 0.3)
     monkeypatch.setattr(nodes, "ANSWER_S", 60 if reason == UNREACHED else 0.5)
-    monkeypatch.setattr(engine_process, "TERMINATE_S", 0.3)
+    monkeypatch.setattr(programs, "TERMINATE_S", 0.3)
     began = time.monotonic()
 
     look = look_at_nodes(acted({"a": does.replace("{0}", str(tmp_path))}), tmp_path)

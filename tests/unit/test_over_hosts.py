@@ -15,8 +15,7 @@ from evalsuite.agent import rendezvous
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.placeholders import Node
-from evalsuite.launch import fault_attribution
-from evalsuite.launch.remote import forwarded_environment
+from evalsuite.launch import fault_attribution, programs
 from evalsuite.launch.remote import ssh as over_ssh
 from evalsuite.machine import interfaces
 from evalsuite.plan import containers, hosts, over_hosts
@@ -132,7 +131,7 @@ def test_a_case_that_the_hosts_cannot_serve_is_refused(nodes, devices, said):
 def test_what_is_handed_over_changes_the_training_and_holds_no_secret():
     given = {"NCCL_DEBUG": "INFO", "AWS_SECRET_KEY": "s", "HOME": "/root", "OMP_NUM_THREADS": "4", "PATH": "/bin"}
 
-    variables = forwarded_environment.forwarded_variables(given)
+    variables = programs.forwarded_variables(given)
 
     assert {name for name in variables if name in given} == {"NCCL_DEBUG", "OMP_NUM_THREADS", "PATH"}
     assert variables["EVALSUITE_INTERFACE"] == "auto"

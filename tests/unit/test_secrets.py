@@ -13,7 +13,7 @@ import runfolders
 from evalsuite import cli
 from evalsuite.core import redaction
 from evalsuite.core.errors import Exit
-from evalsuite.machine import variables
+from evalsuite.machine import environment
 from evalsuite.results.publish import log_copies
 from evalsuite.runs.store import RunFolder
 from tests import planted as planting
@@ -232,11 +232,11 @@ def test_the_log_of_a_run_stays_byte_for_byte_and_its_command_is_recorded_withou
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_a_variable_that_holds_a_secret_is_not_recorded_as_it_stands(name):
-    relevant = variables.relevant({name: VARIABLES[name], "NCCL_DEBUG": "INFO", "NCCL_NEW_KNOB": WORD})
+    relevant = environment.relevant({name: VARIABLES[name], "NCCL_DEBUG": "INFO", "NCCL_NEW_KNOB": WORD})
 
     assert WORD not in str(relevant) and MADE not in str(relevant)
     assert relevant["NCCL_DEBUG"] == "INFO"
-    assert relevant["NCCL_NEW_KNOB"] == variables.SET
+    assert relevant["NCCL_NEW_KNOB"] == environment.SET
 
 
 @pytest.mark.parametrize(("words", "ends", "told"), sources.cases("secrets.toml")["an_error_tells_the_terminal"])

@@ -31,9 +31,7 @@ def written(tmp_path, monkeypatch, capsys, *words: str) -> str:
     import sys
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        "evalsuite.launch.remote.forwarded_environment.python_path", lambda: {"PYTHONPATH": "/shared/evalsuite"}
-    )
+    monkeypatch.setattr("evalsuite.launch.programs.python_path", lambda: {"PYTHONPATH": "/shared/evalsuite"})
     assert cli.main(["submit", "--frameworks", "pytorch", "--scales", "1x8,4x8", "--anyway", *words]) == Exit.DONE
     text = (tmp_path / "runs" / "evaluation.sbatch").read_text()
     return text.replace(str(tmp_path), "/srv/evaluation").replace(sys.executable, "/shared/python")

@@ -19,10 +19,10 @@ from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device
-from evalsuite.launch import batch_search, campaign
+from evalsuite.launch import batch_search, campaign, programs
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.provision import readiness, virtualenvs
-from evalsuite.launch.remote import allocations, forwarded_environment
+from evalsuite.launch.remote import allocations
 from evalsuite.launch.runner import Launcher
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
@@ -286,15 +286,15 @@ def read_engine(arguments: argparse.Namespace) -> Engine:
         return Engine(name=KUBERNETES, wrap=engines.ENGINES["local"].wrap)  # one agent a pod
     engine = engines.engine(arguments.engine or "local", (*SCHEDULERS, KUBERNETES))
     if engine.name == "mpi":  # mpirun hands no variable of this shell to other nodes
-        variables = forwarded_environment.forwarded_variables(os.environ)
+        variables = programs.forwarded_variables(os.environ)
         return replace(engine, handed=lambda nodes, folder: variables)
     return engine
 
 
 def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
-    via = over_hosts.transport(forwarded_environment.with_version(arguments.via or "ssh"))
+    via = over_hosts.transport(programs.with_version(arguments.via or "ssh"))
     options = os.environ.get(via.ssh_options_in or "", "")
     interface = os.environ.get(interfaces.VARIABLE, interfaces.AUTO)
     named_one = None if interface == interfaces.AUTO else interface
     ways = over_hosts.Ways(interface=named_one, root=os.geteuid() == 0, ssh_options=options)
-    return over_hosts.engine(named, via, handed=forwarded_environment.forwarded_variables(os.environ), ways=ways)
+    return over_hosts.engine(named, via, handed=programs.forwarded_variables(os.environ), ways=ways)

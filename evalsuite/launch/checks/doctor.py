@@ -21,7 +21,7 @@ from evalsuite.launch.provision import data_manifest, installer, virtualenvs
 from evalsuite.launch.provision.recipe_locks import find_lock
 from evalsuite.launch.remote import allocations
 from evalsuite.machine import cgroups, environment, pitfalls, run_groups
-from evalsuite.machine.sensors import nvml
+from evalsuite.machine.sensors import nvidia
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.machine.sensors.system import Memory
@@ -95,7 +95,7 @@ def devices(root: Path = Path("/")) -> Iterator[Check]:
         detail = Message("launch.driver", driver=driver, cuda=toolkit) if with_cuda else f"driver {driver}"
         yield check(name=Message("launch.name_driver"), state="ok", detail=detail)
         return
-    trouble = nvml.trouble() or Message("launch.nvml_none")
+    trouble = nvidia.trouble() or Message("launch.nvml_none")
     if cards := nvidia_cards(root):
         detail, remedy = Message("launch.lost_device", n=cards, trouble=trouble), Message("launch.driver_remedy")
         yield check(name="gpu", state="broken", detail=detail, remedy=remedy)
@@ -178,7 +178,7 @@ def tools() -> Iterator[Check]:
     works, version = _answer((installer.uv_program(), "--version"))
     yield Check(group="tools", name="uv", state="ok" if works else "broken", detail=version)
     yield program(Program(name="git", purpose=Message("launch.scripts"), remedy="apt install git"), "tools")
-    if nvml.trouble() is None:
+    if nvidia.trouble() is None:
         smi = Program(name="nvidia-smi", purpose=Message("launch.topology"), remedy="apt install nvidia-smi")
         yield program(smi, "tools")
 

@@ -29,7 +29,7 @@ from evalsuite.core import decode, files, paths, redaction
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import HostClocksDiffer
 from evalsuite.core.messages import Message
-from evalsuite.launch import engine_process, fault_attribution
+from evalsuite.launch import fault_attribution, programs
 from evalsuite.machine import cgroups, cores, environment, pitfalls
 from evalsuite.machine.pitfalls import Pitfall
 from evalsuite.machine.sensors.accelerators import open_accelerators
@@ -235,7 +235,7 @@ def _hear(name: str, process: "subprocess.Popen[str]") -> Node:
 
     def end() -> None:
         too_late.set()
-        engine_process.end_process(process)
+        programs.end_process(process)
 
     timers = [threading.Timer(ANSWER_S, end)]
     timers[0].start()

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
-from evalsuite.launch.programs import Program, ask_program
-from evalsuite.launch.remote.forwarded_environment import forwarded_variables
+from evalsuite.launch.programs import Program, ask_program, forwarded_variables
 from evalsuite.plan.engines import Engine, refuse_more_nodes
 from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Environment, Host, QueuedJob, Scheduler

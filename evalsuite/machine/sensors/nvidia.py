@@ -5,6 +5,7 @@ Profiles are NVML's GPM, on Hopper and newer. PCIe traffic is read on a thread, 
 """
 
 import ctypes
+import functools
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.documents import Gpu
-from evalsuite.machine.sensors import nvml
+from evalsuite.core.messages import Message
 from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor, visible
 from evalsuite.runs.samples import GpuReading
 
@@ -53,8 +54,8 @@ class Nvidia(Sensor):
     def processes(self) -> list[DeviceProcess] | None:
         lists = []
         for device in self._devices:  # without a version older drivers raise something else than NVMLError
-            running = nvml.ask(f"{COMPUTING}_v3", device.handle)
-            lists.append((device.index, nvml.ask(f"{COMPUTING}_v2", device.handle) if running is None else running))
+            running = ask(f"{COMPUTING}_v3", device.handle)
+            lists.append((device.index, ask(f"{COMPUTING}_v2", device.handle) if running is None else running))
         if all(running is None for _, running in lists):
             return None
         return [
@@ -64,9 +65,9 @@ class Nvidia(Sensor):
         ]
 
     def versions(self) -> Mapping[str, str | None]:
-        cuda = nvml.ask("nvmlSystemGetCudaDriverVersion")
+        cuda = ask("nvmlSystemGetCudaDriverVersion")
         return {
-            "driver": nvml.string(nvml.ask("nvmlSystemGetDriverVersion")),
+            "driver": string(ask("nvmlSystemGetDriverVersion")),
             "toolkit": None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
         }
 
@@ -90,21 +91,21 @@ class _Device:
 
     def facts(self) -> Gpu:
         memory = _memory(self.handle)
-        capability = nvml.ask("nvmlDeviceGetCudaComputeCapability", self.handle)
+        capability = ask("nvmlDeviceGetCudaComputeCapability", self.handle)
         return Gpu(
             index=self.index,
             kind="gpu",
             vendor="NVIDIA",
-            uuid=nvml.string(nvml.ask("nvmlDeviceGetUUID", self.handle)),
-            name=nvml.string(nvml.ask("nvmlDeviceGetName", self.handle)),
+            uuid=string(ask("nvmlDeviceGetUUID", self.handle)),
+            name=string(ask("nvmlDeviceGetName", self.handle)),
             memory_total_bytes=memory.total if memory else None,
-            power_limit_w=_scaled(nvml.ask("nvmlDeviceGetEnforcedPowerLimit", self.handle), 1e-3),
+            power_limit_w=_scaled(ask("nvmlDeviceGetEnforcedPowerLimit", self.handle), 1e-3),
             compute_capability=f"{capability[0]}.{capability[1]}" if capability else None,
         )
 
     def reading(self, traffic: tuple[int | None, int | None], xids: int | None) -> GpuReading:
         handle = self.handle
-        now = nvml.ask("nvmlDeviceGetUtilizationRates", handle)
+        now = ask("nvmlDeviceGetUtilizationRates", handle)
         memory = _memory(handle)
         busy, power, links, profile = self.busy.take(), self.power.take(), _links(handle), self.profile.take()
         corrected, uncorrected = self.health.memory_errors()
@@ -116,14 +117,14 @@ class _Device:
             utilisation_most_percent=busy.most,
             memory_used_bytes=memory.used if memory else None,
             memory_utilisation_percent=now.memory if now else None,
-            power_w=_scaled(nvml.ask("nvmlDeviceGetPowerUsage", handle), 1e-3),
+            power_w=_scaled(ask("nvmlDeviceGetPowerUsage", handle), 1e-3),
             power_mean_w=power.mean,
             power_least_w=power.least,
             power_most_w=power.most,
-            energy_j=_scaled(nvml.ask("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
-            temperature_c=nvml.ask("nvmlDeviceGetTemperature", handle, nvml.constant("NVML_TEMPERATURE_GPU")),
-            sm_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_SM")),
-            memory_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", handle, nvml.constant("NVML_CLOCK_MEM")),
+            energy_j=_scaled(ask("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
+            temperature_c=ask("nvmlDeviceGetTemperature", handle, constant("NVML_TEMPERATURE_GPU")),
+            sm_clock_mhz=ask("nvmlDeviceGetClockInfo", handle, constant("NVML_CLOCK_SM")),
+            memory_clock_mhz=ask("nvmlDeviceGetClockInfo", handle, constant("NVML_CLOCK_MEM")),
             pcie_received_bytes_per_s=traffic[0],
             pcie_sent_bytes_per_s=traffic[1],
             link_received_bytes=links[0],
@@ -140,24 +141,24 @@ class _Device:
 
 
 def _handles() -> list[Any]:
-    count = nvml.ask("nvmlDeviceGetCount") or 0
-    handles = [nvml.ask("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
+    count = ask("nvmlDeviceGetCount") or 0
+    handles = [ask("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
     return [handle for handle in handles if handle is not None]
 
 
 def _memory(handle: Any) -> Any:
     """Version 2 does not count the driver's own memory as used, like nvidia-smi."""
-    version = nvml.constant("nvmlMemory_v2")
-    newer = nvml.ask("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
-    return newer or nvml.ask("nvmlDeviceGetMemoryInfo", handle)
+    version = constant("nvmlMemory_v2")
+    newer = ask("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
+    return newer or ask("nvmlDeviceGetMemoryInfo", handle)
 
 
 def _links(handle: Any) -> tuple[int | None, int | None]:
     """Bytes received and sent over NVLink since the driver was loaded, all links together."""
-    fields = [nvml.constant(f"NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_{way}") for way in ("RX", "TX")]
+    fields = [constant(f"NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_{way}") for way in ("RX", "TX")]
     if None in fields:
         return None, None
-    values = nvml.ask("nvmlDeviceGetFieldValues", handle, [(field, ALL_LINKS) for field in fields])
+    values = ask("nvmlDeviceGetFieldValues", handle, [(field, ALL_LINKS) for field in fields])
     if values is None:
         return None, None
     received, sent = (value.value.ullVal * KIBIBYTE if value.nvmlReturn == 0 else None for value in values)
@@ -185,15 +186,15 @@ def settings() -> list[DeviceSettings]:
 
 
 def _settings(index: int, handle: object) -> DeviceSettings:
-    bus, mode = nvml.ask("nvmlDeviceGetPciInfo", handle), nvml.ask("nvmlDeviceGetPersistenceMode", handle)
-    clock = nvml.constant("NVML_CLOCK_SM")
-    watts = [nvml.ask(f"nvmlDeviceGetPowerManagement{kind}Limit", handle) for kind in ("", "Default")]
+    bus, mode = ask("nvmlDeviceGetPciInfo", handle), ask("nvmlDeviceGetPersistenceMode", handle)
+    clock = constant("NVML_CLOCK_SM")
+    watts = [ask(f"nvmlDeviceGetPowerManagement{kind}Limit", handle) for kind in ("", "Default")]
     now, default = (None if value is None else value / 1000 for value in watts)
     return DeviceSettings(
         index=index,
-        pci=(nvml.string(bus.busId) or "")[-len("0000:1a:00.0") :].lower() if bus else None,  # 00000000:1A:00.0
+        pci=(string(bus.busId) or "")[-len("0000:1a:00.0") :].lower() if bus else None,  # 00000000:1A:00.0
         persistent=None if mode is None else bool(mode),
-        sm_clock_mhz=tuple(nvml.ask(f"nvmlDeviceGet{of}ApplicationsClock", handle, clock) for of in ("", "Default")),
+        sm_clock_mhz=tuple(ask(f"nvmlDeviceGet{of}ApplicationsClock", handle, clock) for of in ("", "Default")),
         power_limit_w=(now, default),
     )
 
@@ -214,7 +215,7 @@ class Taken:
 class Buffer:
     def __init__(self, handle: Any, name: str, scale: float = 1.0) -> None:
         self._handle = handle
-        self._kind = nvml.constant(name) if nvml.trouble() is None else None
+        self._kind = constant(name) if trouble() is None else None
         self._scale = scale
         self._seen_us = 0
         self._begun = False
@@ -222,7 +223,7 @@ class Buffer:
     def take(self) -> Taken:
         """The samples since the last call. The first call gives none: those are from before the run."""
         known = self._kind is not None
-        answer = nvml.ask("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if known else None
+        answer = ask("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if known else None
         if answer is None:
             return Taken()
         member = MEMBERS.get(answer[0])
@@ -247,9 +248,9 @@ class Health:
 
     def clock_limits(self) -> int | None:
         """A bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
-        reasons: int | None = nvml.ask("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
+        reasons: int | None = ask("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
         if reasons is None:
-            reasons = nvml.ask("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
+            reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
         return reasons
 
     def memory_errors(self) -> tuple[int | None, int | None]:
@@ -257,9 +258,9 @@ class Health:
         if time.monotonic() - self._asked_s < ERRORS_PERIOD_S:
             return None, None
         self._asked_s = time.monotonic()
-        counter = nvml.constant("NVML_VOLATILE_ECC")
+        counter = constant("NVML_VOLATILE_ECC")
         corrected, uncorrected = (
-            nvml.ask("nvmlDeviceGetTotalEccErrors", self._handle, nvml.constant(name), counter)
+            ask("nvmlDeviceGetTotalEccErrors", self._handle, constant(name), counter)
             for name in ("NVML_MEMORY_ERROR_TYPE_CORRECTED", "NVML_MEMORY_ERROR_TYPE_UNCORRECTED")
         )
         return corrected, uncorrected
@@ -269,28 +270,28 @@ class Xids:
     """Critical errors that the driver reports (docs.nvidia.com/deploy/xid-errors)."""
 
     def __init__(self, handles: Sequence[Any]) -> None:
-        self._set = nvml.ask("nvmlEventSetCreate")
+        self._set = ask("nvmlEventSetCreate")
         self._index = {_address(handle): index for index, handle in enumerate(handles)}
         self._count = {
             index: 0
             for index, handle in enumerate(handles)
-            if self._set is not None and nvml.call("nvmlDeviceRegisterEvents", handle, nvml.constant(XID), self._set)
+            if self._set is not None and call("nvmlDeviceRegisterEvents", handle, constant(XID), self._set)
         }
 
     def count(self) -> dict[int, int]:
         """Index → errors since the run began; without devices that do not report them."""
         for _ in range(MOST_EVENTS if self._count else 0):
-            event = nvml.ask("nvmlEventSetWait", self._set, 0)  # None: no event is left
+            event = ask("nvmlEventSetWait", self._set, 0)  # None: no event is left
             if event is None:
                 break
             index = self._index.get(_address(event.device))
-            if index in self._count and event.eventType == nvml.constant(XID):
+            if index in self._count and event.eventType == constant(XID):
                 self._count[index] += 1
         return dict(self._count)
 
     def close(self) -> None:
         if self._set is not None:
-            nvml.call("nvmlEventSetFree", self._set)
+            call("nvmlEventSetFree", self._set)
             self._set, self._count = None, {}
 
 
@@ -311,11 +312,11 @@ class Profile:
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
-        support = nvml.ask("nvmlGpmQueryDeviceSupport", handle)
+        support = ask("nvmlGpmQueryDeviceSupport", handle)
         self._samples: list[Any] = []
-        self._metrics = {name: number for name in METRICS if (number := nvml.constant(name)) is not None}
+        self._metrics = {name: number for name in METRICS if (number := constant(name)) is not None}
         if support is not None and support.isSupportedDevice:
-            samples = [nvml.ask("nvmlGpmSampleAlloc") for _ in range(2)]
+            samples = [ask("nvmlGpmSampleAlloc") for _ in range(2)]
             self._samples = samples if None not in samples else []
         self._read = 0
 
@@ -324,14 +325,14 @@ class Profile:
         if not self._samples:
             return {}
         older, newer = self._samples[(self._read + 1) % 2], self._samples[self._read % 2]
-        if not nvml.call("nvmlGpmSampleGet", self._handle, newer):
+        if not call("nvmlGpmSampleGet", self._handle, newer):
             return {}
         self._read += 1
         return self._between(older, newer) if self._read > 1 else {}
 
     def close(self) -> None:
         for sample in self._samples:
-            nvml.call("nvmlGpmSampleFree", sample)
+            call("nvmlGpmSampleFree", sample)
         self._samples = []
 
     def _between(self, older: Any, newer: Any) -> dict[str, float]:
@@ -343,7 +344,7 @@ class Profile:
         question.numMetrics = len(self._metrics)
         for place, number in enumerate(self._metrics.values()):
             question.metrics[place].metricId = number
-        answer = nvml.ask("nvmlGpmMetricsGet", question)
+        answer = ask("nvmlGpmMetricsGet", question)
         if answer is None:
             return {}
         answered = zip(self._metrics, answer.metrics, strict=False)
@@ -392,5 +393,53 @@ class PcieMeter:
 
 
 def _throughput(handle: Any, way: str) -> int | None:
-    kilobytes = nvml.ask("nvmlDeviceGetPcieThroughput", handle, nvml.constant(f"NVML_PCIE_UTIL_{way}_BYTES"))
+    kilobytes = ask("nvmlDeviceGetPcieThroughput", handle, constant(f"NVML_PCIE_UTIL_{way}_BYTES"))
     return None if kilobytes is None else int(kilobytes) * KIBIBYTE
+
+
+@functools.cache
+def trouble() -> str | None:
+    """Why NVML gives nothing; None if it answers."""
+    try:
+        import pynvml
+    except ImportError:
+        return Message("machine.nvml_absent")
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        return str(error)
+    return None
+
+
+def ask(name: str, *arguments: Any, **named: Any) -> Any:
+    """What NVML answers; None where package, library, driver or device cannot say."""
+    answered, answer = _answer(name, *arguments, **named)
+    return answer if answered else None
+
+
+def call(name: str, *arguments: Any) -> bool:
+    return _answer(name, *arguments)[0]
+
+
+def _answer(name: str, *arguments: Any, **named: Any) -> tuple[bool, Any]:
+    if trouble() is not None:
+        return False, None
+    import pynvml
+
+    function = getattr(pynvml, name, None)
+    if function is None:
+        return False, None
+    try:
+        return True, function(*arguments, **named)
+    except pynvml.NVMLError:
+        return False, None
+
+
+def constant(name: str) -> Any:
+    import pynvml
+
+    return getattr(pynvml, name, None)
+
+
+def string(value: bytes | str | None) -> str | None:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
