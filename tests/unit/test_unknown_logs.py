@@ -8,22 +8,9 @@ import pytest
 from evalsuite.cli import main
 from evalsuite.commands.printing.log_table import declaration
 from evalsuite.core.errors import Exit
-from evalsuite.core.messages import Message
 from evalsuite.logs import explaining
 from evalsuite.logs.reading import read_file
-from evalsuite.logs.unknown.groups import groups
-from tests.readings import LOGS, read, rows, seen, value
-
-NO_COUNTER, NO_CLOCK = Message("logs.shape_no_counter"), Message("logs.shape_no_clock")
-
-
-@pytest.mark.parametrize("row", rows("unknown").values(), ids=rows("unknown"))
-def test_it_is_read_by_its_shape_and_doubted_or_not_at_all(row, tmp_path):
-    assert seen(tmp_path, row) == row.expected
-    for group in groups(tmp_path / "train.log"):
-        clocks = group.roles.keys() & {"rate", "steps_per_s", "seconds", "report_s", "elapsed_s", "mean_s", "stamp"}
-        premise = {NO_COUNTER: "step" not in group.roles, NO_CLOCK: "step" in group.roles and not clocks}
-        assert premise.get(group.lacks, True)
+from tests.readings import LOGS, read, value
 
 
 @pytest.fixture
