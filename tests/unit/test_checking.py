@@ -20,14 +20,12 @@ from tools import type_pages
 MISSING = sources.table("missing.toml")
 HOUSE = set(map(tuple, MISSING.pop("house")))
 WHOLE = sources.text("checking_whole.py.in")
-LOG = "".join(f"tiny {step} 20.5 ms\n" for step in range(1, 200))
 
 
 @pytest.fixture
 def file(tmp_path):
-    """An adapter from which nothing is missing: a log of its script lies beside it."""
+    """An adapter from which nothing is missing."""
     (file := tmp_path / "tinynet.py").write_text(HEAD + WHOLE.format(printed=printed()))
-    (tmp_path / "tinynet.log").write_text(LOG)
     return file
 
 
@@ -59,14 +57,12 @@ def missing_after(file, before: str, after: str, capsys, kind: str = "recipes") 
     return found["missing"]
 
 
-def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_log(file, capsys):
+def test_an_adapter_without_fault_is_shown_readably_with_its_commands(file, capsys):
     code, found = checked(capsys, "adapters", "--check", str(file.parent))
 
     assert (code, found["name"], found["missing"]) == (Exit.DONE, "tinynet/train", [])
     assert len(found["commands"]) == 2 * 3 * 2 * 2
     assert found["commands"]["cpu 1x1 fp32"]["argv"] == ["{python}", "/opt/tiny/train.py", "32", "1", "120"]
-    assert (found["read"]["log"], found["read"]["status"]) == (str(file.parent / "tinynet.log"), "doubtful")
-    assert found["read"]["unit"] == "steps/s"  # batch and devices are the run's to say
 
     assert main(["adapters", "--check", str(file)]) == Exit.DONE
     said = capsys.readouterr().out
@@ -74,7 +70,7 @@ def test_an_adapter_without_fault_is_shown_readably_with_its_commands_and_its_lo
     assert "gpu 2x2 amp+XLA" in said
 
     file.write_text(file.read_text().replace('"--amp",', ""))
-    assert missing_after(file, 'model="tiny"', 'model="tiny", amp=""', capsys) == []  # declared absent
+    assert missing_after(file, "amp=None", 'amp=""', capsys) == []  # declared absent
 
 
 @pytest.mark.parametrize(("kind", "before", "after", "what"), [(gap, *row) for gap in MISSING for row in MISSING[gap]])
@@ -102,38 +98,16 @@ def test_an_authors_sensor_is_read_before_the_others_and_is_absent_while_it_rais
     assert node.reading(0.0).gpus is None
 
 
-def test_a_dialect_that_an_adapter_brings_wants_a_log_in_which_something_is_found(file, capsys):
-    (log := file.parent / "tinynet.log").write_text("nothing of it\n")
-    code, found = checked(capsys, "adapters", "--check", str(file), "--log", str(log))
-    log.unlink()
-    (lack,) = checked(capsys, "adapters", "--check", str(file))[1]["missing"]
-
-    assert code == Exit.UNDETERMINED and "--explain" in found["missing"][0]
-    assert "only the samples" in lack and "tinynet.log" in lack
-
-
 @pytest.mark.parametrize("kind", ["recipes", "dialects", "sensors"])
-def test_what_cannot_be_loaded_or_a_log_without_a_check_is_wrong_usage(kind, tmp_path, capsys):
+def test_what_cannot_be_loaded_is_wrong_usage(kind, tmp_path, capsys):
     assert main(["adapters", kind, "--check", str(tmp_path)]) == Exit.USAGE  # there is nothing to check
     (tmp_path / "broken.py").write_text("1 / 0\n")
     assert main(["adapters", kind, "--check", str(tmp_path)]) == Exit.USAGE
     assert "broken.py, line 1: ZeroDivisionError" in capsys.readouterr().err
 
-    assert main(["adapters", kind, "--log", "x.log"]) == Exit.USAGE
-
-
-def test_a_dialect_is_checked_with_its_log(tmp_path, capsys):
-    folder = dialects(tmp_path / "mine", printed().replace('"here"', '"example/tiny@1f2e3d4:train.py"'))
-    (tmp_path / "x.log").write_text(LOG)
-
-    code, found = checked(capsys, "adapters", "dialects", "--check", str(folder), "--log", str(tmp_path / "x.log"))
-
-    assert (code, found["name"], found["missing"]) == (Exit.DONE, "tinynet", [])
-    assert found["read"]["steps"] == 199
-
 
 def test_the_adapters_of_the_house_pass_the_check_and_a_name_of_ours_is_refused(tmp_path, capsys):
-    answers = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known(), None)
+    answers = checking.check_adapters(registry.discover(), paths.ADAPTERS, catalogue.known())
     assert {(answer.name, lack.partition(". Try")[0]) for answer in answers for lack in answer.missing} == HOUSE
 
     shutil.copy(paths.ADAPTERS / "pytorch_official.py", tmp_path / "pytorch.py")

@@ -9,7 +9,7 @@ from typing import Any
 from evalsuite.commands.authoring import checking
 from evalsuite.commands.authoring.checking import Checked
 from evalsuite.commands.options import search_paths
-from evalsuite.commands.printing.i18n import known, say, status, worded
+from evalsuite.commands.printing.i18n import known, say, worded
 from evalsuite.commands.printing.terminal import aligned, line, print_json, table
 from evalsuite.contracts import author_modules, registry
 from evalsuite.contracts.adapter import Adapter, Recipe
@@ -19,7 +19,6 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Case, Device
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
-from evalsuite.logs.formatting import rate
 from evalsuite.machine.sensors import accelerators
 from evalsuite.plan import repositories
 from evalsuite.rehearsal import evidence as rehearsed
@@ -32,8 +31,6 @@ OF_SENSOR = ("sensor", "kind", "devices", "driver")
 def run(arguments: argparse.Namespace) -> int:
     if arguments.check is not None:
         return _check(arguments)
-    if arguments.log is not None:
-        raise EvalsuiteError.of("commands.check_log")
     rows = {"recipes": _recipes, "dialects": _dialects, "sensors": _sensors}[arguments.kind](arguments)
     if arguments.json:
         print_json(rows)
@@ -182,11 +179,10 @@ def _check(arguments: argparse.Namespace) -> int:
             results.append(checking.check_sensor(accelerators.Brought(file)))
         elif arguments.kind == "dialects":
             dialects = catalogue.discover((*more.dialects, place), more.adapters)
-            names = [dialect.name for dialect in catalogue.load(file)]
-            results += [checking.check_dialect(dialects[name], str(file), dialects, arguments.log) for name in names]
+            results += [checking.check_dialect(dialects[each.name], str(file)) for each in catalogue.load(file)]
         else:
             dialects = catalogue.discover(more.dialects, (*more.adapters, place))
-            results += checking.check_adapters(registry.load_author_adapters(file), file, dialects, arguments.log)
+            results += checking.check_adapters(registry.load_author_adapters(file), file, dialects)
     if not results:
         raise EvalsuiteError.of("commands.check_none", path=arguments.check, example=contract.example)
     if arguments.json:
@@ -214,26 +210,11 @@ def _show(checked: Checked) -> None:
             (every if len(cases) == len(checked.commands) else ", ".join(cases), text) for text, cases in rows.items()
         ]
         table(say("adapters.commands"), [(say(f"columns.{name}"), "left") for name in ("case", "starts")], cells)
-    for text in [_read(checked)] if checked.devices is None else map(_values, checked.devices):
-        line(text)
+    for device in checked.devices or ():
+        values = {**device, **device["reading"]}
+        line(" ".join(f"{name}={value}" for name, value in values.items() if name != "reading"))
     for lack in checked.missing:
         line(say("adapters.missing", what=worded(lack)))
     n = len(checked.missing)
     line(say("adapters.lacks", name=checked.name, n=n) if n else say("adapters.whole", name=checked.name))
     line("")
-
-
-def _values(device: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in {**device, **device["reading"]}.items() if name != "reading")
-
-
-def _read(checked: Checked) -> str:
-    read = checked.read
-    if read is None:
-        return say("adapters.unreadable")
-    if read.log is None:
-        return say("adapters.samples", dialect=read.dialect, n=read.steps)
-    speed = f" · {rate(read.items_per_s)} {read.unit}" if read.items_per_s is not None else ""
-    reason = f" · {worded(read.reason)}" if read.reason else ""
-    sentence = say("adapters.read", log=read.log, dialect=read.dialect, status=status(read.status), n=read.steps)
-    return f"{sentence}{speed}{reason}"

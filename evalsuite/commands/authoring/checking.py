@@ -1,15 +1,15 @@
 """An author's check: what comes of an adapter, a dialect or a sensor, and what is missing, with what to do.
 
-Nothing is started: the command lines of a small matrix are built, and a log is read where one is given.
+Nothing is started: the command lines of a small matrix are built.
 """
 
 import math
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.contracts.dialect import Dialect
@@ -19,7 +19,7 @@ from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision, Protocol
-from evalsuite.logs import catalogue, reading
+from evalsuite.logs import catalogue
 from evalsuite.machine.sensors.accelerators import Brought
 from evalsuite.plan import repositories
 from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
@@ -36,25 +36,11 @@ Built = Mapping[Case, Command]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read:
-    """What the dialect reads: in *log*, a file, or in its own samples where that is None."""
-
-    log: str | None
-    dialect: str
-    status: str
-    reason: str = ""
-    steps: int
-    items_per_s: float | None = None
-    unit: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Checked:
     name: str
     file: str
     commands: Mapping[str, Command | str] | None = None  # "gpu 2x2 amp+XLA" → its command, or why it is refused
-    read: Read | None = None
-    devices: tuple[Mapping[str, object], ...] | None = None  # of a sensor
+    devices: tuple[Mapping[str, Any], ...] | None = None  # of a sensor
     missing: tuple[Message, ...]
 
 
@@ -65,27 +51,19 @@ def _lack(id: str, /, **values: object) -> Message:
 # adapters
 
 
-def check_adapters(
-    adapters: Mapping[str, Adapter], file: Path, dialects: Mapping[str, Dialect], log: Path | None
-) -> list[Checked]:
+def check_adapters(adapters: Mapping[str, Adapter], file: Path, dialects: Mapping[str, Dialect]) -> list[Checked]:
     return [
-        _check_recipe(adapter, recipe, str(file), dialects, log)
+        _check_recipe(adapter, recipe, str(file), dialects)
         for adapter in adapters.values()
         for recipe in adapter.recipes
     ]
 
 
-def _check_recipe(
-    adapter: Adapter, recipe: Recipe, file: str, dialects: Mapping[str, Dialect], log: Path | None
-) -> Checked:
+def _check_recipe(adapter: Adapter, recipe: Recipe, file: str, dialects: Mapping[str, Dialect]) -> Checked:
     cases = list(_matrix(adapter, recipe))
     built = {case: recipe.command_of(case) for case in cases if recipe.refusal(case) is None}
-    folder = recipe.brought_by or Path()
-    names = (f"{adapter.name}-{recipe.name}.log", f"{recipe.name}.log", f"{adapter.name}.log")
-    beside = next((folder / name for name in names if (folder / name).is_file()), None)
-    read = _read(recipe.dialect_name, dialects, log or beside, scope=recipe.scope)
     lacks = (_check_installation(recipe), _check_source(recipe), _check_commands(recipe, built),
-             _check_reading(adapter, recipe, dialects, read))  # fmt: skip
+             _check_reading(adapter, recipe, dialects))  # fmt: skip
     return Checked(
         name=f"{adapter.name}/{recipe.name}",
         file=file,
@@ -94,7 +72,6 @@ def _check_recipe(
             or str(recipe.refusal(case))
             for case in cases
         },
-        read=read,
         missing=tuple(chain.from_iterable(lacks)),
     )
 
@@ -180,9 +157,7 @@ def _check_axes(recipe: Recipe, base: Case) -> Iterator[Message]:
         yield _lack("two_commands")
 
 
-def _check_reading(
-    adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dialect], read: Read | None
-) -> Iterator[Message]:
+def _check_reading(adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dialect]) -> Iterator[Message]:
     try:
         dialect = catalogue.recipe_dialect(adapter.name, recipe, dialects)
     except EvalsuiteError as error:
@@ -191,56 +166,17 @@ def _check_reading(
     units = {recipe.unit, dialect.unit}
     if (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):
         yield _lack("units_differ", recipe=recipe.unit, dialect=dialect.unit)
-    yield from _check_log(dialect, read, _lack("only_samples_next", name=adapter.name))
 
 
 # dialects
 
 
-def check_dialect(dialect: Dialect, file: str, known: Mapping[str, Dialect], log: Path | None) -> Checked:
-    read = _read(dialect.name, known, log)
-    lacks = (_check_declaration(dialect), _check_log(dialect, read, _lack("only_samples")))
-    return Checked(name=dialect.name, file=file, read=read, missing=tuple(chain.from_iterable(lacks)))
-
-
-def _check_declaration(dialect: Dialect) -> Iterator[Message]:
-    if not dialect.step and not dialect.final:
-        yield _lack("no_step_line")
+def check_dialect(dialect: Dialect, file: str) -> Checked:
+    lacks = [] if dialect.step or dialect.final else [_lack("no_step_line")]
     if dialect.scope == "unstated":
-        yield _lack("whose_rate")
-    for line in dialect.lines:
-        if not CITED.match(line.source):
-            yield _lack("source_no_place", text=line.source)
-
-
-def _read(name: str, known: Mapping[str, Dialect], log: Path | None, scope: str | None = None) -> Read | None:
-    if name not in known:
-        return None
-    if log is None:
-        dialect = known[name]
-        matches = ((line, line.compiled.search(line.sample)) for line in dialect.step)
-        steps = sum(match is not None and bool(line.read(match)) for line, match in matches)
-        return Read(log=None, dialect=name, status="samples", steps=steps, unit=dialect.unit)
-    if not log.is_file():
-        raise EvalsuiteError.of("commands.check_log_none", path=log)
-    result = reading.read_file(log, dialect=name, scope=scope, dialects=known)
-    return Read(
-        log=str(log),
-        dialect=name,
-        status=result.status,
-        reason=result.reason,
-        steps=result.steps_reported,
-        items_per_s=result.throughput.items_per_s if result.throughput else None,
-        unit=result.unit,
-    )
-
-
-def _check_log(dialect: Dialect, read: Read | None, without: Message) -> Iterator[Message]:
-    """A built-in dialect has its logs in our tests; of an author's, one must be shown."""
-    if read and read.log is None and dialect.origin is not None:
-        yield without
-    elif read and read.log is not None and read.steps == 0:
-        yield _lack("no_step_found", log=shlex.quote(read.log), dialect=read.dialect)
+        lacks.append(_lack("whose_rate"))
+    lacks += [_lack("source_no_place", text=line.source) for line in dialect.lines if not CITED.match(line.source)]
+    return Checked(name=dialect.name, file=file, missing=tuple(lacks))
 
 
 # sensors
