@@ -194,7 +194,6 @@ class FarBelow(Finding, code="far_below", severity="note"):
     unit: Name
     others: Count  # frameworks
     median: Rate  # of theirs
-    settings: tuple[Quote, ...]
 
 
 class OutsidePublished(Finding, code="outside_published", severity="note"):
@@ -205,24 +204,6 @@ class OutsidePublished(Finding, code="outside_published", severity="note"):
     device: Name
     figures: Count
     sources: tuple[Name, ...]
-    settings: tuple[Quote, ...]
-
-
-class SlowBase(Finding, code="slow_base", severity="note"):
-    efficiency: Share  # the highest of all frameworks
-    base: Scale
-    share: Share  # of the median base of the others
-    settings: tuple[Quote, ...]
-
-
-class AtChance(Finding, code="at_chance", severity="note"):
-    accuracy: Score
-    classes: Count
-    guess: Score
-
-
-class OneClock(Finding, code="one_clock", severity="note"):
-    cases: Count
 
 
 class ArrivalsBursty(Finding, code="arrivals_bursty", severity="note"):
@@ -332,11 +313,6 @@ class OtherNodes(Finding, code="other_nodes", severity="flag"):
     others: tuple[Name, ...]
     runs: Count
     of_runs: Count
-
-
-class DifferentNodes(Finding, code="different_nodes", severity="flag"):
-    nodes: tuple[Name, ...]
-    others: tuple[Name, ...]
 
 
 class ChangedSinceRun(Finding, code="changed_since_run", severity="exclude"):
@@ -864,16 +840,6 @@ class PeakUnverified(Finding, code="peak_unverified", severity="flag"):
     device: Name
     peak_tflops: Rate
     source: Name
-
-
-class AheadInFirstHalf(Finding, code="winner_changes", severity="flag"):
-    other: Name
-    gap: Share
-
-
-class AheadInSecondHalf(Finding, code="winner_changes", severity="flag"):
-    other: Name
-    gap: Share
 
 
 class SideBySide(Finding, code="side_by_side", severity="flag"):

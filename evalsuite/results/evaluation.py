@@ -22,7 +22,7 @@ from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
 from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
-from evalsuite.results.rules import attempts, data_rules, other_nodes, own_figures, severity
+from evalsuite.results.rules import attempts, data_rules, own_figures, severity
 from evalsuite.results.rules.attempts import Recorded
 from evalsuite.results.rules.own_figures import Earlier
 from evalsuite.runs import equivalence, rehearsed, trials
@@ -109,7 +109,7 @@ def _compared(
     recorded: Recorded,
     settings: Criteria,
 ) -> tuple[list[Row], list[Finding]]:
-    rows, beside = attempts.add_findings(other_nodes.mark_summaries(with_scaling(values)), recorded, commands)
+    rows, beside = attempts.add_findings(with_scaling(values), recorded, commands)
     return rows, [
         *beside,
         *data_rules.findings(rows, environments, commands),

@@ -78,7 +78,6 @@ def report_of(tmp_path_factory):
 def statements(evaluation, folder, page):
     """(place, the two, what is known of them) as each place of the report says it."""
     book = Book(evaluation=evaluation)
-    kept = {frozenset((decision.first.case.id, decision.second.case.id)): decision for decision in book.decisions}
     case_of = {names.case_anchor(case): case.id for case in book.planned}
     for cell in page.all("td"):
         if "data-pair" in cell.attributes:
@@ -88,8 +87,6 @@ def statements(evaluation, folder, page):
     for answer in summary["answers"]:
         for one in answer["ranked"][1:]:
             yield "summary.json", frozenset((answer["ranked"][0]["case"], one["case"])), one["evidence"]
-    for pair, one in kept.items():
-        yield "book", pair, one.evidence
     for change in (change for change in variants.changes(book, book.planned) if change.evidence):
         yield "options", frozenset((change.before.id, change.after.id)), change.evidence
 
@@ -101,8 +98,6 @@ def test_no_two_places_contradict_each_other_about_a_pair(name, report_of):
         found.setdefault(pair, {}).setdefault(evidence, set()).add(place)
 
     assert found and {pair: known for pair, known in found.items() if len(known) > 1} == {}
-    places = [next(iter(known.values())) for known in found.values()]
-    assert all("book" in of or of == {"options"} for of in places)
 
 
 @pytest.mark.parametrize("name", SCENES)

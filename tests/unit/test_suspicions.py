@@ -6,13 +6,12 @@ import pytest
 import synthetic
 
 from evalsuite.core import paths
-from evalsuite.core.findings import AtChance, FarBelow, OneClock, OutsidePublished, SlowBase
-from evalsuite.core.model import Fact, Machine, Score
+from evalsuite.core.findings import FarBelow, OutsidePublished
+from evalsuite.core.model import Fact, Machine
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.results import evaluation
 from evalsuite.results.compare import published_rates
-from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.rules import suspicions
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
@@ -48,7 +47,6 @@ def test_a_framework_far_below_the_median_of_the_others_is_asked_about():
 
     assert found.where.startswith("paddlepaddle")
     assert (found.others, found.median) == (3, pytest.approx(77, rel=0.01))
-    assert found.settings == ("FLAGS_use_mkldnn=1", "OMP_NUM_THREADS")
 
 
 @pytest.mark.parametrize(("others", "slow"), sources.cases("suspicions.toml")["no_question"])
@@ -107,62 +105,11 @@ def test_figures_of_other_conditions_are_no_yardstick(changes):
     assert of(OutsidePublished, [on_v100(10, **changes)]) == []
 
 
-def scaled(**rates):
-    """Each framework on one and on two devices."""
-    found = (with_scaling([one(alone, name), one(two, name, (1, 2))]) for name, (alone, two) in rates.items())
-    return [summary for pair in found for summary in pair]
-
-
-def test_efficiency_that_is_first_because_its_base_is_slow_is_asked_about_and_that_of_a_fast_base_is_not():
-    slow_base = scaled(tensorflow=(80, 120), mxnet=(77, 130), pytorch=(73, 110), paddlepaddle=(15, 29))
-    fast_base = scaled(tensorflow=(80, 159), mxnet=(77, 130), pytorch=(73, 110), paddlepaddle=(15, 20))
-
-    (found,) = of(SlowBase, slow_base)
-    assert found.where.startswith("paddlepaddle") and found.where.endswith("1x2")
-    assert found.base == "1x1"
-    assert found.share == pytest.approx(15 / 77, rel=0.01)
-    assert of(SlowBase, fast_base) == []
-
-
-def trained(accuracy, model="mnist_mlp", split="validation"):
-    summary = one(100, model=model)
-    scores = (Score(metric="accuracy", split=split, value=accuracy, epoch=2),)
-    return replace(summary, measurements=tuple(replace(run, scores=scores) for run in summary.measurements))
-
-
-def test_a_trained_model_that_guesses_is_asked_about():
-    (found,) = of(AtChance, [trained(10.4)])
-
-    assert (found.classes, found.accuracy) == (10, 10.4)
-    assert of(AtChance, [trained(13.0), trained(97.0), trained(7.0)]) == []
-    assert of(AtChance, [trained(10.0, model="unheard_of")]) == []
-    assert of(AtChance, [trained(10.0, split="train")]) == []
-
-
-def clocked(method, printed):
-    summary = one(100)
-    runs = [
-        replace(run, throughput=replace(run.throughput, method=method, printed_items_per_s=printed))
-        for run in summary.measurements
-    ]
-    return replace(summary, measurements=tuple(runs))
-
-
-def test_two_clocks_that_are_one_are_told_once_for_all_cases():
-    alone = clocked("arrival times", None)
-    other = replace(alone, case=replace(alone.case, framework="mxnet"))
-
-    (found,) = of(OneClock, [alone, other, clocked("arrival times", 99.0), clocked("log stamps", None)])
-
-    assert found.cases == 2
-
-
 def test_nothing_is_left_out_and_nothing_judged_because_of_a_note_of_doubt():
     recorded = evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded.zip")))
 
     written = summary_json.document(Book(evaluation=recorded), "0" * 64)
 
-    doubts = [each for each in written["findings"] if each["code"] in ("far_below", "slow_base", "at_chance")]
-    assert {each["code"] for each in doubts} == {"far_below", "slow_base", "at_chance"}
+    doubts = [each for each in written["findings"] if each["code"] == "far_below"]
     assert {each["severity"] for each in doubts} == {"note"}
     assert {each["where"] for each in doubts} <= {summary["id"] for summary in written["summaries"] if summary["n"]}

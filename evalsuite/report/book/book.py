@@ -11,7 +11,7 @@ from evalsuite.report.text.times import Period
 from evalsuite.results.compare import answers as answers_room
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.answers import Answer
-from evalsuite.results.compare.decisions import PUBLISHED, Decision, RankingScope
+from evalsuite.results.compare.decisions import PUBLISHED, RankingScope
 from evalsuite.results.judge import breaks as breaks_room
 from evalsuite.results.judge.breaks import Breaks
 from evalsuite.results.measure.summary import valid
@@ -92,14 +92,6 @@ class Book:
     def answer_of(self) -> dict[str, Answer]:
         ranked = {each.summary.case.id: answer for answer in self.answers for each in answer.ranked}
         return {each.summary.case.id: answer for answer in self.answers for each in answer.apart} | ranked
-
-    @cached_property
-    def decisions(self) -> tuple[Decision, ...]:
-        return tuple(decision for each in self.answers for decision in (*each.decisions.values(), *each.beside()))
-
-    @cached_property
-    def decision_of(self) -> dict[frozenset[str], Decision]:
-        return {frozenset((each.first.case.id, each.second.case.id)): each for each in self.decisions}
 
     @cached_property
     def ahead(self) -> frozenset[str]:

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 from typing import Literal
 
 from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
@@ -149,13 +148,6 @@ class Answer:
         """Whether several lead: equal ones, or such as the runs do not tell apart."""
         return self.known in ("equal", "open")
 
-    @cached_property
-    def decisions(self) -> Mapping[tuple[str, str], Decision]:
-        """(id of the higher, id of the lower) → what is known of the two."""
-        rivals = [entry.summary for entry in self.ranked]
-        pairs = (decisions.decide(a, b, rivals, self.scope.purpose) for a, b in combinations(rivals, 2))
-        return {(pair.first.case.id, pair.second.case.id): pair for pair in pairs}
-
     @property
     def second(self) -> Ranked | None:
         return self.next if self.level else self.ranked[1] if len(self.ranked) > 1 else None
@@ -176,17 +168,8 @@ class Answer:
         return tuple(entry for entry in self.ranked if not entry.judged)
 
     def decision(self, higher: Ranked, lower: Ranked) -> Decision:
-        return self.decisions[higher.summary.case.id, lower.summary.case.id]
-
-    def beside(self) -> Iterable[Decision]:
-        """Of each two of whom one is not ranked here."""
-        failed = {apart.summary.case.id: apart.obstacles for apart in self.apart if FAILED_RUNS in apart.why}
-        rivals, others = ([entry.summary for entry in known] for known in (self.ranked, self.apart))
-        pairs = [*product(rivals, others), *combinations(others, 2)]
-        for a, b in pairs:
-            left = failed.get(b.case.id) or failed.get(a.case.id)
-            apart = decisions.keep_apart(a, b, self.scope.purpose, left or ())
-            yield apart or decisions.decide(a, b, rivals, self.scope.purpose)
+        rivals = [entry.summary for entry in self.ranked]
+        return decisions.decide(higher.summary, lower.summary, rivals, self.scope.purpose)
 
     @property
     def steps(self) -> tuple[bool, ...]:

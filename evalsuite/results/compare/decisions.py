@@ -6,29 +6,25 @@ is left out is simulated (`false_exclusion`; benchmarks/judgement.py). One of wh
 from the verdict of others above it.
 """
 
-import functools
-import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Literal, cast, get_args
 
 from evalsuite.core import paths
-from evalsuite.core.findings import AheadInFirstHalf, AheadInSecondHalf, BusyMachine
-from evalsuite.core.model import Case, Finding, Interval, Summary, by_key
+from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.results.compare import fairness, significance
-from evalsuite.results.compare.fairness import Obstacle, Purpose
+from evalsuite.results.compare.fairness import Purpose
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.significance import PairComparison
-from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import (
     DECIDING_ORIGINS,
     FULL_REPEATS,
     disturbances,
     failed_runs,
     short_window,
-    values,
 )
 
 WORK = ("image_size", "sequence_length", "network")
@@ -140,7 +136,6 @@ class Decision:
     second: Summary
     known: Known
     compared: PairComparison
-    obstacles: tuple[Obstacle, ...] = ()  # with "not_comparable"
     unknown: tuple[str, ...] = ()  # facts that are not stated of both
 
     @property
@@ -152,25 +147,9 @@ class Decision:
         return speed(self.first) / speed(self.second) - 1
 
     @property
-    def n(self) -> tuple[int, int]:
-        return self.first.n, self.second.n
-
-    @property
     def behind(self) -> bool:
         """Whether the runs put the second behind the first, whatever else is not known."""
         return self.compared.behind
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*flags(self.first), *flags(self.second))))
-
-    @cached_property
-    def ratio(self) -> Interval:
-        return ratio_of_medians(values(self.first), values(self.second))
-
-    @cached_property
-    def deciding(self) -> Deciding | None:
-        return price(self.known, (self.first, self.second), self.unknown)
 
 
 def flags(summary: Summary) -> tuple[str, ...]:
@@ -180,24 +159,10 @@ def flags(summary: Summary) -> tuple[str, ...]:
 
 def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpose = fairness.FRAMEWORKS) -> Decision:
     """Of two that may be ranked with each other, and with all *among* whom they are."""
-    first, second = _faster_first(a, b)
+    first, second = (a, b) if speed(a) >= speed(b) else (b, a)
     compared, unknown = significance.compare(second, first, among), fairness.unknown_facts(first, second, purpose)
     known = _known(first, second, compared, unknown)
     return Decision(first=first, second=second, known=known, compared=compared, unknown=unknown)
-
-
-def keep_apart(
-    a: Summary, b: Summary, purpose: Purpose = fairness.FRAMEWORKS, also: tuple[Obstacle, ...] = ()
-) -> Decision | None:
-    """The decision that *a* and *b* are not ranked with each other; None if they may be. *also*: obstacles known."""
-    first, second = _faster_first(a, b)
-    unlike = tuple(dict.fromkeys((*also, *fairness.obstacles(first, second, purpose))))
-    none = PairComparison(behind=False, basis="runs")
-    return (
-        Decision(first=first, second=second, known="not_comparable", compared=none, obstacles=unlike)
-        if unlike
-        else None
-    )
 
 
 def evidence(known: Known) -> Evidence:
@@ -214,7 +179,15 @@ def _known(first: Summary, second: Summary, compared: PairComparison, unknown: S
         return "source"
     if any(row.grounds == "printed" for row in both):
         return "clock"
-    if min(first.n, second.n) < FEWEST_RUNS or any(map(_is_weak, both)) or (few and not compared.behind):
+    weak = [
+        row.origin not in DECIDING_ORIGINS
+        or failed_runs(row)
+        or short_window(row)
+        or (row.partial and row.n >= FULL_REPEATS)
+        or disturbances(row, (BusyMachine,))
+        for row in both
+    ]
+    if min(first.n, second.n) < FEWEST_RUNS or any(weak) or (few and not compared.behind):
         return "runs"
     if unknown:
         return "facts"
@@ -225,12 +198,6 @@ def _known(first: Summary, second: Summary, compared: PairComparison, unknown: S
     if compared.basis == "across":
         return "campaign"
     return "base" if suspicious(first) else "decided"
-
-
-def _is_weak(summary: Summary) -> bool:
-    undecided = summary.origin not in DECIDING_ORIGINS or failed_runs(summary) > 0
-    unfit = short_window(summary) or (summary.partial and summary.n >= FULL_REPEATS)
-    return undecided or unfit or bool(disturbances(summary, (BusyMachine,)))
 
 
 def price(known: Known, rows: Sequence[Summary], unknown: Iterable[str]) -> Deciding | None:
@@ -252,15 +219,9 @@ def speed(summary: Summary) -> float:
     return summary.items_per_s.value
 
 
-def _faster_first(a: Summary, b: Summary) -> tuple[Summary, Summary]:
-    return (a, b) if speed(a) >= speed(b) else (b, a)
-
-
 # of several
 
 
-FEWEST_REPORTS = 10  # of a run; half of fewer is no speed
-SPOKEN = ("decided", "repeats", "facts")  # what puts one ahead of all others
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 WEAKEST: Sequence[Known] = ("source", "clock", "runs", "facts")  # of one such pair the whole is no more
 OF_A_LEAD: Sequence[Known] = ("repeats", "campaign", "base", "decided")  # the weakest first
@@ -323,12 +284,14 @@ def _known_of_all(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequen
     return "equal" if all(pair.known == "equal" for pair in (*level, *others)) else "open"
 
 
+@cache
 def false_exclusion(frameworks: int, runs: int) -> float:
     """How often some one of *frameworks* equal ones leaves the winner's group, simulated.
 
     Between two simulated numbers the one that errs more is taken; beyond the most frameworks the share grows with them.
     """
-    simulated = _simulated()
+    rows = paths.read_rows(EQUAL_FRAMEWORKS)
+    simulated = {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in rows}
     sizes = sorted({size for size, _ in simulated})
     size = next((size for size in sizes if size >= frameworks), sizes[-1])
     known = [n for of, n in simulated if of == size]
@@ -339,52 +302,6 @@ def false_exclusion(frameworks: int, runs: int) -> float:
     return min(1.0, max(simulated[size, n] for n in near) * max(1.0, frameworks / size))
 
 
-@functools.cache
-def _simulated() -> dict[tuple[int, int], float]:
-    rows = paths.read_rows(EQUAL_FRAMEWORKS)
-    return {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in rows}
-
-
 def entrants(summaries: Sequence[Summary]) -> list[Summary]:
     """Those none of whose runs failed of their own; all where no other is left."""
     return [row for row in summaries if not failed_runs(row)] or list(summaries)
-
-
-def changed_by_halves(summaries: Sequence[Summary]) -> Iterator[Finding]:
-    """One for each comparison whose winner is another over one half of the window, by at least what tells two apart."""
-    for members in fairness.groups(summaries, fairness.FRAMEWORKS):
-        result = rank(members)
-        if result is not None and result.known in SPOKEN and len(result.group) == 1:
-            yield from _otherwise(result.first, members)
-
-
-def _otherwise(first: Summary, members: Iterable[Summary]) -> Iterator[Finding]:
-    halves = {member.case.id: _halves(member) for member in members}
-    if not all(halves.values()):
-        return
-    framework = {member.case.id: member.case.framework for member in members}
-    for half, rule in enumerate((AheadInFirstHalf, AheadInSecondHalf)):
-        values = {name: each[half] for name, each in halves.items() if each}
-        ahead = max(values, key=lambda name: statistics.median(values[name]))
-        gap = statistics.median(values[ahead]) / statistics.median(values[first.case.id]) - 1
-        if framework[ahead] != first.case.framework and gap >= significance.LEAST_GAP:
-            yield rule(other=framework[ahead], gap=gap, where=first.case.id)
-            return
-
-
-def _halves(summary: Summary) -> tuple[list[float], list[float]] | None:
-    """Of each run its rate over the first and over the second half of the window; None unless all runs have both."""
-    firsts, seconds = [], []
-    for run in summary.measurements:
-        times: tuple[float, ...] = run.throughput.step_time_s if run.throughput else ()
-        if not run.counts:
-            continue
-        if run.value is None or len(times) < FEWEST_REPORTS:
-            return None
-        middle = len(times) // 2
-        whole, first, second = map(statistics.fmean, (times, times[:middle], times[middle:]))
-        if first <= 0 or second <= 0:
-            return None
-        firsts.append(run.value * whole / first)
-        seconds.append(run.value * whole / second)
-    return (firsts, seconds) if firsts else None

@@ -1,6 +1,7 @@
 """Data rules that ask more than one log; data/rules says where each is raised."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -13,10 +14,9 @@ from evalsuite.core import paths
 from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
-from evalsuite.results.compare import decisions
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import copies, flops_and_energy, other_nodes, suspicions, work_done
+from evalsuite.results.rules import copies, flops_and_energy, suspicions, work_done
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
@@ -101,9 +101,8 @@ def findings(
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *suspicions.findings(valid(summaries)),
-        *decisions.changed_by_halves(valid(summaries)),
         *machine_drifts(run for row in summaries for run in row.measurements),
-        *other_nodes.findings([run for row in summaries for run in row.measurements]),
+        *other_nodes([run for row in summaries for run in row.measurements]),
         *_missing_rows(valid(summaries), known),
         *_cited_figures((run for row in summaries for run in row.measurements), known),
     )
@@ -253,3 +252,17 @@ def machine_drifts(runs: Iterable[Measurement]) -> Iterable[Finding]:
             yield rules.MachineDrifts(
                 campaign=campaign, least_s=least, most_s=most, blocks=len(probes), change=most / least - 1
             )
+
+
+def other_nodes(runs: Iterable[Measurement]) -> Iterable[Finding]:
+    """For each scale whose runs were not all made on the same nodes; one node has a new name in every container."""
+    by_scale = by_key(
+        (run.run.case.scale, tuple(sorted(run.hosts)))
+        for run in runs
+        if run.run.case.nodes > 1 and run.value is not None and len(run.hosts) == run.run.case.nodes
+    )
+    for scale, hosts in sorted(by_scale.items()):
+        (usual, times), *others = Counter(sorted(hosts)).most_common()
+        if others:
+            apart = len(hosts) - times
+            yield rules.OtherNodes(scale=scale, nodes=usual, others=others[0][0], runs=apart, of_runs=len(hosts))

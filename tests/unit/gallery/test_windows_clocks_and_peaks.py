@@ -9,40 +9,11 @@ from hypothesis import strategies as st
 from evalsuite.core.findings import HostClocksDiffer, LastBatchShort
 from evalsuite.core.model import Fact, Window
 from evalsuite.report.text.findings import english
-from evalsuite.results.compare import decisions
 from evalsuite.results.measure.plausibility import clocks_apart, items_per_epoch, last_batch
-from evalsuite.results.rules import data_rules, flops_and_energy
+from evalsuite.results.rules import flops_and_energy
 from evalsuite.results.rules.severity import merge_repeated
 from evalsuite.runs.samples import Header, Sample
 from tests import runfolders, sources, synthetic
-
-
-def of(framework, times, items_per_s):
-    """A summary whose runs took *times* for their reports, and *items_per_s* on the mean."""
-    case = synthetic.case(framework, (1, 1), protocol=synthetic.FULL)
-    made = [synthetic.measured(case, k, items_per_s * (1 + k / 1000)) for k in range(5)]
-    return synthetic.summary(replace(run, throughput=replace(run.throughput, step_time_s=times)) for run in made)
-
-
-STEADY = (1.0,) * 100
-SLOWING = (0.8,) * 50 + (1.2,) * 50  # as a device that grows hot
-
-
-class TestTheWindow:
-    @pytest.mark.parametrize(("times", "half"), [(SLOWING[::-1], "first"), (SLOWING, "second")])
-    def test_a_winner_that_leads_by_one_half_of_the_window_is_named_with_the_other_once(self, times, half):
-        rows = [of("pytorch", times, 105), of("mxnet", STEADY, 100)]
-        (finding,) = decisions.changed_by_halves(rows)
-
-        assert finding.where.startswith("pytorch") and finding.code == "winner_changes"
-        assert english(finding).startswith(f"over the {half} half of the measured steps mxnet is ahead, by ")
-        assert [finding.code for finding in data_rules.findings(rows, {})].count("winner_changes") == 1
-
-    @pytest.mark.parametrize(
-        ("times", "speed"), sources.cases("windows_clocks_and_peaks.toml")["a_winner_of_both_halves"]
-    )
-    def test_a_winner_of_both_halves_no_winner_and_few_reports_are_not_spoken_of(self, times, speed):
-        assert not list(decisions.changed_by_halves([of("pytorch", times, speed), of("mxnet", STEADY, 100)]))
 
 
 def host(start_s, seconds, hz=2.0):

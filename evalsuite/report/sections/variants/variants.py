@@ -171,8 +171,11 @@ def _change(book: Book, option: str, before: Case, after: Case, notes: Distincti
     a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
     purpose = setting(option if option in (XLA, PRECISION) else f"options.{option}")
     barred = obstacles(a, b, purpose) if a and b else ()
-    ranked = book.decision_of.get(frozenset((before.id, after.id)))
-    known = ranked if ranked and not ranked.obstacles else decide(a, b, purpose=purpose) if a and b else None
+    known = decide(a, b, purpose=purpose) if a and b else None
+    if answer := book.answer_of.get(before.id):
+        entries = {entry.summary.case.id: entry for entry in answer.ranked}
+        if before.id in entries and after.id in entries:
+            known = answer.decision(entries[before.id], entries[after.id])
     return Change(
         option=option,
         before=before,
