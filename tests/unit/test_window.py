@@ -1,12 +1,14 @@
 """The window: which steps are measured and what they make as a number (docs/report.md#definitions)."""
 
 import math
+from dataclasses import replace
 from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.model import ARRIVALS, RATES, TIMES, Protocol, Step
 from evalsuite.logs.steps.throughput import throughput
 from evalsuite.logs.steps.window import span
@@ -14,6 +16,9 @@ from tests import sources
 
 PROTOCOL = Protocol(warmup_steps=20, measured_steps=100)
 BATCH = 64.0
+DIALECT = Dialect(
+    name="toy", title="Toy", framework=None, unit="images/s", step=(), scope="global", averaging="interval"
+)
 
 
 def steps(count, *, every=1, seconds=0.5, **fields):
@@ -36,7 +41,8 @@ def clocked(found, field, seconds, begin=1000.25):
 
 
 def measured(found, **options):
-    return throughput(found, unit="images/s", protocol=options.pop("protocol", PROTOCOL), **options)
+    told = {name: options.pop(name) for name in ("warmed_up", "trust_stamps") if name in options}
+    return throughput(found, replace(DIALECT, **told), options.pop("protocol", PROTOCOL), **options)
 
 
 def rated(of):

@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from evalsuite.contracts.dialect import Dialect
@@ -29,9 +29,8 @@ class Increment(NamedTuple):
 
 _WHOLE = 1e-6  # seconds: of rounding, in what is computed from a mean
 JOINED = 10.0  # ticks of a coarse clock in an increment
-
-
-_BEGINS = operator.attrgetter("begins")
+_ENOUGH = 50  # increments
+LEAST = 1e-9  # seconds or items that have passed
 _FIGURES = operator.attrgetter("rate", "steps_per_s", "step_s", "report_s", "mean_s", "elapsed_s")
 
 
@@ -45,11 +44,17 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
         apart_s = JOINED * dialect.clock_s
         epochs = [[*records] for _, records in itertools.groupby(stream, operator.attrgetter("epoch"))]
         stream = [one for records in epochs for one in _joined_of_epoch(records, apart_s, ends=len(epochs) > 1)]
-    base, usual = _numbering(stream, dialect)
+    # what printed numbers lack, and the steps between two increments where the line does not say
+    numbered = [(record.epoch, record.step) for record in stream[:_ENOUGH] if record.step is not None]
+    gaps = [after - before for (epoch, before), (same, after) in itertools.pairwise(numbered) if epoch == same]
+    usual = dialect.every or (max(1, statistics.mode(gaps)) if gaps else 1)
+    steps = [record.step for record in stream if record.step is not None]
+    late = usual > 1 and bool(steps) and (steps[0] + 1) % usual == 0  # every 20th step, numbered from 0, shows 19
+    base = int(0 in steps or late) if dialect.zero_based is None else int(dialect.zero_based)
     increments: list[Increment] = []
     before = begun = None
     left_out = False
-    bracketed = any(map(_BEGINS, stream))
+    bracketed = any([record.begins for record in stream])
     for record in stream:
         if record.begins:
             begun = record
@@ -75,8 +80,7 @@ def _by_stamps(stream: Sequence[Record]) -> list[Record]:
     at = began = stream[0].stamp_s or 0.0
     for record in stream:
         stamp = record.stamp_s or 0.0
-        days = round((at - stamp) / DAY_S) if stamp < at - HALF_DAY_S else 0  # the time of day has passed midnight
-        at = stamp + DAY_S * days
+        at = stamp + (DAY_S * round((at - stamp) / DAY_S) if stamp < at - HALF_DAY_S else 0)  # past midnight
         timed.append(record._replace(elapsed_s=at - began))
     return timed
 
@@ -97,27 +101,18 @@ def _joined_of_epoch(records: Sequence[Record], seconds: float, *, ends: bool) -
     passed: list[Record] = []
     paused = False
     for record in records:
-        before = kept[-1] if kept else None
-        began, ended = before and _since_epoch_s(before), _since_epoch_s(record)
+        began, ended = _since_epoch_s(kept[-1]) if kept else None, _since_epoch_s(record)
         paused = paused or record.gap
         if began is None or ended is None or ended - began >= seconds:
-            lines = [] if before is None or paused else [before, *passed, record]
-            kept.append(record._replace(gap=paused, parts=tuple(_parts(lines))))
+            kept.append(record._replace(gap=paused))
             paused = False
             passed = []
-        elif before is not None:
+        else:
             passed.append(record)
     if ends and passed and len(kept) == 1:
         last = next(record for record in passed if _since_epoch_s(record) == _since_epoch_s(passed[-1]))
         kept.append(last._replace(gap=paused))
     return kept
-
-
-def _parts(lines: Sequence[Record]) -> Iterator[tuple[int, float]]:
-    told = [(line.step, at) for line in lines if line.step is not None and (at := _since_epoch_s(line)) is not None]
-    for (first, began), (last, ended) in itertools.pairwise(told):
-        if last > first:
-            yield last - first, ended - began
 
 
 def tick_s(stream: Sequence[Record]) -> float | None:
@@ -134,113 +129,79 @@ def _since_epoch_s(record: Record) -> float | None:
 
 
 def _timed(record: Record, begun: Record) -> Record:
-    seconds = _difference(record.stamp_s, begun.stamp_s)
-    items = _difference(record.consumed, begun.consumed)
     return record._replace(
-        report_s=seconds if seconds is not None and seconds > 0 else None,
+        report_s=_passed(record.stamp_s, begun.stamp_s),
         interval=record.interval or begun.interval,
-        items=None if items is None else _above_zero(items),
-        consumed=record.consumed if items is None else None,
+        items=_passed(record.consumed, begun.consumed),
+        consumed=record.consumed if begun.consumed is None else None,
     )
 
 
-def _difference(after: float | None, before: float | None) -> float | None:
-    return None if after is None or before is None else after - before
+def _passed(after: float | None, before: float | None) -> float | None:
+    return None if after is None or before is None or after - before <= LEAST else after - before
 
 
 def _increment(record: Record, before: Increment | None, base: int, usual: int, dialect: Dialect) -> Increment:
-    new_epoch = before is not None and record.epoch != before.record.epoch
-    restart = new_epoch and dialect.steps_restart != "never"
-    index, steps = _numbers(record, before, base, usual, restart, dialect.each)
+    each, said, earlier = dialect.each, record.step, before.record if before else None
+    new_epoch = earlier is not None and record.epoch != earlier.epoch
+    index = before.step // each if before else 0
+    if said is None:
+        steps = max(1, int(record.interval or usual))
+        index += steps
+    else:
+        step, own = max(1, said + base), record.interval or (None if record.since is None else said - record.since)
+        if earlier is None:
+            index, steps = step, max(1, min(step, int(own or usual)))
+        elif new_epoch and dialect.steps_restart != "never":
+            index += max(0, (earlier.of or 0) - (earlier.step or 0) - base) + step
+            steps = max(1, min(step, int(own or step)))
+        else:
+            steps = max(1, step - max(1, (earlier.step or 0) + base))
+            index += steps
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"
-    mean_s, stamp, items = record.mean_s, record.stamp_s, record.items
-    began = before.stamp_s if before else None
+    mean_s, stamp, began = record.mean_s, record.stamp_s, before.stamp_s if before else None
     if stamp is not None and began is not None and stamp < began - HALF_DAY_S:
         stamp += DAY_S * round((began - stamp) / DAY_S)  # the time of day has passed midnight
     alone_s = record.step_s if steps == 1 or mean_s is None else None  # a mean tells more
     seconds, rate = None, record.rate
     if cumulative or (mean_s is not None and alone_s is None):
-        seconds, rate = _added(record, None if new_epoch else before, base - dialect.mean_since, steps)
+        seconds, rate = _added(record, None if new_epoch else earlier, base - dialect.mean_since, steps)
     if record.report_s is not None:
-        own = record.interval if record.step is not None and record.interval else steps
-        seconds = record.report_s * max(1.0, steps / own)  # of 20 iterations, where lines between are lost
+        own_steps = record.interval if said is not None and record.interval else steps
+        seconds = record.report_s * max(1.0, steps / own_steps)  # of 20 iterations, where lines between are lost
     elif record.elapsed_s is not None:
-        passed = _difference(record.elapsed_s, before.record.elapsed_s if before else 0.0)
-        seconds = None if passed is None else _above_zero(passed)
+        seconds = _passed(record.elapsed_s, earlier.elapsed_s if earlier else 0.0)
+    items = record.items
+    if record.consumed is not None:
+        items = _passed(record.consumed, earlier.consumed if earlier else None)
+    elif items is not None and dialect.averaging == "step" and said is not None:
+        items *= steps
     values = (
         record,
-        index * dialect.each,
-        steps * dialect.each,
+        index * each,
+        steps * each,
         record.gap or new_epoch,
         stamp,
         seconds if alone_s is None else alone_s * steps,
         rate if cumulative else record.rate,
-        items if items is None and record.consumed is None else _items(record, before, steps, dialect),
+        items,
     )
     return tuple.__new__(Increment, values)  # half of what Increment(…) costs
 
 
-_ENOUGH = 50  # increments
-
-
-def _numbering(stream: Sequence[Record], dialect: Dialect) -> tuple[int, int]:
-    """(What printed numbers lack, steps between two increments where the line does not say).
-
-    A log of every 20th step that is numbered from 0 shows 19.
-    """
-    numbered = [(record.epoch, record.step) for record in stream[:_ENOUGH] if record.step is not None]
-    gaps = [after - before for (epoch, before), (same, after) in itertools.pairwise(numbered) if epoch == same]
-    usual = dialect.every or (max(1, statistics.mode(gaps)) if gaps else 1)
-    if dialect.zero_based is not None:
-        return int(dialect.zero_based), usual
-    steps = [record.step for record in stream if record.step is not None]
-    return int(0 in steps or (usual > 1 and bool(steps) and (steps[0] + 1) % usual == 0)), usual
-
-
-def _numbers(
-    record: Record, before: Increment | None, base: int, usual: int, restart: bool, each: int
-) -> tuple[int, int]:
-    if record.step is None:
-        steps = max(1, int(record.interval or usual))
-        return (before.step // each if before else 0) + steps, steps
-    step = record.step + base
-    step = step if step > 1 else 1
-    own = record.interval or (None if record.since is None else record.step - record.since)
-    if before is None:
-        return step, max(1, min(step, int(own or usual)))
-    if restart:
-        rest = max(0, (before.record.of or 0) - (before.record.step or 0) - base)
-        return before.step // each + rest + step, max(1, min(step, int(own or step)))
-    earlier = (before.record.step or 0) + base
-    steps = step - (earlier if earlier > 1 else 1)
-    steps = steps if steps > 1 else 1
-    return before.step // each + steps, steps
-
-
-def _added(now: Record, before: Increment | None, offset: int, steps: int) -> tuple[float | None, float | None]:
+def _added(now: Record, earlier: Record | None, offset: int, steps: int) -> tuple[float | None, float | None]:
     """(Seconds, rate) that this increment added to the means since the run (or the epoch) began.
 
     n ÷ r, the mean rate after n steps, is the time since the start in units of one step's items: no batch is needed.
     """
     seconds, rate = None if now.mean_s is None else now.mean_s * steps, now.rate
-    earlier = before.record if before else now
-    n, m = (now.step or 0) + offset, (earlier.step or 0) + offset
-    if before is None or now.step is None or earlier.step is None or not 0 < m < n:
+    if earlier is None or now.step is None or earlier.step is None:
+        return seconds, rate
+    n, m = now.step + offset, earlier.step + offset
+    if not 0 < m < n:
         return seconds, rate
     if now.mean_s is not None and earlier.mean_s is not None:
-        seconds = _above_zero(now.mean_s * n - earlier.mean_s * m)
+        seconds = _passed(now.mean_s * n, earlier.mean_s * m)
     units = n / rate - m / earlier.rate if rate is not None and earlier.rate is not None else 0.0
     return seconds, (n - m) / units if units > 0 else None
-
-
-def _items(record: Record, before: Increment | None, steps: int, dialect: Dialect) -> float | None:
-    if record.consumed is None:
-        alone = dialect.averaging == "step" and record.step is not None
-        return record.items if record.items is None or not alone else record.items * steps
-    items = _difference(record.consumed, before.record.consumed if before else None)
-    return None if items is None else _above_zero(items)
-
-
-def _above_zero(value: float) -> float | None:
-    return value if value > 1e-9 else None

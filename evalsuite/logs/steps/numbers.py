@@ -199,15 +199,7 @@ def _choose_scope(run: Pass, known: Facts) -> Numbers:
 def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
     dialect, protocol = run.dialect, run.given.protocol
     merged = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
-    measured, complete = throughput(
-        merged.steps,
-        unit=dialect.unit,
-        protocol=protocol,
-        warmed_up=dialect.warmed_up,
-        epochs=merged.in_epochs,
-        trust_stamps=dialect.trust_stamps,
-        tick_s=merged.tick_s,
-    )
+    measured, complete = throughput(merged.steps, dialect, protocol, epochs=merged.in_epochs, tick_s=merged.tick_s)
     alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
     since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in run.records)
     is_warmup = alone and merged.steps[0].index <= max(1, protocol.warmup_steps)

@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
 from evalsuite.logs.steps.window import (
@@ -21,7 +22,6 @@ from evalsuite.logs.steps.window import (
     find_partial_batches,
     find_scatter,
     joined_writes,
-    own_seconds,
     span,
     widened,
 )
@@ -49,28 +49,27 @@ TICK_S = 1.0  # of stamps without fractions
 
 def throughput(
     steps: Sequence[Step],
-    *,
-    unit: str,
+    dialect: Dialect,
     protocol: Protocol,
-    warmed_up: bool = False,
+    *,
     epochs: bool = False,
-    trust_stamps: bool = True,
     tick_s: float | None = None,
 ) -> tuple[Throughput | None, bool]:
     """(The number, was the window as long as asked); None where nothing tells it. *tick_s*: of a coarse clock."""
-    findings: list[Finding] = []
-    fine = trust_stamps and any((step.stamp_s or 0.0) % 1 for step in steps)  # not whole seconds
+    fine = dialect.trust_stamps and any((step.stamp_s or 0.0) % 1 for step in steps)  # not whole seconds
     partial = find_partial_batches(steps) if fine else {}
     steps = [step for step in steps if step.index not in partial] if partial else steps
-    chosen = span(steps, protocol, warmed_up=warmed_up, epochs=epochs)
+    chosen = span(steps, protocol, warmed_up=dialect.warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
-    findings += [rules.PartialBatch(step=s.index, share=part) for s, part in partial.values() if chosen.touches(s)]
+    findings: list[Finding] = [
+        rules.PartialBatch(step=s.index, share=part) for s, part in partial.values() if chosen.touches(s)
+    ]
     noted = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)  # not whole seconds
     if tick_s and chosen.complete and not (fine or noted):
         chosen, _ = widened(chosen, steps, tick_s)
     stamped = Timing(span=chosen, method=STAMPS)
-    burst = _burst(stamped) if fine and all(map(own_seconds, chosen.reports)) else []
+    burst = _burst(stamped) if fine else []
     findings += burst
     by_stamp = stamped.value if fine and not burst else None
     later = tuple(step for step in steps if step.index > chosen.reports[-1].index)
@@ -87,25 +86,26 @@ def throughput(
         candidates = [*candidates[1:], candidates[0]] if by_stamp > by_arrival * (1 + late) else candidates
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     own = method not in CLOCKS
-    rough = _rounded(chosen.reports, tick_s, alone=own) if tick_s else None
-    if value is None or (own and rough and rough.share > HOPELESS):
+    seconds = [step.seconds for step in chosen.reports if step.seconds] if tick_s else []
+    rough = (tick_s or 0.0) / math.fsum(seconds) if seconds and (own or len(seconds) < FEWEST_REPORTS) else 0.0
+    if value is None or (own and rough > HOPELESS):
         return None, chosen.complete
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
-    told = trust_stamps and any(step.stamp_s is not None for step in chosen.reports)
+    told = dialect.trust_stamps and any(step.stamp_s is not None for step in chosen.reports)
+    implied = _implied_batch(stamped) if method == RATES and told and not epochs else None
     findings += _denied_by_seconds(stamped, value, method) if own and told and not fine else ()
-    findings += _too_small(stamped, value) if method == RATES and told and not epochs else ()
+    findings += _too_small(implied, value)
     if not epochs:
-        findings += _unsteady(timing, tick_s, rough)
+        findings += _unsteady(timing, rough)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
-    findings += _drift(timing) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
+    findings += _drift(timing.step_s) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
-    speed = _throughput(chosen, timing, value, unit, by_time or rate, clock, findings)
-    batch, alike = (_implied_batch(stamped) if method == RATES and told and not epochs else None) or (None, False)
-    within = _stamps_within(stamped, value) if told else None
-    implied = batch if alike and not stamped.quotients else None  # which counts the stated items
-    return replace(speed, counted=_counted(steps, timing), stamps_within=within, implied_batch=implied), chosen.complete
+    batch = implied[0] if implied and implied[1] and not stamped.quotients else None  # which counts the stated items
+    result = _throughput(chosen, steps, timing, value, dialect.unit, stamped if told else None, findings)
+    result = replace(result, printed_items_per_s=by_time or rate, clock_items_per_s=clock, implied_batch=batch)
+    return result, chosen.complete
 
 
 # the clocks
@@ -137,15 +137,6 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
     return slower if slower is not None and value <= slower * (1 + DISAGREE) else None
 
 
-def _stamps_within(stamped: Timing, value: float) -> float | None:
-    told, seconds = stamped.value, math.fsum(seconds for _, seconds in stamped.quotients)
-    if told is None or not seconds:
-        return None
-    fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
-    within = 0.0 if fine else TICK_S / seconds
-    return within if abs(told / value - 1) <= max(within, rules.PrintedOnly.limit) else None
-
-
 def _implied_batch(stamped: Timing) -> tuple[float, bool] | None:
     """(Items of a step by printed rates and stamps, is it that of nearly each report); None if not told to 2 %."""
     told = [(gap, step.steps / step.items_per_s) for step, gap in stamped.seconds if step.items_per_s and gap]
@@ -157,9 +148,8 @@ def _implied_batch(stamped: Timing) -> tuple[float, bool] | None:
     return batch, statistics.median(abs(gap / of_one / batch - 1) for gap, of_one in told) < ALIKE
 
 
-def _too_small(stamped: Timing, value: float, least: float = 1.0) -> Iterator[Finding]:
+def _too_small(implied: tuple[float, bool] | None, value: float, least: float = 1.0) -> Iterator[Finding]:
     """A flag where a step would have trained fewer than the *least* items: no pause explains that."""
-    implied = _implied_batch(stamped)
     if implied and least / implied[0] > rules.ClocksFarApart.limit:
         yield disagreement(value, RATES, value * least / implied[0], STAMPS)
 
@@ -169,11 +159,12 @@ def _burst(timing: Timing) -> list[Finding]:
 
     The agent's arrivals are measured by their own mean, other stamps also by what the script prints of its steps.
     """
+    own = {step.index: seconds for step, seconds in Timing(span=timing.span, method=TIMES).seconds}
     gaps = [(step, gap) for step, gap in timing.seconds if gap is not None]
-    if not gaps:
+    if not gaps or not all(own.values()):
         return []
     mean = statistics.fmean([gap for _, gap in gaps])
-    usual = [max(mean, own_seconds(step) or 0.0) if step.arrival_s is None else mean for step, _ in gaps]
+    usual = [mean if s.arrival_s is not None else max(mean, own.get(s.index) or 0.0) for s, _ in gaps]
     together = [gap < BURST_SHARE * usual_s for (_, gap), usual_s in zip(gaps, usual, strict=True)].count(True)
     return [rules.ArrivalsBursty(together=together, lines=len(gaps))] if together > BURSTY * len(gaps) else []
 
@@ -212,16 +203,22 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
         yield disagreement(value, method, by_stamps, STAMPS)
 
 
-def _unsteady(timing: Timing, tick_s: float | None, rough: Finding | None) -> Iterator[Finding]:
-    reports = timing.span.reports
+def _unsteady(timing: Timing, rough: float) -> Iterator[Finding]:
+    """Flags where one report took far longer than the others, and where the window is few ticks of its clock: *rough*
+    is the share of one."""
     per_step = zip(timing.seconds, timing.step_s, strict=True)
     parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each]
-    inner = [part for step in reports for part in step.parts]
-    stalls = [*_stalled(parts), *(_stalled_within(inner, tick_s or 0.0) if inner else ())]
-    yield from stalls[:1]
-    if rough:
-        yield rough
+    if len(parts) >= FEWEST_REPORTS:
+        usual = statistics.median([seconds / steps for steps, seconds in parts])
+        longest = max([seconds - usual * steps for steps, seconds in parts])
+        share = longest / math.fsum([seconds for _, seconds in parts])
+        told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
+        if share > rules.LongStall.limit and told:
+            yield rules.LongStall(share=share, seconds=longest)
+    if rough > rules.CoarseFigures.limit:
+        yield rules.CoarseFigures(share=rough)
         return
+    reports = timing.span.reports
     times = [step.seconds / step.steps for step in reports if step.seconds] if timing.method == TIMES else []
     figures = [step.items_per_s for step in reports if step.items_per_s] if timing.method == RATES else times
     if len(figures) >= FEWEST_FIGURES and min(figures) > 0:
@@ -250,8 +247,9 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     """
     usual = max(step.steps for step in window.reports)
     reports = [s for s in behind.reports if not (s.after_pause and s.steps > usual)]
-    middle = statistics.median([each / s.steps for s in reports if (each := own_seconds(s))] or [math.inf])
-    read = replace(behind, reports=tuple(s for s in reports if (own_seconds(s) or 0.0) < OUTLYING * middle * s.steps))
+    own = {step.index: seconds for step, seconds in Timing(span=behind, method=TIMES).seconds}
+    middle = statistics.median([each / s.steps for s in reports if (each := own[s.index])] or [math.inf])
+    read = replace(behind, reports=tuple(s for s in reports if (own[s.index] or 0.0) < OUTLYING * middle * s.steps))
     steps = sum(step.steps for step in read.reports)
     if steps < sum(step.steps for step in window.reports):
         return
@@ -269,16 +267,17 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
         return
     if method == RATES:
         whole, alike = _implied_batch(Timing(span=window, method=STAMPS)) or (1.0, False)
-        yield from _too_small(Timing(span=read, method=STAMPS), rest, max(1.0, whole) if alike else 1.0)
+        least = max(1.0, whole) if alike else 1.0
+        yield from _too_small(_implied_batch(Timing(span=read, method=STAMPS)), rest, least)
     pairs = zip(timing.seconds, timing.step_s, strict=True)
     chance = _error([each for (step, _), each in pairs if each and not step.after_pause])  # starts of epochs are none
     if abs(rest / value - 1) > UNLIKE + chance:
         yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
 
 
-def _drift(timing: Timing) -> list[Finding]:
+def _drift(step_s: Sequence[float | None]) -> list[Finding]:
     """D10: the harmonic mean of the rates in the first third of the window against that in the last."""
-    seconds = [seconds for seconds in timing.step_s if seconds]
+    seconds = [seconds for seconds in step_s if seconds]
     third = len(seconds) // 3
     if third < 3:
         return []
@@ -307,43 +306,6 @@ def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
         yield rules.CoarseFigures(share=share)
 
 
-def _rounded(reports: Sequence[Step], tick_s: float, *, alone: bool) -> rules.CoarseFigures | None:
-    """A flag where the window is few ticks of its clock.
-
-    A value that does not rest on their seconds *alone* has them next to it, and one or two reports confirm nothing.
-    """
-    seconds = [step.seconds for step in reports if step.seconds]
-    if not seconds or not (alone or len(seconds) < FEWEST_REPORTS):
-        return None
-    share = tick_s / math.fsum(seconds)
-    return rules.CoarseFigures(share=share) if share > rules.CoarseFigures.limit else None
-
-
-def _stalled(parts: Sequence[tuple[int, float]]) -> Iterator[Finding]:
-    """A flag where one report took far longer than the others. *parts*: steps and seconds of each."""
-    if len(parts) < FEWEST_REPORTS:
-        return
-    usual = statistics.median([seconds / steps for steps, seconds in parts])
-    longest = max([seconds - usual * steps for steps, seconds in parts])
-    share = longest / math.fsum([seconds for _, seconds in parts])
-    told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
-    if share > rules.LongStall.limit and told:
-        yield rules.LongStall(share=share, seconds=longest)
-
-
-def _stalled_within(parts: Sequence[tuple[int, float]], tick_s: float) -> Iterator[Finding]:
-    """The same of the lines joined to reports. Their clock is too coarse for a median: the usual is the mean of the
-    others."""
-    if len(parts) < FEWEST_REPORTS:
-        return
-    steps, seconds = max(parts, key=lambda part: part[1])
-    total = math.fsum(each for _, each in parts)
-    usual = (total - seconds) / (sum(each for each, _ in parts) - steps) * steps
-    longest = seconds - usual - tick_s
-    if longest > rules.LongStall.limit * total and seconds > STALLED * usual:
-        yield rules.LongStall(share=longest / total, seconds=longest)
-
-
 def _error(sample: Sequence[float]) -> float:
     """By what share the mean of a *sample* may be off by chance: two standard errors; 0 of one figure."""
     if len(sample) < 2:
@@ -354,56 +316,54 @@ def _error(sample: Sequence[float]) -> float:
 # the number
 
 
-def _counted(steps: Sequence[Step], timing: Timing) -> Counted | None:
-    pairs = timing.quotients
-    if not pairs:
-        return None
+def _throughput(
+    chosen: Span,
+    steps: Sequence[Step],
+    timing: Timing,
+    value: float,
+    unit: str,
+    stamped: Timing | None,
+    findings: Sequence[Finding],
+) -> Throughput:
+    """With what it was counted from, and the reports on either side of the window; *stamped*: by the log's stamps."""
+    before, reports = timing.span.before, chosen.reports
+    begin_s = before.arrival_s if before else None
+    if before is None and reports[0].arrival_s is not None and reports[0].seconds is not None:
+        begin_s = reports[0].arrival_s - reports[0].seconds
+    rates = [step.items_per_s for step in reports if step.items_per_s is not None]
+    timed = any(step.items is not None or step.seconds is not None for step in reports)
+    within = None
+    if stamped and stamped.value is not None:
+        fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
+        within = 0.0 if fine else TICK_S / math.fsum(seconds for _, seconds in stamped.quotients)
+        within = within if abs(stamped.value / value - 1) <= max(within, rules.PrintedOnly.limit) else None
     numbers = {step.index: place for place, step in enumerate(steps)}
     first, last = numbers[timing.span.reports[0].index], numbers[timing.span.reports[-1].index]
     around = []
     for begin, end in ((max(0, first - REPORTS_AROUND), first), (last + 1, last + 1 + REPORTS_AROUND)):
         beside = Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:end]), complete=False)
         around.append(tuple(seconds for seconds in Timing(span=beside, method=timing.method).step_s if seconds))
-    return Counted(
-        items=tuple(items for items, _ in pairs),
-        seconds=tuple(seconds for _, seconds in pairs),
-        before_s=around[0],
-        after_s=around[1],
-    )
-
-
-def _throughput(
-    chosen: Span,
-    timing: Timing,
-    value: float,
-    unit: str,
-    printed: float | None,
-    clock: float | None,
-    findings: Sequence[Finding],
-) -> Throughput:
-    before, reports = timing.span.before, chosen.reports
-    first, last = reports[0], reports[-1]
-    begin_s = before.arrival_s if before else None
-    if before is None and first.arrival_s is not None and first.seconds is not None:
-        begin_s = first.arrival_s - first.seconds
-    rates = [step.items_per_s for step in reports if step.items_per_s is not None]
-    timed = any(step.items is not None or step.seconds is not None for step in reports)
     return Throughput(
         items_per_s=value,
         unit=unit,
         method=timing.method,
         window=Window(
-            first_step=first.index - first.steps + 1,
-            last_step=last.index,
+            first_step=reports[0].index - reports[0].steps + 1,
+            last_step=reports[-1].index,
             steps=sum(step.steps for step in reports),
             begin_s=begin_s,
             end_s=timing.span.reports[-1].arrival_s,
         ),
-        printed_items_per_s=printed,
-        clock_items_per_s=clock,
+        stamps_within=within,
         arithmetic_items_per_s=statistics.fmean(rates) if rates else None,
         step_time_s=tuple(seconds for seconds in timing.step_s if seconds is not None) if timed else (),
-        line_first=first.line,
-        line_last=last.line,
+        line_first=reports[0].line,
+        line_last=reports[-1].line,
         findings=tuple(findings),
+        counted=Counted(
+            items=tuple(items for items, _ in timing.quotients),
+            seconds=tuple(seconds for _, seconds in timing.quotients),
+            before_s=around[0],
+            after_s=around[1],
+        ),
     )

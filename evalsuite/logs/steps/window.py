@@ -7,7 +7,6 @@ import operator
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from evalsuite.core.findings import ArrivalsBursty, CoarseFigures, PartialBatch, RatesScatter
 from evalsuite.core.model import ARRIVALS, RATES, STAMPS, TIMES, Finding, Protocol, Step
@@ -32,57 +31,47 @@ class Span:
         return first.index - first.steps < step.index <= last.index + step.steps
 
 
-@dataclass(frozen=True, kw_only=True)
 class Timing:
-    """What one *method* tells of a *span*: `STAMPS` and `ARRIVALS` are clocks, `TIMES` and `RATES` the script's own."""
+    """What one *method* tells of a *span*: `STAMPS` and `ARRIVALS` are clocks, `TIMES` and `RATES` the script's own.
 
-    span: Span
-    method: str
+    *seconds* of each report, None where not printed; a clock leaves out what follows a pause. *step_s*: per step, of
+    the script's own also by its rate. *quotients*: (items, seconds) of each that tells both; of rates (steps, steps ÷
+    rate). *value*: items per second, None where a part is missing, or more than half of the rates.
+    """
 
-    @cached_property
-    def seconds(self) -> list[tuple[Step, float | None]]:
-        """Of each report, None where not printed. A clock leaves out what follows a pause."""
-        at = CLOCKS.get(self.method)
-        if at is None:
-            return [(step, own_seconds(step)) for step in self.span.reports]
-        steps = ((self.span.before,) if self.span.before else ()) + self.span.reports
-        at_s = [at(step) for step in steps]
-        return [
-            (step, None if began is None or ended is None else ended - began)
-            for step, began, ended in zip(steps[1:], at_s, at_s[1:], strict=False)
-            if not step.after_pause
+    def __init__(self, *, span: Span, method: str) -> None:
+        self.span, self.method, reports, at = span, method, span.reports, CLOCKS.get(method)
+        printed: list[tuple[Step, float | None]] = [(step, step.seconds) for step in reports]
+        if at:
+            points = (span.before, *reports) if span.before else reports
+            at_s = [at(step) for step in points]
+            printed = [
+                (step, None if began is None or ended is None else ended - began)
+                for step, began, ended in zip(points[1:], at_s, at_s[1:], strict=False)
+                if not step.after_pause
+            ]
+        self.seconds = [
+            (
+                step,
+                step.items / step.items_per_s if told is None and not at and step.items and step.items_per_s else told,
+            )
+            for step, told in printed
         ]
-
-    @cached_property
-    def step_s(self) -> list[float | None]:
-        """Per step of each report; of the script's own also by its rate."""
-        each_s: list[float | None] = []
-        for step, seconds in self.seconds:
-            if seconds is not None:
-                each_s.append((seconds if seconds > 0.0 else 0.0) / step.steps)
-            elif self.method not in CLOCKS and step.items_per_s is not None:
-                each_s.append(1 / step.items_per_s)
-            else:
-                each_s.append(None)
-        return each_s
-
-    @cached_property
-    def quotients(self) -> list[tuple[float, float]]:
-        """(items, seconds) of each report that tells both; of rates (steps, steps ÷ rate)."""
-        reports = self.span.reports
-        if self.method == RATES:
-            return [(float(step.steps), step.steps / step.items_per_s) for step in reports if step.items_per_s]
-        told = [(step, step.seconds) for step in reports] if self.method == TIMES else self.seconds
-        return [(step.items, seconds) for step, seconds in told if step.items is not None and seconds is not None]
-
-    @property
-    def value(self) -> float | None:
-        """Items per second. None where a part is missing, or more than half of the rates."""
-        wanted = {RATES: max(1, len(self.span.reports) // 2), TIMES: len(self.span.reports)}
-        if len(self.quotients) < wanted.get(self.method, len(self.seconds)):
-            return None
+        self.step_s = [
+            max(told, 0.0) / step.steps
+            if told is not None
+            else (1 / step.items_per_s if not at and step.items_per_s else None)
+            for step, told in self.seconds
+        ]
+        self.quotients = (
+            [(float(step.steps), step.steps / step.items_per_s) for step in reports if step.items_per_s]
+            if method == RATES
+            else [(step.items, seconds) for step, seconds in printed if step.items is not None and seconds is not None]
+        )
+        wanted = {RATES: max(1, len(reports) // 2), TIMES: len(reports)}.get(method, len(self.seconds))
         items, seconds = (math.fsum(each) for each in zip(*self.quotients, strict=True)) if self.quotients else (0, 0)
-        return items / seconds if items > 0 and seconds > 0 else None
+        enough = len(self.quotients) >= wanted and items > 0 and seconds > 0
+        self.value = items / seconds if enough else None
 
 
 def _arrival(step: Step) -> float | None:
@@ -204,13 +193,3 @@ def _share(earlier: Step, before: Step, step: Step) -> float | None:
             return None
         items.append(last.items_per_s * (last.stamp_s - first.stamp_s))
     return items[1] / items[0] if all(items) else None
-
-
-# what a step says
-
-
-def own_seconds(step: Step) -> float | None:
-    """As a time, or from a rate of items that are known."""
-    if step.seconds is None and step.items is not None and step.items_per_s is not None:
-        return step.items / step.items_per_s
-    return step.seconds

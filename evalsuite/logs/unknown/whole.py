@@ -29,13 +29,8 @@ def over_all(numbers: Numbers) -> Numbers:
     steps = _without_pauses(merged.steps, measured.method, of_step=each, at_end=run.dialect.redrawn)
     warmup = run.given.protocol.warmup_steps
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
-    whole, complete = throughput(
-        steps,
-        unit=run.dialect.unit,
-        protocol=replace(run.given.protocol, measured_steps=trained),
-        trust_stamps=run.dialect.trust_stamps,
-        tick_s=earlier.tick_s,
-    )
+    protocol = replace(run.given.protocol, measured_steps=trained)
+    whole, complete = throughput(steps, replace(run.dialect, warmed_up=False), protocol, tick_s=earlier.tick_s)
     same = whole and (whole.method == measured.method or {whole.method, measured.method} == {RATES, TIMES})
     earlier = replace(earlier, findings=merged.findings)
     return replace(numbers, throughput=whole, merged=earlier) if same and complete and whole else numbers
