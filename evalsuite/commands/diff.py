@@ -10,7 +10,7 @@ from evalsuite.commands.checks import Check
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json, table
 from evalsuite.commands.report import check_languages
-from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import Exit
 from evalsuite.core.messages import wording
 from evalsuite.core.model import Case, Summary
 from evalsuite.finished import finished
@@ -18,18 +18,13 @@ from evalsuite.finished.finished import Finished
 from evalsuite.report.text import campaigns, numbers, words
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import Change, Changes, Why
-from evalsuite.site import publishing
 
 SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell": "? "}
 
 
 def run(arguments: argparse.Namespace) -> int:
     languages = check_languages(arguments.lang or i18n.language())
-    given = [value is not None for value in (arguments.before, arguments.site, arguments.baseline)]
-    if given not in ([True, False, False], [False, True, True]):
-        raise EvalsuiteError.of("commands.compared_with")
-    kept = arguments.baseline and publishing.read_baseline(arguments.site, arguments.baseline)
-    before, after = kept or finished.read(arguments.before), finished.read(arguments.after)
+    before, after = finished.read(arguments.before), finished.read(arguments.after)
     moved = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:
         print_json(facts(before, after, moved))

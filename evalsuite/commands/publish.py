@@ -13,14 +13,12 @@ from evalsuite.site import publishing
 
 
 def run(arguments: argparse.Namespace) -> int:
-    site, baseline = arguments.site, arguments.baseline
-    if redaction.find_secret(baseline):
-        raise EvalsuiteError.of("commands.site_option", option="baseline")
+    site = arguments.site
     for folder in arguments.reports:
         for place in (folder, folder / "runs"):
             rehearsed.refuse(Store(place))
     try:
-        published = publishing.publish(arguments.reports, site, baseline, arguments.keep)
+        published = publishing.publish(arguments.reports, site, arguments.keep)
     except OSError as error:
         raise EvalsuiteError.of("commands.site_place", path=error.filename or site, error=error) from error
     history, stored = published.history, published.stored

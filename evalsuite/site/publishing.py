@@ -6,7 +6,6 @@
 import contextlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,16 +17,12 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import write_atomically
 from evalsuite.core.messages import Message
 from evalsuite.finished import finished, manifest
-from evalsuite.finished.finished import Finished
 from evalsuite.finished.history import REPORTS, History, StoredReport, content_id, history, read_reports
 from evalsuite.site.pages import pages
 
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
 MARKER = "site.json"  # marks a folder as a site
 LOCK = ".publish.lock"
-BASELINES = "baselines.json"
-BASELINE, ID = re.compile(r"[\w.-]{1,64}"), re.compile(r"[0-9a-f]{16}")
-MOST_BASELINES = 1 << 20  # bytes
 INCOMING = ".incoming-"
 MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as another user
 
@@ -44,30 +39,23 @@ class Published:
 def publish(
     reports: Sequence[Path],
     site: Path,
-    baseline: str | None = None,
     keep: int | None = None,
 ) -> Published:
-    """Adds *reports* to *site* and makes its pages again; keeps the one of *reports* under the name *baseline*.
+    """Adds *reports* to *site* and makes its pages again.
 
-    *keep*: of so many of the newest sets of data the reports stay, and those that have a name; the others go.
+    *keep*: of so many of the newest sets of data the reports stay; the others go.
     Raises EvalsuiteError before anything is written: a folder without a finished report, a *site* that is no site.
     """
     site = Path(site)
-    if baseline is not None and (len(reports) != 1 or not BASELINE.fullmatch(baseline)):
-        raise EvalsuiteError.of("site.baseline_of", name=baseline, reports=len(reports))
     sources = [_source(Path(folder), site) for folder in reports]
     _check_ours(site)
     (site / REPORTS).mkdir(parents=True, exist_ok=True)
     with _alone(site):
         outcomes = [(name, _add(folder, name, site)) for folder, name in sources]
-        if baseline is not None:
-            kept = {**_baselines(site), baseline: outcomes[0][0]}
-            write_atomically(site / BASELINES, json.dumps(kept, indent=1, sort_keys=True).encode())
         stored = read_reports(site)
         data = {entry.id: entry.report.input_sha256 for entry in stored if entry.report}
         staying = {*list(dict.fromkeys(data.values()))[:keep]}
-        named = _baselines(site).values()
-        removed = [id for id, hashed in data.items() if keep and hashed not in staying and id not in named]
+        removed = [id for id, hashed in data.items() if keep and hashed not in staying]
         for name in removed:  # half removed it is none
             shutil.rmtree((site / REPORTS / name).rename(site / REPORTS / f"{INCOMING}{name}"))
         stored = [entry for entry in stored if entry.id not in removed]
@@ -76,19 +64,6 @@ def publish(
     added = dict.fromkeys(name for name, new in outcomes if new)
     known = dict.fromkeys(name for name, _ in outcomes if name not in added)
     return Published(added=tuple(added), known=tuple(known), removed=(*removed,), stored=(*stored,), history=past)
-
-
-def read_baseline(site: Path, name: str) -> Finished:
-    known = _baselines(site)
-    if name not in known:
-        raise EvalsuiteError.of("site.no_baseline", site=site, name=name, known=", ".join(known) or "-")
-    return finished.read(site / REPORTS / known[name])
-
-
-def _baselines(site: Path) -> dict[str, str]:
-    file = site / BASELINES
-    row = files.read_json(file, MOST_BASELINES) if files.is_file(file) else {}
-    return {name: id for name, id in row.items() if isinstance(id, str) and ID.fullmatch(id)}
 
 
 def _source(folder: Path, site: Path) -> tuple[Path, str]:

@@ -86,12 +86,12 @@ def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, cap
     assert cli.main(["status", "--runs", str(runs.root.parent / "none"), "--prune", "30"]) == Exit.USAGE
 
 
-def test_a_site_keeps_the_newest_reports_and_those_with_a_name(tmp_path):
+def test_a_site_keeps_the_newest_reports(tmp_path):
     site = str(tmp_path / "site")
-    for day, more in ((1, ["--baseline", "v1"]), (2, []), (3, []), (4, ["--keep", "1"])):
+    for day, more in ((1, []), (2, []), (3, ["--keep", "1"])):
         night = reports.evaluation(reports.summary(reports.STEADY, day=day), title=f"night {day}")
         cli.main(["publish", str(reports.written(tmp_path / f"n{day}", night)), "--site", site, *more])
 
     kept = json.loads((tmp_path / "site" / "site.json").read_text())["reports"]
-    assert [attempt["title"] for attempt in kept] == ["night 4", "night 1"]
-    assert len(os.listdir(tmp_path / "site" / "reports")) == 2
+    assert [attempt["title"] for attempt in kept] == ["night 3"]
+    assert len(os.listdir(tmp_path / "site" / "reports")) == 1
