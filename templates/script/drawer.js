@@ -2,7 +2,7 @@
 import { offerCopy } from "./copy.js";
 import { cases, caseTitle } from "./data.js";
 import { all, byId, element, one, word } from "./dom.js";
-import { slowestFirst, median, printed, quotient } from "./recount.js";
+import { median, printed } from "./recount.js";
 
 const HASH = 9; // the column of the receipts with the hash of the log
 
@@ -14,7 +14,7 @@ function receiptOf(id, receipt) {
   const found = cases[id];
   const title = `${found.model} · ${caseTitle(found)} · bsz ${found.batch}`;
   const proof = one(".case-proof details", receipt);
-  const runs = slowestFirst(runsOf(receipt, proof));
+  const runs = runsOf(receipt);
   const close = element("button", { type: "button", class: "drawer-close" }, [word("drawer.close")]);
   close.addEventListener("click", () => drawer.close());
   const whole = element("a", { href: `#${id}` }, [word("drawer.whole")]);
@@ -38,15 +38,14 @@ const titleOf = (from) => element("h3", {}, [...from.childNodes].map((node) => n
 
 const copiesOf = (from, selector) => all(selector, from).map((node) => node.cloneNode(true));
 
-/* The runs with the quotient of each; of the median run, step by step where its steps are here. */
-function runsOf(receipt, proof) {
-  return all("td[data-sum]", receipt).map((cell) => {
-    const repeat = one("th", cell.parentNode).textContent;
-    const [items, seconds] = cell.dataset.sum.split("/");
-    const steps = proof?.dataset.passed && repeat === `r${proof.dataset.repeat}`;
-    const hash = cell.parentNode.cells[HASH].textContent;
-    return { repeat, items, hash, ...quotient(steps ? proof.dataset : { items, passed: seconds }) };
+/* The runs with the quotient of each, from the slowest to the fastest. */
+function runsOf(receipt) {
+  const runs = all("td[data-sum]", receipt).map((cell) => {
+    const [items, seconds] = cell.dataset.sum.split("/").map(Number);
+    const [repeat, hash] = [one("th", cell.parentNode), cell.parentNode.cells[HASH]].map((one) => one.textContent);
+    return { repeat, items, seconds, hash, value: items / seconds };
   });
+  return runs.sort((a, b) => a.value - b.value);
 }
 
 /* Each run's items ÷ seconds, and their median beside the value that the report prints. */
@@ -64,7 +63,7 @@ function recounted(found, runs, proof, notes) {
   const text = printed(median(runs.map((run) => run.value)));
   const same = text === found.text;
   const lines = runs.map(({ repeat, items, seconds, value: quick }) =>
-    element("li", {}, [`${repeat}: ${Number(items)} ÷ ${Number(seconds.toPrecision(9))} = ${printed(quick)}`]),
+    element("li", {}, [`${repeat}: ${items} ÷ ${Number(seconds.toPrecision(9))} = ${printed(quick)}`]),
   );
   const result = [word("drawer.median"), ` ${text} · `, word(same ? "drawer.same" : "drawer.differs")];
   return [

@@ -1,29 +1,11 @@
 /* A value counted again from what the page holds, and printed as the report prints it. */
 
-/** The numbers of an attribute. @param {string | undefined} text @returns {number[]} */
-export const numbersOf = (text) => (text ? text.split(" ").map(Number) : []);
-
-/**
- * Items ÷ seconds of a run, summed up over its reports: *items* of each, or the one number that all have, and the
- * seconds that had *passed* at the end of each.
- * @param {DOMStringMap} given @returns {{seconds: number, value: number}}
- */
-export function quotient({ items, passed }) {
-  const each = numbersOf(items);
-  const ends = numbersOf(passed);
-  const sum = ends.reduce((total, _, place) => total + (each.length > 1 ? each[place] : each[0]), 0);
-  return { seconds: ends[ends.length - 1], value: sum / ends[ends.length - 1] };
-}
-
 /** @param {number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
-
-/** Runs from the slowest to the fastest. @param {{value: number}[]} runs */
-export const slowestFirst = (runs) => [...runs].sort((a, b) => a.value - b.value);
 
 const FINE_BELOW = 1; // these four as in evalsuite/report/text/numbers.py
 const WHOLE_FROM = 100_000;

@@ -14,7 +14,6 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
-from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.verdict import cards, notices
 from evalsuite.report.text import names, words
 from tests import sources
@@ -210,16 +209,6 @@ def test_environments_that_differ_are_shown_apart_and_units_never_mixed(built):
 
     assert {"images/s"} in units and {"samples/s"} in units
     assert all(len(unit) <= 1 for unit in units)
-
-
-def test_the_topology_is_a_table_with_its_legend_or_none():
-    topology = machines.topology(synthetic.TOPOLOGY)
-
-    assert topology.devices[:5] == ("GPU0", "GPU1", "GPU2", "GPU3", "NIC0")
-    assert topology.rows[0] == ("GPU0", ("X", "NV12", "NV12", "NV12", "PXB", "0-31", "0", "N/A"))
-    assert [name for name, _ in topology.rows] == ["GPU0", "GPU1", "GPU2", "GPU3", "NIC0"]
-    assert ("NIC0", "mlx5_0") in topology.legend
-    assert [machines.topology(text) for text in (None, "", "no matrix here", "\x1b[4m")] == [None] * 4
 
 
 def test_a_thousand_devices_are_shown_on_one_page_with_the_row_of_what_is_met(built):

@@ -3,13 +3,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import synthetic
 
 from evalsuite.core import paths
 from evalsuite.report import figures
 from evalsuite.report.book import columns
-from evalsuite.report.book.book import Book
-from evalsuite.report.page import render
 from evalsuite.report.sections.glossary import glossary
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Words, WordsError
@@ -23,7 +20,7 @@ LANGUAGES = ("zh", "en")
 COMPOSED = (
     *("totals", "explain", "effects", "of_all", "glyphs", "share_of", "unlike", "forecasts", "convergence", "scores"),
     *("phases", "steptime", "options", "option_spoken", "option_values", "tables", "problem_status", "outline"),
-    *("topology", "settings", "axes", "columns", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
+    *("settings", "axes", "columns", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
     *("filter", "findings", "kind", "launcher", "legend", "methods", "origin", "quality", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "views", "verdict", "verdicts", "background"),
     *("reproduction", "notices", "headlines", "answers", "matrix", "evidence", "standings", "against"),
@@ -149,32 +146,6 @@ def test_a_language_has_one_plain_word_for_an_idea(language, word):
     said = {**SPOKEN.tables[language], **words.read_beyond_the_page().tables[language]}
 
     assert [key for key, text in said.items() if word in text.casefold().replace("模型算力利用率", "")] == []
-
-
-# used terms
-
-
-GLOSSARY = '<section id="glossary"><tr id="term-nvlink"><tr id="term-speedup"><tr id="term-coefficient_of_variation">'
-UNUSED = 'class="unused"'
-
-
-@pytest.mark.parametrize(("text", "used"), sources.table("report_words.toml")["terms"])
-def test_a_term_counts_as_used_where_a_reader_sees_it(text, used):
-    page = glossary.mark_unused(f"<head>NVLink</head><main>{text}{GLOSSARY}")
-
-    rows = page.partition('<section id="glossary">')[2].split("<tr ")[1:]
-    assert {row[9 : row.index('"', 9)] for row in rows if UNUSED not in row} == {*used}
-
-
-def test_a_page_without_a_glossary_stays_as_it_is():
-    assert glossary.mark_unused("<main>speedup") == "<main>speedup"
-
-
-def test_a_report_marks_what_it_never_says_and_keeps_what_it_says():
-    page = render.page(Book(evaluation=synthetic.quick()), words.read(("en",)), "0" * 64)
-
-    assert '<tr id="term-throughput">' in page
-    assert f'<tr id="term-double_buffering" {UNUSED}>' in page
 
 
 # the words beyond the page keep the same rules as those of the page

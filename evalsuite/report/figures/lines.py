@@ -30,12 +30,12 @@ from evalsuite.report.text import numbers
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _LABEL, _DETAIL = 20, 17  # what stands above the unit
-_COMPACT = 4  # panels: more stand in three columns, where only the highest and the lowest line are named
+_COMPACT = 4  # panels: more stand in three columns, below a legend
 _LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
 _ROW, _FOOT = 30, 34  # of bars
-FLAT = 0.4  # of the highest value: curves that span less have an axis with a marked break
-Ideal = Literal["proportional", "each", "inverse", "none"]  # each: a line from every base
+FLAT = 0.4  # of the highest value: the axis of curves that span less does not begin at 0
+Ideal = Literal["proportional", "each", "none"]  # each: a line from every base
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,6 @@ def lines(
     notes = {
         "ideal": any(panel.share or panel.ideal != "none" for panel in drawn),
         "threshold": any(panel.share and panel.target for panel in drawn),
-        "axis_break": any(panel.broken for panel in drawn),
     }
     aimed = any(panel.target is not None and not panel.share for panel in drawn)
     return Figure(
@@ -142,9 +141,7 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
         column, down = place % columns, place // columns * each
         left = lefts + column * (wide + lefts + _BETWEEN + (0 if alike else room))
         axes = _axes(sheet, (left, down + head, left + wide, down + head + high), panel, look, top)
-        if compact:
-            _name_extremes(sheet, axes, panel, wide)
-        elif not (alike and column == 0):
+        if not (compact or (alike and column == 0)):
             _name_ends(sheet, axes, panel, names, left + wide + 16, down + head, high)
         sheet.write(left, down + 12, shorten(panel.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
         sheet.write(left, down + 12 + _DETAIL, shorten(panel.detail, wide, SMALL))
@@ -165,7 +162,7 @@ def _limits(panel: LinePanel) -> tuple[float, float]:
     points = [point for line in panel.lines for point in line.points]
     values = [value for p in points for value in (p.value, p.low, p.high) if value is not None and math.isfinite(value)]
     last = max(point.x for point in points)
-    values += [_ideal(base, last, panel.ideal) for base in _bases(panel)]
+    values += [base.shown * last / base.x for base in _bases(panel)]
     values += [panel.target] if panel.target is not None else []
     values += [1.0] if panel.share else []
     if panel.logarithmic:
@@ -212,29 +209,19 @@ def _axes(sheet: Sheet, box: tuple[float, float, float, float], panel: LinePanel
 def _draw_marks(sheet: Sheet, axes: Panel, panel: LinePanel) -> None:
     for base in _bases(panel):
         ends = (base.x, panel.xs[-1])
-        values = [_ideal(base, x, panel.ideal) for x in ends]
+        values = [base.shown * x / base.x for x in ends]
         axes.plot(ends, values, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.6)
     if panel.share:
         axes.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
     if panel.target is not None:
         axes.axhline(panel.target, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
-    if panel.broken:
-        x, y = sheet.pixel(axes, axes.get_xlim()[0], axes.get_ylim()[0])
-        for up in (6, 11):
-            sheet.line([(x - 6, y - up + 3), (x + 6, y - up - 3)], width=1.4)
 
 
 def _bases(panel: LinePanel) -> Sequence[Point]:
     bases = [([p for p in line.points if p.x == line.base] or line.points)[0] for line in panel.lines]
     if panel.ideal == "each":
         return list({base.x: base for base in bases}.values())
-    if panel.ideal == "inverse":
-        return [min(bases, key=lambda base: base.shown * base.x)]
     return [max(bases, key=lambda base: base.shown / base.x)] if panel.ideal == "proportional" else []
-
-
-def _ideal(base: Point, x: float, kind: Ideal) -> float:
-    return base.shown * (base.x / x if kind == "inverse" else x / base.x)
 
 
 def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool) -> None:
@@ -266,18 +253,6 @@ def _name_ends(
             if abs(place - y) > 3:
                 sheet.line([(x + 7, y), (left - 10, place), (left - 3, place)], width=0.7)
             sheet.write(left, place, name, colour="ink")
-
-
-def _name_extremes(sheet: Sheet, axes: Panel, panel: LinePanel, wide: float) -> None:
-    reach = panel.xs[-1]
-    ends = sorted((each for each in panel.lines if each.points[-1].x == reach), key=lambda line: line.points[-1].shown)
-    for line, below in ((ends[-1], False), *(((ends[0], True),) if len(ends) > 1 else ())):
-        x, y = sheet.pixel(axes, reach, line.points[-1].shown if below else axes.get_ylim()[1])
-        value = f" {panel.written(line.points[-1].shown)}"
-        floor = sheet.pixel(axes, reach, axes.get_ylim()[0])[1] - 5
-        text = shorten(line.name, wide - text_width(value))
-        name = Bilingual(zh=text.zh + value, en=text.en + value) if isinstance(text, Bilingual) else text + value
-        sheet.write(x, min(y + 16, floor) if below else y - 9, name, anchor="right", colour="ink", style="halo")
 
 
 def bars(series: Sequence[Line], look: Look, *, id: str, value: str, unit: str) -> Figure:

@@ -1,4 +1,4 @@
-"""The time of a step, taken apart: stacked bars and the share of communication."""
+"""The time of a step, taken apart: stacked bars."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ class StepBar:
     label: Label
     total: float
     phases: tuple[PhaseBar, ...]
-    communication: float | None = None  # its share of the step time, 0..1, drawn in a panel of its own
     ref: str = ""
 
     @property
@@ -48,7 +47,6 @@ def phases(steps: Sequence[StepBar], *, id: str, unit: str = "ms") -> Figure:
     """
     steps = tuple(step for step in steps if positive(step.total))
     keys = _phase_keys(steps)
-    communicating = any(step.communication is not None for step in steps)
     nested = list(dict.fromkeys(p.key for s in steps for p in s.phases if p.parent is not None))
     rows = [(s, p.key, p.value, p.parent) for s in steps for p in s.phases]
     rows += [(s, "rest", dict(s.parts)["rest"], None) for s in steps if "rest" in dict(s.parts)]
@@ -64,7 +62,6 @@ def phases(steps: Sequence[StepBar], *, id: str, unit: str = "ms") -> Figure:
         legend=(
             *(LegendEntry(key=key, hue=hue, swatch=phase_swatch(hue)) for key, hue in keys.items()),
             *(LegendEntry(key=key, swatch=note_swatch("nested")) for key in nested),
-            *((LegendEntry(key="communication_share", swatch=note_swatch("dot")),) if communicating else ()),
         ),
         axes=(Axis(key="step_time", unit=unit), Axis(key="case")),
         notes=("overlapping",) if any(step.overlaps for step in steps) else (),
@@ -79,11 +76,9 @@ def _phase_keys(steps: Sequence[StepBar]) -> dict[str, int]:
 
 
 def _phases(id: str, steps: Sequence[StepBar], unit: str) -> str:
-    row = 36
-    aside = 150 if any(step.communication is not None for step in steps) else 0
     totals = [ticks.quantity(step.total, unit) for step in steps]
-    right = WIDTH - aside - max(text_width(text) for text in totals) - (34 if aside else 16)
-    sheet, panel = row_chart(id, [s.label for s in steps], row=row, top=24, foot=32, right=right, widest=240)
+    right = WIDTH - max(text_width(text) for text in totals) - 16
+    sheet, panel = row_chart(id, [s.label for s in steps], row=36, top=24, foot=32, right=right, widest=240)
     top = max(sum(value for _, value in s.parts) for s in steps)
     panel.set_xlim(0, top)
     ticks.label_columns(sheet, panel, ticks.linear(0, top, 5), grid=True)
@@ -93,8 +88,6 @@ def _phases(id: str, steps: Sequence[StepBar], unit: str) -> str:
         end = _stack(sheet, panel, step, keys, place)
         x, y = sheet.pixel(panel, end, place)
         sheet.write(x + 7, y, total, colour="ink")
-    if aside:
-        _communication(sheet, steps, row)
     return sheet.svg()
 
 
@@ -126,18 +119,3 @@ def _nested(sheet: Sheet, panel: Panel, step: StepBar, begins: dict[str, float],
             patch = field(panel, [(left, place - 0.02, phase.value, 0.36)], "surface", hatch="rule", zorder=3)
             patch.set(edgecolor=ROLES["ink"], linewidth=1)
             sheet.mark(patch, [step.ref])
-
-
-def _communication(sheet: Sheet, steps: Sequence[StepBar], row: float) -> None:
-    panel = sheet.panel(WIDTH - 130, 24, WIDTH - 40, sheet.height - 32)
-    panel.set_xlim(0, 1)
-    panel.set_ylim(len(steps) - 0.5, -0.5)
-    ticks.label_columns(sheet, panel, (0, 0.5, 1), ticks.percent, grid=True)
-    for place, step in enumerate(steps):
-        y = 24 + row * (place + 0.5)
-        if step.communication is None:
-            sheet.write(WIDTH, y, "—", anchor="right")
-        else:
-            panel.hlines(place, 0, step.communication, color=ROLES["rule"], linewidth=1.4)
-            panel.plot([step.communication], [place], marker="o", markersize=8, color=ROLES["ink"], linestyle="none")
-            sheet.write(WIDTH, y, ticks.percent_value(step.communication), anchor="right", colour="ink")

@@ -81,7 +81,7 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         verdict=verdict.facts(subject),
         sections=contents.chapters(subject),
     )
-    html = glossary.mark_unused(names.without_unseen(html))
+    html = names.without_unseen(html)
     return shorten(html) if book.large else html
 
 

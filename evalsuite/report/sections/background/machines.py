@@ -11,16 +11,7 @@ from evalsuite.report.text.words import Listed, Text, Words
 from evalsuite.results.measure import facts
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
-MATRIX_HEADER = re.compile(r"^\s+(GPU|NIC)\d+\b")
-MATRIX_ROW = re.compile(r"^(GPU|NIC)\d+\t")
 INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib0, ibp65s0, as Linux names them
-
-
-@dataclass(frozen=True, kw_only=True)
-class Topology:
-    devices: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-    legend: tuple[tuple[str, str], ...]  # sign → meaning, in NVIDIA's words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +19,12 @@ class Machines:
     labels: tuple[str, ...]
     hosts: tuple[str, ...]
     facts: Mapping[str, tuple[str | None, ...]]  # key of its name → a value for each machine; None: not recorded
-    topologies: tuple[tuple[str, Topology], ...]
+    topologies: tuple[tuple[str, str], ...]  # as `nvidia-smi topo -m` prints them
 
 
 def machines(book: Book) -> Machines:
     known = sorted(book.evaluation.environments.items())
+    hosts = [host for _, host in known]
     labels = tuple(chr(ord("A") + place) if place < 26 else f"A{place}" for place in range(len(known)))
     facts = {
         key: tuple(
@@ -40,13 +32,13 @@ def machines(book: Book) -> Machines:
         )
         for key, read in FIELDS.items()
     }
-    needed = COMMUNICATION if any(host.gpus for _, host in known) else ()
-    topologies = ((label, topology(host.topology)) for label, (_, host) in zip(labels, known, strict=True))
+    needed = COMMUNICATION if any(host.gpus for host in hosts) else ()
+    links = ((label, ANSI.sub("", host.topology or "")) for label, host in zip(labels, hosts, strict=True))
     return Machines(
         labels=labels,
-        hosts=tuple(names.visible(host.host) for _, host in known),
+        hosts=tuple(names.visible(host.host) for host in hosts),
         facts={key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
-        topologies=tuple((label, topology) for label, topology in topologies if topology),
+        topologies=tuple((label, text) for label, text in links if "GPU0" in text),
     )
 
 
@@ -163,37 +155,3 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
 }
 COMMUNICATION = ("nccl", "mpi", "infiniband")  # a line on machines with accelerators, also where not recorded
 OPTIONAL = (*COMMUNICATION, "gpu_memory", "driver", "cuda", "container", "variables", "accelerator")  # else no line
-
-
-def topology(text: str | None) -> Topology | None:
-    """The matrix and the legend in the output of `nvidia-smi topo -m`; None if there is no matrix in it.
-
-    Its header is "\\tGPU0\\tGPU1\\tNIC0\\tCPU Affinity" (underlined with ANSI codes), a row "GPU0\\t X \\tNV12".
-    """
-    if text is None:
-        return None
-    lines = [ANSI.sub("", line).rstrip() for line in text.splitlines()]
-    header = next((line for line in lines if MATRIX_HEADER.match(line)), None)
-    if header is None:
-        return None
-    devices = tuple(title.strip() for title in header.split("\t")[1:] if title.strip())
-    matrix = [line for line in lines if MATRIX_ROW.match(line)]
-    rows = tuple(_links(line, len(devices)) for line in matrix)
-    return Topology(devices=devices, rows=rows, legend=tuple(_legend(lines)))
-
-
-def _links(line: str, columns: int) -> tuple[str, tuple[str, ...]]:
-    name, *links = [part.strip() for part in line.split("\t")]
-    while len(links) > columns and "" in links:  # some drivers put two tabs before the last column
-        links.remove("")
-    return name, tuple((links + [""] * columns)[:columns])
-
-
-def _legend(lines: list[str]) -> Iterator[tuple[str, str]]:
-    for line in lines:
-        sign, equals, meaning = line.strip().partition(" = ")
-        if equals and len(sign.strip()) <= 5:
-            yield sign.strip(), meaning.strip()
-        elif re.match(r"^NIC\d+: ", line.strip()):
-            sign, _, meaning = line.strip().partition(": ")
-            yield sign, meaning

@@ -9,7 +9,6 @@ from evalsuite.core.model import Measurement, Row, Score, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
-from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
@@ -76,7 +75,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             template="convergence/convergence.html.j2",
             facts=lambda: {
                 "tables": tables,
-                "figures": draw_tables(tables, subject.look, subject.words),
+                "figures": draw_tables(tables, subject.words),
                 "guesses": {training.id: list(_guesses(training, subject.words)) for training in tables},
             },
             markdown=lambda writer: writer.fill("convergence/convergence.md.j2", tables=tables),
@@ -109,16 +108,15 @@ def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained 
     return Trained(block=block, metrics=metrics, rows=rows, target=target)
 
 
-def draw_tables(tables: Sequence[Trained], look: Look, words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
-    """The figures of each table by its id: curves by epoch as long as there is room, and time to solution."""
+def draw_tables(tables: Sequence[Trained], words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
+    """The figures of each table by its id: curves by epoch, as long as there is room."""
     figures: dict[str, tuple[CaptionedFigure, ...]] = {}
     left = MOST_FIGURES
     for training in tables:
         drawings = (_curves(training, column, words) for column in training.block.columns[:left])
         curves = [each for each in drawings if each is not None]
         left -= len(curves)
-        times = _times(training.block, training.rows, look, words) if training.target else None
-        figures[training.id] = (*curves, *([times] if times else []))
+        figures[training.id] = tuple(curves)
     return figures
 
 
@@ -309,35 +307,3 @@ def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, floa
 def _curve(name: str, row: TrainedRow, split: str, metric: str) -> figures.Line:
     points = tuple(figures.Point(x=x, value=y, ref=row.ref) for x, y in _points(row, split, metric))
     return figures.Line(name=name, framework=name, points=points, signed=True)
-
-
-def _times(block: Block, rows: Sequence[TrainedRow], look: Look, words: Words) -> CaptionedFigure | None:
-    series = []
-    for column in block.columns:
-        solved = [(row, row.solution) for row in rows if row.column is column and row.solution]
-        if len({row.summary.case.total_devices for row, _ in solved}) > 1:
-            points_of = tuple(
-                figures.Point(
-                    x=row.summary.case.total_devices,
-                    value=solution.raw,
-                    ref=row.ref,
-                    origin="extrapolated" if row.scaled else "measured",
-                )
-                for row, solution in solved
-            )
-            base = min(point.x for point in points_of)
-            series.append(
-                figures.Line(
-                    name=column.label,
-                    framework=column.framework,
-                    points=points_of,
-                    base=base,
-                    variant=column.variant,
-                )
-            )
-    if not series:
-        return None
-    panel = figures.LinePanel(lines=tuple(series), unit="s", ideal="inverse", logarithmic=True)
-    figure = figures.lines((panel,), look, id=f"f-{block.id}-cs", value="time_to_solution")
-    reading = (setting(block, words), words("convergence.see_times"))
-    return CaptionedFigure(figure=figure, title=words("convergence.figure_times"), reading=reading)

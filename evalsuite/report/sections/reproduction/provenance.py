@@ -4,7 +4,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 from evalsuite.core.documents import RunCommand, UsedRecipe
@@ -21,7 +20,6 @@ from evalsuite.results.compare.decisions import PUBLISHED, flags
 from evalsuite.results.judge import rerun_command
 from evalsuite.results.measure.summary import median_run
 
-MOST_REPORTS = 2_000  # of a window; more make no better drawing, and their sums are printed next to them anyway
 PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
 
 
@@ -31,21 +29,11 @@ def repository(run: Measurement) -> tuple[str, str] | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timing:
-    """The reports of a window for the page's script, as numbers with blanks between."""
-
-    items: str  # of each; one number if all have the same
-    passed: str  # seconds since the window began, at the end of each
-    steps: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Proof:
     run: Measurement
     # first, middle and last of the window, each with its number and in pieces: text, and whether it was read
     lines: tuple[tuple[int, tuple[tuple[str, bool], ...]], ...]
     machine: tuple[str, ...]
-    timing: Timing | None
     by_rates: bool  # the value is the mean of printed rates, and no clock's
 
 
@@ -232,7 +220,6 @@ def proof(summary: Summary) -> Proof | None:
         run=run,
         lines=tuple((line.number, tuple(_pieces(line))) for line in run.lines),
         machine=tuple(names.visible(text) for text in (str(run.environment or ""), version) if text),
-        timing=_timing(run.throughput),
         by_rates=run.throughput.method == RATES,
     )
 
@@ -257,15 +244,3 @@ def _pieces(line: LogLine) -> Iterator[tuple[str, bool]]:
 
 def _shown(text: str) -> str:
     return "\n".join(names.visible(part).replace("\\t", "\t") for part in text.split("\n"))
-
-
-def _timing(speed: Throughput) -> Timing | None:
-    counted = speed.counted
-    if counted is None or len(counted.seconds) > MOST_REPORTS:
-        return None
-    items = [f"{item:.15g}" for item in counted.items]
-    return Timing(
-        items=" ".join(items if len(set(items)) > 1 else items[:1]),
-        passed=" ".join(f"{seconds:.12g}" for seconds in accumulate(counted.seconds)),
-        steps=speed.window.steps if speed.window else len(items),
-    )

@@ -168,8 +168,6 @@ def draw_steps(times: StepTimes, words: Words) -> CaptionedFigure:
     reading = [setting(times.block, words), words("steptime.see")]
     if times.nested:
         reading.append(words("steptime.see_nested"))
-    if any(row.communication for row in times.rows):
-        reading.append(words("steptime.see_communication"))
     if len(times.rows) > MOST_BARS:
         reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(times.rows))))
     return CaptionedFigure(
@@ -204,7 +202,6 @@ def _title(times: StepTimes, words: Words) -> Text:
 def _step(times: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
     case, held = row.summary.case, row.breakdown
     label = next(column.label for column in times.block.columns if column.series == case.series)
-    waited = breakdown.communication(held)
     of_name = {phase.name: phase for phase in held.phases}
     return figures.StepBar(
         label=f"{label} {names.scale(case)}",
@@ -217,6 +214,5 @@ def _step(times: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
             )
             for name, parent in times.phases
         ),
-        communication=None if waited is None else waited / held.seconds,
         ref=row.ref,
     )
