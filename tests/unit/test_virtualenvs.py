@@ -17,6 +17,7 @@ from tests import sources
 # What the stand-in does is steered by files beside it: `fails` holds the word of the command that is to fail,
 # `locks` the answer to each resolution, `seen` collects the command lines.
 UV = sources.text("virtualenvs_uv.py.in")
+HASHES = " --hash=sha256:a0 --hash=sha256:a1\n"
 
 
 class Uv:
@@ -76,9 +77,7 @@ def test_an_environment_is_made_once_of_what_was_resolved_and_then_only_used(uv)
 
     assert virtualenvs.ensure(toynet()) == python and python.exists()
     assert len(uv.seen) == calls
-    assert (
-        python.parents[1] / "requirements.lock"
-    ).read_text() == "toynet==1.0 --hash=sha256:a0\nleft-pad==2.1 --hash=sha256:a0\n"
+    assert (python.parents[1] / "requirements.lock").read_text() == "toynet==1.0\nleft-pad==2.1\n".replace("\n", HASHES)
     assert any("install" in line and line.endswith("requirements.lock") for line in uv.seen)
 
 
@@ -171,7 +170,7 @@ def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(
 
     python = virtualenvs.ensure(toynet(), device=device)
 
-    assert (python.parents[1] / "requirements.lock").read_text() == lock.replace("\n", " --hash=sha256:a0\n")
+    assert (python.parents[1] / "requirements.lock").read_text() == lock.replace("\n", HASHES)
     assert any("--torch-backend cpu" in line for line in uv.seen) is (device == "cpu")
 
 
@@ -210,10 +209,8 @@ def test_an_environment_with_a_lock_holds_what_the_lock_names_and_a_run_records_
     python = virtualenvs.ensure(wanted.recipe)
 
     text = wanted.file.read_text()
-    exact = ["manylinux_2_40" in line for line in uv.seen[:resolved] if "--no-deps" in line]
-    assert exact == [False, True]  # glue; and the wheels of newer systems
-    assert "left-pad==2.1 --hash=sha256:a0 --hash=sha256:a1\n" in text
-    assert "Horo_vod==0.28.1 --hash=sha256:b0  # built here, from this source\n" in text
+    assert [line.split()[-2] for line in uv.seen[:resolved] if "--no-deps" in line] == ["--no-deps"]  # glue alone
+    assert f"left-pad==2.1{HASHES}" in text and f"Horo_vod==0.28.1{HASHES}" in text
     assert "# by hand, on no package index: APEX\n" in text
     assert virtualenvs.lock_of(python) == hashlib.sha256(text.encode()).hexdigest()
     installs = [line for line in uv.seen[resolved:] if "install" in line.split()]
@@ -246,7 +243,7 @@ def test_pytorchs_index_is_asked_for_the_cpu_build_that_a_lock_names_and_for_not
     virtualenvs.ensure(recipe)
 
     asked = [Path(line.split()[-1]).read_text() for line in uv.seen if "--torch-backend" in line]
-    assert asked == ["torch==2.13.0+cpu --hash=sha256:a0\n"]
+    assert asked == ["torch==2.13.0+cpu" + HASHES]
 
 
 def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_locked(uv, locked):
@@ -255,8 +252,8 @@ def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_
     wanted.file.write_text(wanted.file.read_text().replace("toynet==1.0", "toynet==1.0.1"))
 
     assert recipe_locks.find_mistakes(wanted) == ["toynet==1.0"]
-    with pytest.raises(CannotInstall, match="toynet: got no hash"):
-        locked(toynet(without_dependencies=("toynet",)))
+    with pytest.raises(CannotInstall, match="unhashed: got no hash"):
+        locked(toynet(without_dependencies=("unhashed",)))
 
 
 # The machine's pip configuration

@@ -8,11 +8,9 @@ import hashlib
 import json
 import platform
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.core import files, paths
@@ -22,10 +20,8 @@ from evalsuite.launch.provision.installer import CannotInstall, Progress, run_in
 
 SERVED = ("Linux", "x86_64")
 PLATFORM = "x86_64-unknown-linux-gnu"
-NEWER_LIBC = "x86_64-manylinux_2_40"  # uv's own platform is manylinux_2_28: an index may have only a newer wheel
 FOLDER = "locks"
 PYTORCH_CPU = ("--torch-backend", "cpu")
-BUILT = " # built here, from this source"
 
 Lines = Mapping[str, str]  # distribution → "numpy==1.26.4 --hash=sha256:…"
 
@@ -80,22 +76,15 @@ def read_lock(wanted: PinnedEnvironment) -> Lock | None:
 
 def write_lock(wanted: PinnedEnvironment, progress: Progress) -> None:
     """For its Python, whatever runs here. Raises CannotInstall."""
-    recipe = wanted.recipe
-    place = ("--python-version", recipe.python, "--python-platform")
-    lines = resolve(wanted, (*place, PLATFORM), progress).lines
+    place = ("--python-version", wanted.recipe.python, "--python-platform", PLATFORM)
+    lines = resolve(wanted, place, progress).lines
     if bare := [name for name, line in lines.items() if "--hash" not in line]:
         raise CannotInstall(Message("launch.cannot_lock", names=bare))
-    notes = [f"# {wanted.device}, Python {recipe.python}, {' '.join(SERVED)}: {' '.join(wanted.every_pin)}"]
-    notes += [f"# by hand, on no package index: {', '.join(recipe.off_index)}"] if recipe.off_index else []
+    notes = [f"# {wanted.device}, Python {wanted.recipe.python}, {' '.join(SERVED)}: {' '.join(wanted.every_pin)}"]
+    if by_hand := wanted.recipe.off_index:
+        notes.append(f"# by hand, on no package index: {', '.join(by_hand)}")
     wanted.file.parent.mkdir(exist_ok=True)
-    indexed = [line for line in lines.values() if BUILT not in line and "+" not in line.split()[0]]
-    newer = _compile(tuple(line.split()[0] for line in indexed), (*place, NEWER_LIBC, "--no-deps"), progress)
-    merged = dict(lines)
-    for name, line in lines.items():
-        (pin, *hashes), (same, *further) = line.split(), newer.get(name, line).split()
-        if BUILT not in line and same == pin:
-            merged[name] = " ".join((pin, *sorted({*hashes, *further})))
-    files.write_atomically(wanted.file, "\n".join([*notes, *merged.values(), ""]).encode())
+    files.write_atomically(wanted.file, "\n".join([*notes, *lines.values(), ""]).encode())
 
 
 def find_mistakes(wanted: PinnedEnvironment) -> list[str]:
@@ -132,21 +121,10 @@ def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: De
 
 
 def _compile(pins: tuple[str, ...], options: tuple[str, ...], progress: Progress) -> Lines:
-    line = ("pip", "compile", "--format", "pylock.toml", "--no-header", "--no-annotate", *options, "-")
-    answer = run_installer(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins))
-    return {package["name"]: _line(package) for package in tomllib.loads(answer).get("packages", ())}
-
-
-def _line(package: Mapping[str, Any]) -> str:
-    """Of pylock.toml (PEP 751); uv leaves out the wheels for other machines."""
-    if "version" not in package:
-        raise CannotInstall(Message("launch.cannot_lock", names=[package["name"]]))
-    kept = package.get("wheels") or ([package["sdist"]] if "sdist" in package else [])
-    hashes = sorted({file["hashes"]["sha256"] for file in kept if "sha256" in file.get("hashes", {})})
-    source = () if package.get("wheels") else (BUILT,)
-    return " ".join(
-        (f"{package['name']}=={package['version']}", *(f"--hash=sha256:{each}" for each in hashes), *source)
-    )
+    line = ("pip", "compile", "--generate-hashes", "--no-header", "--no-annotate", *options, "-")
+    answer = run_installer(line, progress, f"resolving {' '.join(pins)}", stdin="\n".join(pins)).replace("\\\n", "")
+    lines = [" ".join(line.split()) for line in answer.splitlines() if line and not line.startswith("#")]
+    return {distribution(line): line for line in lines}
 
 
 def _cuda_packages(lines: Lines) -> list[str]:
