@@ -15,14 +15,11 @@ from evalsuite.logs import reading
 from evalsuite.plan import largest
 from evalsuite.plan.largest import Aim, Ends, Largest, SearchedBatch
 from evalsuite.plan.plan import Plan
-from evalsuite.plan.spec import Spec
-from evalsuite.runs import trials
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import TRIALS, RunFolder, Store
 
 SHORT = Protocol(warmup_steps=2, measured_steps=3)  # memory is full after the optimiser's first step
 LONGER = Protocol(warmup_steps=5, measured_steps=30)  # to confirm: fragments add up
 MOST = 65_536  # per device: beyond it a batch is no batch
-BYTES_PER_GB = 10**9
 MEMORY = ("out of memory", "SIGKILL")  # SIGKILL: from a host that runs out of it
 
 
@@ -118,26 +115,15 @@ def read_trial(folder: RunFolder, case: Case, dialect: str, dialects: Mapping[st
     return ("out_of_memory" if full else "failed"), said
 
 
-def memory_bytes(spec: Spec, device: Device) -> int | None:
-    """What each process may take in a trial. Raises EvalsuiteError where a limit is given to a device that has one."""
-    limit = spec.memory_gb_per_device
-    if limit is None:
-        return None
-    if device != "cpu":
-        raise EvalsuiteError.of("commands.memory_of_device", limit=limit, device=device)
-    return round(limit * BYTES_PER_GB)
-
-
 def find_in_trials(
     plan: Plan, root: Path, dialects: Mapping[str, Dialect], device: Device
 ) -> tuple[SearchedBatch, ...]:
     """What the finished trials in the runs folder *root* have found of the cases that *plan* is to search with.
 
-    Raises EvalsuiteError where nothing limits a search.
+    Raises EvalsuiteError on a CPU, where nothing limits a search.
     """
-    limit = memory_bytes(plan.spec, device)
-    if limit is None and device == "cpu":
+    if device == "cpu":
         raise EvalsuiteError.of("commands.max_on_cpu")
-    store = trials.store(root, limit)
+    store = Store(root / TRIALS)
     searches = ((case, read_search(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search)
     return tuple(SearchedBatch(of=case, **vars(search)) for case, search in searches if search is not None)

@@ -50,7 +50,6 @@ class Launcher:
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
     dialects: Mapping[str, Dialect]
     stop_after_window: bool = False  # also of scripts with a limit of their own
-    memory_bytes: int | None = None  # for each process; None: what the machine has
     share: bool = False  # at the same time as another evaluation, without waiting
     waits: Waits = lambda words: None  # called with whom a run waits for
     # the infrastructure failed a run: on which nodes next
@@ -82,7 +81,6 @@ def launch(
         engine=launcher.engine,
         timeout_s=launcher.timeout_s,
         share=launcher.share,
-        memory_bytes=launcher.memory_bytes,
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
     checkouts.without_bytecode(recipe, repositories.of(recipe))

@@ -67,9 +67,8 @@ def command_line(
     engine: Engine,
     timeout_s: float,
     share: bool = False,
-    memory_bytes: int | None = None,
 ) -> CommandLine:
-    """What starts *case* in *folder*. *memory_bytes*: the limit of each of its processes."""
+    """What starts *case* in *folder*."""
     command = _with_libraries(recipe, recipe.command_of(case))
     if engine.container and recipe.spawn == "once" and case.nodes > 1:
         command = _entering(recipe, command, case, folder, engine)
@@ -85,7 +84,7 @@ def command_line(
         **({"{checkout}": f"{scratch}/{CHECKOUT}" if copies else _repository(recipe)} if recipe.checkout else {}),
     }
     _check_paths(known)
-    training = (*_limited(memory_bytes), *(fill(token, known) for token in command.argv))
+    training = tuple(fill(token, known) for token in command.argv)
     environment = _filled(command.environment, known)
     container = _in_image(training, recipe, command, case, folder, engine) if engine.container else None
     agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
@@ -114,13 +113,6 @@ def _repository(recipe: Recipe) -> str:
 
 def _filled(texts: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
     return {name: fill(text, known) for name, text in texts.items()}
-
-
-def _limited(memory_bytes: int | None) -> Argv:
-    """RLIMIT_DATA counts private writable memory, but no merely reserved addresses (getrlimit(2), Linux 4.7)."""
-    if memory_bytes is None:
-        return ()
-    return ("sh", "-c", f'ulimit -d {memory_bytes // 1024} && exec "$@"', "sh")
 
 
 def _check_paths(known: Mapping[str, str]) -> None:

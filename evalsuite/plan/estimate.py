@@ -4,13 +4,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalsuite.core.decode import whole
 from evalsuite.core.model import Case, Run, by_key
 
 Basis = Literal[
     "own",  # runs of the very case
     "alike",  # of the same script, at another scale or batch size
-    "scaled",  # of the same script, in proportion to the work
     "stated",  # what the spec says of a run
     "recorded",  # of the same script on another machine
     "others",  # of other scripts: enough for the time left, no price
@@ -47,9 +45,9 @@ class Estimate:
             self.add(run, seconds)
 
     def add(self, run: Run, seconds: float) -> None:
-        for basis, alike in _alike(run.case):
+        for _, alike in _alike(run.case):
             total, runs = self._sums.get(alike, (0.0, 0))
-            self._sums[alike] = (total + (seconds / _work(run.case) if basis == "scaled" else seconds), runs + 1)
+            self._sums[alike] = (total + seconds, runs + 1)
 
     def expected(self, run: Run) -> Expected | None:
         for basis, alike in _alike(run.case):
@@ -60,8 +58,7 @@ class Estimate:
                 return replace(elsewhere, basis="recorded")
             if alike in self._sums:
                 total, runs = self._sums[alike]
-                work = _work(run.case) if basis == "scaled" else 1
-                return Expected(seconds=work * total / runs, basis=basis)
+                return Expected(seconds=total / runs, basis=basis)
         return None
 
     def of(self, run: Run) -> float | None:
@@ -91,20 +88,10 @@ class Estimate:
         )
 
 
-WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "scaled", "stated", "recorded", "others")
-SIZES = {"image_size": 2, "sequence_length": 1}  # option → the power with which a step grows with it
+WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "stated", "recorded", "others")
 
 
 def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:
     yield "own", case
     yield "alike", (case.framework, case.recipe, case.device, case.options, case.protocol)
-    rest = tuple(option for option in case.options if option[0] not in SIZES)
-    yield "scaled", (case.framework, case.recipe, case.device, rest)
     yield "others", "any"
-
-
-def _work(case: Case) -> float:
-    work = float(case.protocol.total_steps * case.batch_per_device)
-    for name, power in SIZES.items():
-        work *= (whole(case.option(name) or "") or 1) ** power
-    return work

@@ -46,7 +46,6 @@ class Spec:
     batch_per_device: tuple[int, ...] = (32,)
     scaling: Scaling = "weak"
     find_batch: bool = False  # search for the most that fits, from *batch_per_device*
-    memory_gb_per_device: float | None = None  # of a CPU device, for that search
     searched: tuple[SearchedBatch, ...] = ()
     batch_policy: Literal["max"] | None = None  # max: the spec's author found these to be the most that fit
     precision: tuple[Precision, ...] = ("fp32",)
@@ -56,7 +55,6 @@ class Spec:
     most_repeats: int | None = None  # of a case that fewer leave undecided; None: *repeats*
     timeout_s: float = 3600.0
     expected_run_s: float | None = None  # of a run that nothing is known of; None: its price is unknown
-    price_per_node_hour: tuple[float, str] | None = None  # amount, currency
     cores_per_device: int | None = None  # of a CPU device; None: what the machine has for each
     retries: int = 2
     max_device_hours: float | None = None  # None: as many as it takes
@@ -181,7 +179,6 @@ batch = _number(COUNT, lambda text: _at_most(text, MOST_BATCH, Message("plan.ite
 cores = _number(COUNT, lambda text: _at_most(text, MOST_CORES, Message("plan.cores_per_device")), "cores")
 retries = _number(r"[0-9]", int, "retries")
 seed = _number(r"[0-9]{1,9}", int, "seed")
-memory_gb = _number(ABOVE_ZERO + r"[0-9]{1,6}(\.[0-9]{1,3})?", float, "memory")
 device_hours = _number(ABOVE_ZERO + r"[0-9]{1,9}(\.[0-9]{1,9})?", float, "device_hours")
 
 
@@ -239,14 +236,6 @@ def _repeats(given: int | str) -> dict[str, int | None]:
 ADAPTIVE = ((3, 7), (5, 7))  # what benchmarks/stopping.py simulates
 
 
-def price(text: str) -> tuple[float, str]:
-    """`180 CNY` → amount, currency."""
-    match = re.fullmatch(r"([0-9]{1,7}(?:\.[0-9]{1,2})?) ([A-Z]{3})", text)
-    if not match:
-        raise EvalsuiteError(decode.refusal(text, decode.message("price")))
-    return float(match[1]), match[2]
-
-
 def _choices(table: Mapping[str, object]) -> tuple[tuple[tuple[str, str], ...], ...]:
     lists = {name: value if isinstance(value, list) and value else [value] for name, value in sorted(table.items())}
     _at_most(str(prod(map(len, lists.values()))), MOST_CASES, "options")
@@ -300,11 +289,9 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class _SpecFile(_Part):
-    memory_gb_per_device: Annotated[float, From(float, memory_gb)] | None = None
     repeats: Annotated[dict[str, Any], From(int | str, _repeats)] | None = None
     timeout_s: Annotated[float, From(Annotated[int, between(1, MOST_SECONDS)], float)] | None = None
     expected_run_s: Annotated[float, From(Annotated[int, between(1, MOST_SECONDS)], float)] | None = None
-    price_per_node_hour: Annotated[tuple[float, str], From(str, price)] | None = None
     cores_per_device: Annotated[int, From(int, cores)] | None = None
     seed: Seed | None = None
     retries: Retries | None = None

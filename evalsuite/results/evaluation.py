@@ -25,10 +25,10 @@ from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, own_figures, severity
 from evalsuite.results.rules.attempts import Recorded
 from evalsuite.results.rules.own_figures import Earlier
-from evalsuite.runs import equivalence, rehearsed, trials
+from evalsuite.runs import equivalence, rehearsed
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
-from evalsuite.runs.store import Store, folder_name
+from evalsuite.runs.store import TRIALS, Store, folder_name
 
 TITLE = "evaluation"  # key of the title in data/text
 
@@ -167,7 +167,7 @@ def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> d
 def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
     wanted = {_but_size(case) for case in cases if case.batch_policy == "max"}
     tries = []
-    for folder in [each for root in store.roots for each in trials.finished(root)] if wanted else ():
+    for folder in [each for root in store.roots for each in Store(root / TRIALS).finished()] if wanted else ():
         with contextlib.suppress(EvalsuiteError):
             run = folder.run()
             if _but_size(run.case) in wanted:

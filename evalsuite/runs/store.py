@@ -249,6 +249,9 @@ class RunFolder:
         return sorted({file.stem.removeprefix("samples.") for file in files})
 
 
+TRIALS = "largest-batch"  # beside the runs: a store of the trials of the searches for a batch
+
+
 class Store:
     def __init__(self, root: Path) -> None:
         self.root = Path(root)

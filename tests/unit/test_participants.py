@@ -93,19 +93,16 @@ def test_a_published_matrix_has_rows_of_every_participant_at_every_size(name, no
 
 
 @pytest.mark.parametrize("name", ["tianshu", "dlperf"])
-def test_a_copy_of_a_published_matrix_is_planned_and_priced_as_the_original(name, tmp_path, capsys):
-    text = (paths.DATA / "specs" / f"{name}.toml").read_text().replace("# price_per_node_hour", "price_per_node_hour")
+def test_a_copy_of_a_published_matrix_is_planned_as_the_original(name, tmp_path, capsys):
+    text = (paths.DATA / "specs" / f"{name}.toml").read_text()
     (tmp_path / "lab.toml").write_text(text)
     found = []
     for source in (["--profile", name], ["--spec", str(tmp_path / "lab.toml")]):
         cli.main(["plan", *source, "--hosts", hosts(4), "--scales", "1x8", "--json"])
         found.append([case["id"] for case in json.loads(capsys.readouterr().out)["cases"]])
 
-    cli.main(["plan", "--spec", str(tmp_path / "lab.toml"), "--hosts", hosts(4)])
-
     assert found[0] == found[1]
     assert {name.rpartition("-")[2].partition("x")[0] for name in found[0]} == {"1"}
-    assert "CNY" in capsys.readouterr().out
 
 
 def test_two_of_one_framework_have_adapters_of_their_own():
@@ -122,13 +119,13 @@ def test_two_of_one_framework_have_adapters_of_their_own():
 
 
 def test_what_is_not_known_yet_is_priced_by_what_the_spec_says(planned, tmp_path, capsys):
-    planned(HEAD + 'expected_run_s = 360\nprice_per_node_hour = "180 CNY"\n' + TABLES)
+    planned(HEAD + "expected_run_s = 360\n" + TABLES)
 
     cli.main(["plan", "--spec", str(tmp_path / "lab.toml"), "--hosts", "a:8,b:8"])
 
     # 9 cases of 2 repeats of 0.1 h: 3 at 1 node × 1, 3 at 1 × 8, 3 at 2 × 8
     last = capsys.readouterr().out.splitlines()[-1]
-    assert "1 h 48 min" in last and "15.00 device-hours, 2.40 node-hours, about 432 CNY" in last
+    assert "1 h 48 min" in last and "15.00 device-hours, 2.40 node-hours" in last
 
 
 def test_a_command_for_the_reader_names_the_participants_and_leaves_the_spec_to_him():

@@ -6,7 +6,7 @@ import pytest
 
 from evalsuite.commands.launching import prices
 from evalsuite.core import paths
-from evalsuite.core.model import Protocol, Run
+from evalsuite.core.model import Run
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.plan.estimate import Estimate, Expected
 from evalsuite.runs import archive
@@ -20,7 +20,7 @@ def runs(case, *repeats):
     return [Run(case=case, repeat=repeat) for repeat in repeats]
 
 
-def test_prices_are_told_framework_by_framework_and_longer_runs_in_proportion_to_their_work():
+def test_prices_are_told_framework_by_framework():
     wide = CASE.at_scale(1, 4)
     estimate = Estimate([(Run(case=CASE, repeat=0), 1800.0)])
 
@@ -29,14 +29,6 @@ def test_prices_are_told_framework_by_framework_and_longer_runs_in_proportion_to
     assert (known.framework, known.runs, known.seconds, known.basis) == ("toynet", 2, 3600.0, "alike")
     assert known.device_hours == pytest.approx(0.5 + 2.0)
     assert (unknown.framework, unknown.unknown, unknown.seconds, unknown.device_hours) == ("othernet", 2, None, None)
-
-    short = replace(CASE, protocol=Protocol(warmup_steps=5, measured_steps=30), options=(("image_size", "64"),))
-    long = replace(CASE, options=(("image_size", "128"),))
-
-    (price,) = Estimate([(Run(case=short, repeat=0), 35.0)]).prices(runs(long, 0))
-
-    assert price.basis == "scaled"
-    assert price.seconds == pytest.approx(4 * 120.0)
 
 
 def test_before_the_first_run_the_recorded_ones_give_a_time_that_decides_nothing():

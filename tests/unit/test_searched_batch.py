@@ -1,6 +1,5 @@
 """`batch = "max"`: the batch is found before the runs, by trials that stay; a plan is made of what they found."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -11,15 +10,12 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch import batch_search, runner
 from evalsuite.logs import catalogue
 from evalsuite.plan import plan as planning
-from evalsuite.plan.commandline import command_line
-from evalsuite.plan.engines import engine
 from evalsuite.plan.largest import SearchedBatch, Tried, find_largest, search_behind
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.spec import Spec
 from evalsuite.results import evaluation
-from evalsuite.runs import trials
 from evalsuite.runs.endings import Outcome
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import TRIALS, RunFolder, Store
 from tests import sources
 from tests.toynet import LAUNCHER
 from tests.toys import CASE, toynet
@@ -66,7 +62,7 @@ def test_a_search_without_a_batch_makes_skips_with_its_reason(tried, said):
 def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_path):
     (case,) = planned().to_search
     recipe, dialects = ADAPTERS["toynet"].recipes[0], catalogue.known()
-    store = trials.store(tmp_path, 2 * 10**9)
+    store = Store(tmp_path / TRIALS)
 
     def trial(batch, aim, reason):
         run = batch_search.trial_run(case, batch, aim)
@@ -85,36 +81,20 @@ def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_pat
 
     whole = batch_search.read_search(case, recipe, store, dialects, most=64)
     assert (whole.batch, len(whole.tried)) == (10, 6)
-    other_limit = trials.store(tmp_path, 10**9)
-    assert batch_search.read_search(case, recipe, other_limit, dialects, most=64) is None
 
 
-def test_a_limit_of_memory_stands_before_the_training_alone(tmp_path):
-    (case,) = planned().to_search
-    about = {"python": "python3", "folder": tmp_path, "engine": engine("local"), "timeout_s": 9}
-    limited, free = (
-        command_line(ADAPTERS["toynet"].recipes[0], case, **about, memory_bytes=limit).training
-        for limit in (2 * 1024**3, None)
-    )
-
-    assert limited == ("sh", "-c", 'ulimit -d 2097152 && exec "$@"', "sh", *free)
-
-
-def test_on_a_processor_the_memory_of_a_device_or_the_most_is_asked_for(capsys, tmp_path):
+def test_on_a_processor_nothing_limits_a_search(capsys, tmp_path):
     axes = ["--frameworks", "pytorch", "--device", "cpu", "--batch-sizes", "max", "--runs", str(tmp_path)]
 
     assert cli.main(["plan", *axes]) == Exit.USAGE
-    assert "Try --memory-per-device 4" in capsys.readouterr().err
-    assert cli.main(["plan", *axes, "--memory-per-device", "2", "--json"]) == Exit.DONE
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["to_search"] and {case["batch_policy"] for case in facts["cases"]} == {"max"}
+    assert "Try batch sizes" in capsys.readouterr().err
 
 
 class Trials:
     """Trials of toynet that take an hour each and fit up to 16."""
 
     def __init__(self, folder, monkeypatch):
-        self.store, self.made = trials.store(folder, None), []
+        self.store, self.made = Store(folder / TRIALS), []
         (self.case,) = planned().to_search
         monkeypatch.setattr(runner, "launch", self._launch)
 

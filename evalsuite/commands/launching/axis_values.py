@@ -75,7 +75,6 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # argument → field of
     "models": ("models", _split),
     "recipe": ("recipes", _split),
     "scales": ("scales", _split_into(spec.scale)),
-    "memory_per_device": ("memory_gb_per_device", spec.memory_gb),
     "scaling": ("scaling", spec.scaling),
     "precision": ("precision", _split_into(spec.precision)),
     "xla": ("xla", _split_into(spec.switch)),

@@ -14,10 +14,10 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Run, Skip
 from evalsuite.launch import batch_search, campaign
-from evalsuite.launch.batch_search import MOST, DeviceHourBudget, memory_bytes
+from evalsuite.launch.batch_search import MOST, DeviceHourBudget
 from evalsuite.plan.largest import Largest, series
 from evalsuite.plan.plan import Plan
-from evalsuite.runs import trials
+from evalsuite.runs.store import TRIALS, Store
 
 
 def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
@@ -47,10 +47,9 @@ def _search_batches(
 ) -> Iterator[tuple[Case, Largest]]:
     """By short runs, saying each trial; a case that *budget* does not cover is left out, with a note."""
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
-    limit = memory_bytes(plan.spec, place.machine.device)
     launcher = make_launcher(plan.spec, place.engine, options, ready)
-    launcher = replace(launcher, stop_after_window=False, memory_bytes=limit)
-    store = trials.store(place.store.root, limit)
+    launcher = replace(launcher, stop_after_window=False)
+    store = Store(place.store.root / TRIALS)
     for case in plan.to_search:
         if (case.framework, case.recipe) not in ready.pythons:
             continue

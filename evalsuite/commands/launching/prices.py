@@ -10,14 +10,13 @@ from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
 from evalsuite.launch import batch_search
-from evalsuite.launch.batch_search import MOST, memory_bytes
+from evalsuite.launch.batch_search import MOST
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.plan.estimate import Estimate, Price
 from evalsuite.plan.plan import Plan
-from evalsuite.plan.spec import Spec
-from evalsuite.runs import archive, trials
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs import archive
+from evalsuite.runs.store import TRIALS, RunFolder, Store
 
 MOST_READ = 2000  # run folders that are not of the plan
 
@@ -54,7 +53,7 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     seconds = [price.seconds for price in prices if price.seconds is not None]
     hours = _device_hours(prices)
     key = "plan.left" if not seconds or len(seconds) == len(prices) else "plan.left_partly"
-    cost = _cost(plan.spec, prices) if seconds else ""
+    cost = _cost(prices) if seconds else ""
     time = duration(sum(seconds)) if seconds else say("plan.unknown_time")
     yield say(key, missing=len(left), runs=len(plan.runs), time=time, cost=cost)
     trial_prices = search_prices(plan, place, options)
@@ -66,13 +65,9 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
         yield say("plan.not_made_yet", frameworks=", ".join(unmade))
 
 
-def _cost(spec: Spec, prices: Sequence[Price]) -> str:
+def _cost(prices: Sequence[Price]) -> str:
     nodes = sum(price.node_hours or 0.0 for price in prices)
-    words = say("plan.cost", hours=_hours(_device_hours(prices))) + say("plan.node_hours", hours=_hours(nodes))
-    if spec.price_per_node_hour is None:
-        return words
-    amount, currency = spec.price_per_node_hour
-    return words + say("plan.amount", amount=f"{amount * nodes:,.0f}", currency=currency)
+    return say("plan.cost", hours=_hours(_device_hours(prices))) + say("plan.node_hours", hours=_hours(nodes))
 
 
 def search_sentences(plan: Plan, prices: Sequence[Price]) -> Iterator[str]:
@@ -93,15 +88,14 @@ def search_prices(plan: Plan, place: Place, options: Options) -> tuple[Price, ..
     """The price of the trials that are still to be made, by those that have ended; framework by framework."""
     if not plan.to_search:
         return ()
-    root = place.store.root
-    store = trials.store(root, memory_bytes(plan.spec, place.machine.device))
+    store = Store(place.store.root / TRIALS)
     dialects = catalogue.known(options.search_paths)
     left = [
         run
         for case in plan.to_search
         for run in batch_search.remaining_trials(case, plan.recipe(case), store, dialects, MOST)
     ]
-    return Estimate(list(_durations(trials.finished(root)))).prices(left)
+    return Estimate(list(_durations(store.finished()))).prices(left)
 
 
 def _unmade_environments(plan: Plan, options: Options, left: Iterable[Run]) -> list[str]:
