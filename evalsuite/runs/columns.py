@@ -1,9 +1,9 @@
-"""The packed samples of one host: steps of each quantity, in gzip (docs/contracts.md#samples)."""
+"""The packed samples of one host: steps of each quantity, each in a gzip member (docs/contracts.md#samples)."""
 
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from evalsuite.runs import samples
 from evalsuite.runs.samples import SCALES, Header, Reading, Rows, Samples, tables
 
 BLOCK = 4096  # readings: half an hour at two a second, 10 MB unpacked
-MOST_BYTES = 1 << 30  # unpacked; we never write more
+MOST_BYTES = 1 << 30  # of a member, unpacked; we never write more
 MOST_LINES, MOST_READINGS = 1 << 20, 1 << 24  # of a file; three months at two a second
 GZIP = 16 + zlib.MAX_WBITS
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration, OverflowError, zlib.error)
@@ -35,19 +35,30 @@ def write(file: Path, header: Header, readings: Iterable[Reading]) -> None:
 
 
 def _packed(header: Header, readings: Iterable[Reading]) -> Iterator[bytes]:
-    squeeze = zlib.compressobj(9, wbits=GZIP)
-    for line in _lines(header, iter(readings)):
-        yield squeeze.compress(json.dumps(line, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n")
-    yield squeeze.flush()
-
-
-def _lines(header: Header, readings: Iterator[Reading]) -> Iterator[Mapping[str, object]]:
-    yield header.to_json()
-    while block := list(islice(readings, BLOCK)):
+    yield _member(header.to_json())
+    left = iter(readings)
+    while block := list(islice(left, BLOCK)):
         quantities = tables(block)
-        yield {"readings": len(block), "quantities": {name: SCALES[name] for name in quantities}}
-        for name, rows in quantities.items():
-            yield {device: _steps(row, SCALES[name]) for device, row in rows.items()}
+        members = [
+            _member({device: _steps(row, SCALES[name]) for device, row in rows.items()})
+            for name, rows in quantities.items()
+        ]
+        yield _member(
+            {
+                "readings": len(block),
+                "quantities": {name: SCALES[name] for name in quantities},
+                "bytes": [len(member) for member in members],
+                "crc32": zlib.crc32(b"".join(members)),
+            }
+        )
+        yield from members
+    yield _member({})
+
+
+def _member(line: Mapping[str, object]) -> bytes:
+    squeeze = zlib.compressobj(9, wbits=GZIP)
+    text = json.dumps(line, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    return squeeze.compress(text + b"\n") + squeeze.flush()
 
 
 def _steps(row: Iterable[float | None], scale: float) -> list[int | None]:
@@ -62,22 +73,41 @@ def _steps(row: Iterable[float | None], scale: float) -> list[int | None]:
 
 def read(file: Path) -> Samples:
     """Raises EvalsuiteError if *file* is cut off or damaged."""
-    inflate = zlib.decompressobj(GZIP)
     try:
-        content = inflate.decompress(files.read_bytes(file, most=1 << 28), MOST_BYTES)
-        if not inflate.eof or inflate.unused_data or content.count(b"\n") > MOST_LINES:
+        text, left = _inflate(files.read_bytes(file, most=1 << 28))
+        if text.count(b"\n") > MOST_LINES:
             raise ValueError(Message("runs.cut_off"))
-        lines = iter(content.splitlines())
+        lines = iter(text.splitlines())
         header = Header.from_json(files.parse_json(next(lines)), f"{file}: header")
         blocks = []
-        for line in lines:
+        for line in lines:  # one member held all in earlier versions
             about = files.parse_json(line)
             blocks.append(_Block(about["readings"], about["quantities"], lines))
+        while not blocks or left:
+            text, left = _inflate(left)
+            if not (about := files.parse_json(text)) and not left:
+                break
+            ends = [0, *accumulate(about["bytes"])]
+            if len(left) < ends[-1] or zlib.crc32(left[: ends[-1]]) != about["crc32"]:
+                raise ValueError(Message("runs.cut_off"))
+            members = (left[begin:end] for begin, end in pairwise(ends))
+            blocks.append(_Block(about["readings"], about["quantities"], members))
+            if not (left := left[ends[-1] :]):
+                raise ValueError(Message("runs.cut_off"))
         if sum(block.readings for block in blocks) > MOST_READINGS:
             raise ValueError(Message("runs.readings_in_block", most=MOST_READINGS))
         return Samples(header=header, tables=PackedTables(file, blocks))
     except DAMAGE as error:
         raise _damaged(file, error) from error
+
+
+def _inflate(packed: bytes) -> tuple[bytes, bytes]:
+    """The first member of *packed*, and what follows it."""
+    inflate = zlib.decompressobj(GZIP)
+    text = inflate.decompress(packed, MOST_BYTES)
+    if not inflate.eof:
+        raise ValueError(Message("runs.cut_off"))
+    return text, inflate.unused_data
 
 
 def _damaged(file: Path, error: Exception) -> EvalsuiteError:
@@ -90,13 +120,17 @@ class _Block:
             raise ValueError(Message("runs.readings_in_block", most=BLOCK))
         self.readings = readings
         self.scales = scales
-        self.lines = {name: next(lines) for name in scales}
+        self._lines = {name: next(lines) for name in scales}
+
+    def line(self, name: str) -> bytes:
+        line = self._lines[name]
+        return line if line.startswith(b"{") else _inflate(line)[0]
 
     def rows(self, name: str) -> Rows:
         return {device: _values(steps, self.scales[name]) for device, steps in self.steps(name).items()}
 
     def steps(self, name: str) -> dict[str, list[int | None]]:
-        steps: dict[str, list[int | None]] = files.parse_json(self.lines[name]) if name in self.scales else {}
+        steps: dict[str, list[int | None]] = files.parse_json(self.line(name)) if name in self.scales else {}
         if any(len(each) != self.readings for each in steps.values()):
             raise ValueError(Message("runs.readings_differ_of", name=name))
         return steps
@@ -135,12 +169,15 @@ class PackedTables(Mapping[str, Rows]):
     def line(self, name: str) -> tuple[bytes, int, float] | None:
         """A quantity as it is written, how many readings it has, and how many steps are one unit.
 
-        None where there are more blocks.
+        None where there are more blocks. Raises EvalsuiteError if it is damaged.
         """
         if len(self._blocks) != 1 or name not in self._names:
             return None
         block = self._blocks[0]
-        return block.lines[name], block.readings, block.scales[name]
+        try:
+            return block.line(name), block.readings, block.scales[name]
+        except DAMAGE as error:
+            raise _damaged(self._file, error) from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -48,7 +48,7 @@ def whole(at_s, **others):
             cores=CoreReading(least_percent=0.1, mean_percent=12.3, most_percent=99.9, above_90_percent=3),
             memory_used_bytes=3 * 2**30,
             disks={"sda": DiskCounters(read_bytes=512_000, write_bytes=0, read_operations=7, write_operations=9)},
-            interfaces={"eth0.7": InterfaceCounters(received_bytes=2**52 + 1, sent_bytes=5)},
+            interfaces={"eth0.7": InterfaceCounters(received_bytes=2**52 + 512, sent_bytes=512)},
             filesystems={"nfs:fs:/data": FilesystemCounters(read_bytes=2**41 + 3, write_bytes=0, operations=11)},
             tree=TreeReading(cpu_s=1.234, memory_bytes=2**20, processes=9),
             gpus=(GpuReading(index=0, power_w=612.3, sm_clock_mhz=1980), GpuReading(index=7, energy_j=123456789.1)),
@@ -82,7 +82,7 @@ def test_a_device_that_comes_late_or_is_lost_has_no_value_and_a_long_run_several
     assert runfolders.readings(written(tmp_path, readings).samples("n")) == readings
 
     monkeypatch.setattr(columns, "BLOCK", 3)
-    readings = tuple(Sample(at_s=place / 2, memory_used_bytes=1024 * place**3, gpus=()) for place in range(10))
+    readings = tuple(Sample(at_s=place / 2, memory_used_bytes=2**16 * place**3, gpus=()) for place in range(10))
     found = written(tmp_path, readings).samples("n")
     assert runfolders.readings(found) == readings
 
@@ -95,8 +95,7 @@ def test_arrays_hold_what_the_lists_hold(tmp_path, monkeypatch, block):
 
     for name, rows in packed.tables.items():
         found = sample_arrays.table_of(packed, name)
-        read = numpy.ones_like(found.values, dtype=bool) if found.read is None else found.read
-        lists = numpy.where(read, found.values, None).tolist()
+        lists = numpy.where(numpy.isnan(found.values), None, found.values).tolist()
 
         assert dict(zip(found.of, lists, strict=True)) == rows
 
@@ -227,10 +226,10 @@ def busy(at_s, place):
     return Sample(
         at_s=at_s,
         cpu_percent=None if place in (0, 7) else float(place % 100),
-        memory_used_bytes=1024 * (1000 + place),
-        interfaces={"eth0": InterfaceCounters(received_bytes=place**3, sent_bytes=7 * place)},
-        tree=TreeReading(cpu_s=place / 8, memory_bytes=2048 * place, processes=2),
-        gpus=(GpuReading(index=0, utilisation_percent=90.5, pcie_sent_bytes_per_s=1024 * place), *second),
+        memory_used_bytes=2**16 * (1000 + place),
+        interfaces={"eth0": InterfaceCounters(received_bytes=512 * place**3, sent_bytes=512 * 7 * place)},
+        tree=TreeReading(cpu_s=place / 8, memory_bytes=2**16 * place, processes=2),
+        gpus=(GpuReading(index=0, utilisation_percent=90.5, pcie_sent_bytes_per_s=2**16 * place), *second),
     )
 
 
@@ -264,3 +263,15 @@ def test_packed_samples_of_several_hosts_give_the_figures_of_their_lines(tmp_pat
     drawn, drawn_too = (utilisation.timeline(of["b"], window).series for of in (lines, packed))
     assert {key: len(points) for key, points in drawn.items()} == {key: len(of) for key, of in drawn_too.items()}
     assert packed["c"].span_s == lines["c"].span_s == (0.0, 59.52)
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 10**6])
+def test_a_percentile_of_many_values_is_that_of_all_of_them_sorted(distinct):
+    random = numpy.random.default_rng(7)
+    values, seconds = random.integers(0, distinct, 50_000) / 8, random.random(50_000) + 0.4
+    order = values.argsort()
+
+    for share in (0.05, 0.5, 0.95):
+        below = seconds[order].cumsum() < share * seconds.sum()
+        found = sample_arrays.percentile(values, seconds, float(seconds.sum()), share)
+        assert found == values[order][below.sum()]

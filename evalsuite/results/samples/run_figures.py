@@ -6,7 +6,7 @@ leaves the whole unsaid.
 """
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -79,9 +79,7 @@ def _most_held(samples: Samples) -> float | None:
     from evalsuite.results.samples.sample_arrays import table_of
 
     table = table_of(samples, "gpus.memory_used_bytes")
-    rows = [] if table is None else [table.row(device) for device in _of_job(samples)]
-    each = [values[read].max() for values, read in filter(None, rows) if read.any()]
-    return float(max(each)) if each else None
+    return _most(table.row(device) for device in _of_job(samples)) if table else None
 
 
 def job_memory_bytes(run: RunRecords) -> float | None:
@@ -91,8 +89,12 @@ def job_memory_bytes(run: RunRecords) -> float | None:
     if run.planned.accelerators:
         return None
     tables = (table_of(samples, "tree.memory_bytes") for samples in run.samples.values())
-    rows = filter(None, (table.row("") for table in tables if table is not None))
-    return max((float(values[read].max()) for values, read in rows if read.any()), default=None) or None
+    return _most(table.row("") for table in tables if table) or None
+
+
+def _most(rows: "Iterable[Floats | None]") -> float | None:
+    known = (row[row == row] for row in rows if row is not None)  # NaN is not itself
+    return max((float(row.max()) for row in known if row.size), default=None)
 
 
 def printed_memory_bytes(run: RunRecords) -> float | None:
@@ -161,7 +163,7 @@ def _counters(run: RunRecords) -> Iterator[Counted]:
         table, at_s = table_of(samples, quantity), times_s(samples) + shift_s
         for device in devices:
             row = table.row(device) if table else None
-            yield (at_s[row[1]], row[0][row[1]]) if row else (at_s[:0], at_s[:0])
+            yield (at_s[:0], at_s[:0]) if row is None else (at_s[row == row], row[row == row])
 
 
 def _between(readings: Counted, begin_s: float | None, end_s: float) -> float | None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import lru_cache
 
 import numpy
 from numpy import bool_, float64, int64
@@ -21,33 +21,13 @@ Flags = NDArray[bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Readout:
-    """One quantity of all devices of a host: a row a device, a place a reading."""
+    """One quantity of all devices of a host: a row a device, a place a reading; NaN where it was not read."""
 
     of: tuple[str, ...]
-    values: Floats  # where a place was not read, any number
-    read: Flags | None  # None: all were
+    values: Floats
 
-    def at(self, places: NDArray[int64]) -> "Readout":
-        read = None if self.read is None else self.read[:, places]
-        return Readout(of=self.of, values=self.values[:, places], read=read)
-
-    def rows(self, places: Sequence[int]) -> "Readout":
-        of = tuple(self.of[place] for place in places)
-        return Readout(of=of, values=self.values[places], read=None if self.read is None else self.read[places])
-
-    def where(self, places: Sequence[int], read: Flags | None) -> Floats:
-        return self.values if read is None else self.values[numpy.ix_(numpy.array(places), read)]
-
-    def plus(self, other: "Readout") -> "Readout":
-        read = [flags for flags in (self.read, other.read) if flags is not None]
-        return replace(self, values=self.values + other.values, read=numpy.logical_and.reduce(read) if read else None)
-
-    def row(self, device: str) -> tuple[Floats, Flags] | None:
-        if device not in self.of:
-            return None
-        place = self.of.index(device)
-        every = numpy.ones(self.values.shape[1], dtype=bool)
-        return self.values[place], every if self.read is None else self.read[place]
+    def row(self, device: str) -> Floats | None:
+        return self.values[self.of.index(device)] if device in self.of else None
 
 
 def table_of(samples: Samples, name: str) -> Readout | None:
@@ -55,11 +35,7 @@ def table_of(samples: Samples, name: str) -> Readout | None:
     if isinstance(samples.tables, PackedTables) and (readout := _summed(samples.tables, name)):
         return readout
     rows = samples.tables.get(name)
-    if rows is None:
-        return None
-    values = numpy.array(list(rows.values()), dtype=float)
-    absent = numpy.isnan(values)
-    return Readout(of=tuple(rows), values=numpy.where(absent, 0.0, values), read=~absent if absent.any() else None)
+    return None if rows is None else Readout(of=tuple(rows), values=numpy.array(list(rows.values()), dtype=float))
 
 
 def _summed(tables: PackedTables, name: str) -> Readout | None:
@@ -68,14 +44,15 @@ def _summed(tables: PackedTables, name: str) -> Readout | None:
         return None
     line, readings, scale = packed
     rows = [row.partition(b'":[') for row in line.strip()[2:-2].split(b'],"')]  # {"gpu0":[17,-1,0],"gpu1":[20,0,3]}
-    if any(numbers.translate(None, b"0123456789-,") or numbers.count(b",") != readings - 1 for *_, numbers in rows):
+    every = b",".join(numbers for *_, numbers in rows)
+    if every.translate(None, b"0123456789-,") or any(numbers.count(b",") != readings - 1 for *_, numbers in rows):
         return None
-    steps = numpy.fromstring(b",".join(numbers for *_, numbers in rows), dtype=int64, sep=",")
+    steps = numpy.fromstring(every, dtype=int64, sep=",")
     most = LARGEST_SUM // (readings + 1)
     if steps.size != len(rows) * readings or not -most <= steps.min() <= steps.max() <= most:
         return None
     sums = steps.reshape(len(rows), readings).cumsum(axis=1)
-    return Readout(of=tuple(device.decode() for device, *_ in rows), values=sums / scale, read=None)
+    return Readout(of=tuple(device.decode() for device, *_ in rows), values=sums / scale)
 
 
 def times_s(samples: Samples) -> Floats:
@@ -108,7 +85,7 @@ class Readings:
 
     def table(self, name: str) -> Readout | None:
         readout = table_of(self.samples, name)
-        return None if readout is None else readout.at(self.places)
+        return None if readout is None else replace(readout, values=readout.values[:, self.places])
 
     def some(self, chosen: slice) -> "Readings":
         return replace(
@@ -143,9 +120,10 @@ class DeviceSeries:
         return sum(sent) / (self.end_s - self.begin_s) if sent and len(self.hosts) > 1 else None
 
     def _of(self, host: Readings, quantity: str, names: Sequence[str]) -> Iterator[Floats]:
-        table, inside = host.table(quantity), (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
+        table = host.table(quantity) if names else None
+        inside = (host.times_s >= self.begin_s) & (host.times_s <= self.end_s)
         for row in (table.row(name) for name in names) if table else ():
-            if row is not None and (values := row[0][row[1] & inside]).size:
+            if row is not None and (values := row[inside & ~numpy.isnan(row)]).size:
                 yield values
 
 
@@ -175,22 +153,16 @@ def _began(header: Header) -> float | None:
     return header.started_at_unix_s - (header.clock_ahead_s or 0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Spans:
     begin_s: Floats
     end_s: Floats
     at_s: Floats  # when each was read: where it is drawn
     values: Callable[[Floats], Floats]
-    _known: dict[int, float] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    @cached_property
+    @property
     def seconds(self) -> Floats:
         return self.end_s - self.begin_s
-
-    def whole_s(self, devices: int = 1) -> float:
-        if devices not in self._known:
-            self._known[devices] = sum_of(numpy.tile(self.seconds, devices))
-        return self._known[devices]
 
     def where(self, flags: Flags) -> "Spans":
         if flags.all():
@@ -209,29 +181,28 @@ class Spans:
 @dataclass(frozen=True, kw_only=True)
 class Cells:
     spans: Spans
-    values: Floats  # a row a device
+    values: Floats  # a row a device; NaN where a value does not count
 
 
-def percent_of(values: Floats, wholes: Sequence[float]) -> Floats:
-    of: Floats = numpy.array(wholes)[:, None]
-    return 100.0 * values / of
+def read_together(values: Floats) -> Iterator[tuple[list[int], Flags]]:
+    """(rows, where they were read) for each group of rows that were read at the same times."""
+    read = ~numpy.isnan(values)
+    for places in by_key((flags.tobytes(), place) for place, flags in enumerate(read)).values():
+        yield places, read[places[0]]
 
 
-def read_together(table: Readout) -> list[tuple[tuple[int, ...], Flags | None]]:
-    """(rows, where they were read) for each group of devices of *table* that were read at the same times.
-
-    None: always.
-    """
-    if table.read is None:
-        return [(tuple(range(len(table.of))), None)]
-    groups = by_key((flags.tobytes(), place) for place, flags in enumerate(table.read))
-    return [(tuple(places), table.read[places[0]]) for places in groups.values()]
+def possible(values: Floats, wholes: Sequence[Sequence[float]], limit: float, *, percent: bool) -> tuple[Floats, int]:
+    """*values*, in percent of *wholes* where these are known, with NaN for what cannot be; and how many those are."""
+    values = 100.0 * values / numpy.array(wholes) if wholes else values
+    impossible = (values < 0) | (values > limit)
+    values = values.clip(max=100.0) if percent else values
+    rejected = int(impossible.sum())
+    return numpy.where(impossible, numpy.nan, values) if rejected else values, rejected
 
 
-def since_before(times_s: Floats, read: Flags | None) -> Spans:
+def since_before(times_s: Floats, read: Flags) -> Spans:
     """Values that hold for the time since the reading before; that of the first is unknown."""
-    kept = slice(None) if read is None else read[1:]
-    known = 1 if read is None or read[0] else 0
+    known, kept = int(read[:1].sum()), read[1:]
     begin_s, end_s = times_s[:-1][kept], times_s[1:][kept]
     return Spans(begin_s=begin_s, end_s=end_s, at_s=end_s, values=lambda readings: readings[:, known:])
 
@@ -270,24 +241,20 @@ def gauge(times_s: Floats, reach_s: float, edges_s: tuple[float, float] | None) 
     return Spans(begin_s=begin_s, end_s=end_s, at_s=times_s, values=values)
 
 
-Part = tuple[Cells, Flags | None]  # cells, and which of their values count; None: all
-
-
-def together(parts: Sequence[Part]) -> Cells:
+def together(parts: Sequence[Cells]) -> Cells:
+    """The sum of all devices at each instant at which all were read."""
     if len(parts) == 1:
-        return _alone(*parts[0])
-    counts = [(cells.spans, *_counted(cells, flags)) for cells, flags in parts]
-    devices = sum(cells.values.shape[0] for cells, _ in parts)
-    edges, places = numpy.unique(
-        numpy.concatenate([edge for spans, _, _ in counts for edge in (spans.begin_s, spans.end_s)]),
-        return_inverse=True,
-    )
-    change = numpy.concatenate([each for _, known, _ in counts for each in (known, -known)]).astype(float)
-    rise = numpy.concatenate([each for _, _, sums in counts for each in (sums, -sums)])
+        return _known(parts[0].spans, parts[0].values.sum(axis=0))
+    edges, places = _edges(tuple(cells.spans for cells in parts))
+    absent = [numpy.isnan(cells.values) for cells in parts]
+    known = [len(flags) - flags.sum(axis=0) for flags in absent]
+    sums = [numpy.where(flags, 0.0, cells.values).sum(axis=0) for cells, flags in zip(parts, absent, strict=True)]
+    change = numpy.concatenate([each for counts in known for each in (counts, -counts)]).astype(float)
+    rise = numpy.concatenate([each for values in sums for each in (values, -values)])
     held = numpy.cumsum(numpy.rint(numpy.bincount(places, change, len(edges))))[:-1]
     total = numpy.cumsum(numpy.bincount(places, rise, len(edges)).astype(numpy.longdouble))[:-1].astype(float)
     total[abs(total) < 1e-12 * max(abs(total).max(initial=0.0), 1e-300)] = 0.0  # what cancelling leaves of a zero
-    first = counts[0][0]
+    first = parts[0].spans
     read_s = first.at_s[numpy.clip(numpy.searchsorted(first.begin_s, edges[:-1], side="right") - 1, 0, None)]
     spans = Spans(
         begin_s=edges[:-1],
@@ -295,61 +262,54 @@ def together(parts: Sequence[Part]) -> Cells:
         at_s=numpy.clip(read_s, edges[:-1], edges[1:]),
         values=lambda readings: readings,
     )
-    return _where(Cells(spans=spans, values=numpy.maximum(total, 0.0)[None, :]), held == devices)
+    return _known(spans, numpy.where(held == sum(map(len, absent)), numpy.maximum(total, 0.0), numpy.nan))
 
 
-def _alone(cells: Cells, flags: Flags | None) -> Cells:
-    known, sums = _counted(cells, flags)
-    summed = Cells(spans=cells.spans, values=sums[None, :])
-    return summed if flags is None else _where(summed, known == cells.values.shape[0])
+@lru_cache(maxsize=1)  # quantities mostly are read together
+def _edges(spans: tuple[Spans, ...]) -> tuple[Floats, NDArray[int64]]:
+    return numpy.unique(
+        numpy.concatenate([edge for each in spans for edge in (each.begin_s, each.end_s)]), return_inverse=True
+    )
 
 
-def _counted(cells: Cells, flags: Flags | None) -> tuple[NDArray[int64], Floats]:
-    if flags is None:
-        devices, instants = cells.values.shape
-        return numpy.full(instants, devices), cells.values.sum(axis=0)
-    return flags.sum(axis=0), (cells.values * flags).sum(axis=0)
+def _known(spans: Spans, values: Floats) -> Cells:
+    known = ~numpy.isnan(values)
+    return Cells(spans=spans.where(known), values=values[known][None, :])
 
 
-def _where(cells: Cells, flags: Flags) -> Cells:
-    return cells if flags.all() else Cells(spans=cells.spans.where(flags), values=cells.values[:, flags])
+def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats]:
+    """The values that count, and the seconds for which each holds."""
+    values = numpy.concatenate([cells.values.ravel() for cells in parts])
+    seconds = numpy.concatenate(
+        [numpy.broadcast_to(cells.spans.seconds, cells.values.shape).ravel() for cells in parts]
+    )
+    known = ~numpy.isnan(values)
+    return (values, seconds) if known.all() else (values[known], seconds[known])
 
 
-def flat(parts: Sequence[Part]) -> tuple[Floats, Floats]:
-    flattened = [_flat(*part) for part in parts]
-    values, seconds = [each for each, _ in flattened], [each for _, each in flattened]
-    return numpy.concatenate(values or [numpy.zeros(0)]), numpy.concatenate(seconds or [numpy.zeros(0)])
+def percentile(values: Floats, seconds: Floats, whole_s: float, share: float) -> float:
+    """The smallest of *values* below which the resource was for that *share* of *whole_s*, the sum of *seconds*."""
+    before_s = 0.0
+    if values.size > EXACT:  # sorts those alone among which it lies, by a sample of them
+        some = numpy.sort(values[:: values.size // 2000])
+        low, high = (float(some[int(min(max(share + by, 0.0), 1.0) * (some.size - 1))]) for by in (-0.04, 0.04))
+        near, below_s = (values >= low) & (values <= high), float(seconds[values < low].sum())
+        if below_s < share * whole_s < below_s + float(seconds[near].sum()):
+            if low == high:
+                return low
+            values, seconds, before_s = values[near], seconds[near], below_s
+    order = values.argsort()
+    place = int((before_s + seconds[order].cumsum()).searchsorted(share * whole_s, side="left"))
+    return float(values[order[min(place, len(order) - 1)]])
 
 
-def _flat(cells: Cells, flags: Flags | None) -> tuple[Floats, Floats]:
-    seconds = numpy.broadcast_to(cells.spans.seconds, cells.values.shape)
-    return (cells.values.ravel(), seconds.ravel()) if flags is None else (cells.values[flags], seconds[flags])
-
-
-def lasting_s(parts: Sequence[Part], seconds: Floats) -> float:
-    """The sum of *seconds*, those of all devices of *parts* that count: known already where all do on one host."""
-    (cells, flags), *others = parts
-    return sum_of(seconds) if others or flags is not None else cells.spans.whole_s(len(cells.values))
-
-
-def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
-    """For each of *shares* the smallest of *values* below which the resource was for that share of the time.
-
-    *whole_s* is the sum of *seconds*.
-    """
-    order = values.argsort(kind="stable")
-    passed_s = seconds[order].cumsum()
-    places = passed_s.searchsorted([share * whole_s for share in shares], side="left")
-    return [float(values[order[min(place, len(order) - 1)]]) for place in places]
-
-
-def means(cells: Cells, sound: Flags | None) -> list[float]:
-    """Of each device that was measured the mean of its *sound* values, each with the weight of its seconds."""
-    seconds = cells.spans.seconds
-    if sound is None:
-        whole_s = cells.spans.whole_s()
+def means(cells: Cells) -> list[float]:
+    """Of each device that was measured the mean of its values, each with the weight of its seconds."""
+    seconds, known = cells.spans.seconds, ~numpy.isnan(cells.values)
+    if known.all():
+        whole_s = sum_of(seconds)
         return [sum_of(row) / whole_s for row in cells.values * seconds] if seconds.size else []
-    rows = ((values[flags], seconds[flags]) for values, flags in zip(cells.values, sound, strict=True))
+    rows = ((values[flags], seconds[flags]) for values, flags in zip(cells.values, known, strict=True))
     return [sum_of(values * each) / sum_of(each) for values, each in rows if each.size]
 
 

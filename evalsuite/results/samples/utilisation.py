@@ -5,7 +5,6 @@ readings; a gauge holds for the time around its reading. What was measured on to
 too little of the window, is absent. One resource of all hosts follows the other, so that 1,000 devices fit into memory.
 """
 
-import itertools
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from evalsuite.core.model import Finding, Timeline, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
-    from evalsuite.results.samples.sample_arrays import Cells, Flags, Floats, Readings, Readout, Spans
+    from evalsuite.results.samples.sample_arrays import Cells, Flags, Readings, Readout, Spans
 
 LEAST_COVERAGE = ThinSamples.wanted
 # The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
@@ -60,29 +59,11 @@ class Device:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingSeries:
-    """One resource of some devices that were read at the same times; of them those values count that can be."""
+    """One resource of some devices that were read at the same times."""
 
     devices: tuple[Device, ...]
     cells: "Cells"
-    sound: "Flags | None"  # None: all
-
-    @property
-    def samples(self) -> list[int]:
-        if self.sound is None:
-            return [self.cells.values.shape[1]] * len(self.devices)
-        counts: list[int] = self.sound.sum(axis=1).tolist()
-        return counts
-
-    @property
-    def rejected(self) -> int:
-        """How many values cannot be (D18)."""
-        return 0 if self.sound is None else self.sound.size - int(self.sound.sum())
-
-    @property
-    def busy(self) -> list[bool]:
-        above = self.cells.values > 0
-        counting = above if self.sound is None else above & self.sound
-        return [bool(row.any()) for row in counting]
+    rejected: int  # values that cannot be (D18)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,11 +137,10 @@ def _expected(
 
 
 def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Finding]:
-    enough = [
-        busy for use in same for busy, samples in zip(use.busy, use.samples, strict=True) if samples >= FEWEST_READINGS
-    ]
-    if planned and sum(enough) < planned.accelerators <= len(enough):
-        yield DevicesIdle(busy=sum(enough), planned=planned.accelerators)
+    rows = [row for use in same for row in use.cells.values]
+    busy = [bool((row > 0).any()) for row in rows if (row == row).sum() >= FEWEST_READINGS]
+    if planned and sum(busy) < planned.accelerators <= len(busy):
+        yield DevicesIdle(busy=sum(busy), planned=planned.accelerators)
 
 
 def timeline(samples: Samples, window: Window | None) -> Timeline:
@@ -185,10 +165,9 @@ def _points(resource: str, same: Sequence[ReadingSeries]) -> Points:
     if _number(same) > 1 or resource.startswith("gpu"):
         for series in same:
             at_s = _instants(series.cells.spans)
-            sound = [None] * len(series.devices) if series.sound is None else series.sound.tolist()
-            for device, values, flags in zip(series.devices, series.cells.values.tolist(), sound, strict=True):
+            for device, values in zip(series.devices, series.cells.values.tolist(), strict=True):
                 points = zip(at_s, values, strict=True)
-                lines[resource, device.label] = tuple(points if flags is None else itertools.compress(points, flags))
+                lines[resource, device.label] = tuple((at, value) for at, value in points if value == value)
     return lines
 
 
@@ -259,35 +238,23 @@ def _accelerators(resource: str, readings: "Readings") -> list[Device]:
 
 
 def _series(readings: "Readings", resource: str, window: Bounds | None) -> Iterator[ReadingSeries]:
-    from evalsuite.results.samples.sample_arrays import percent_of, read_together
+    from evalsuite.results.samples import sample_arrays
 
     meter, table = METERS[resource], _table(readings, resource)
     if table is None:
         return
     devices = [device for device in _devices(resource, readings) if device.name in table.of]
-    if not devices:
-        return
-    rows = table.rows([table.of.index(device.name) for device in devices])
-    wholes = [device.whole for device in devices if device.whole is not None]
-    for places, read in read_together(rows):
+    rows = table.values[[table.of.index(device.name) for device in devices]]
+    for places, read in sample_arrays.read_together(rows):
         spans = _spans(readings, resource, read, window)
         if not spans.at_s.size:
             continue
-        values = spans.values(rows.where(places, read))
-        if wholes:
-            values = percent_of(values, [wholes[place] for place in places])
-        yield _sound(tuple(devices[place] for place in places), spans, values, meter)
-
-
-def _sound(devices: tuple[Device, ...], spans: "Spans", values: "Floats", meter: Meter) -> ReadingSeries:
-    from evalsuite.results.samples.sample_arrays import Cells
-
-    most = values.max()
-    every = bool(values.min() >= 0 and most <= meter.limit)
-    sound = None if every else (values >= 0) & (values <= meter.limit)
-    if meter.unit == "%" and not most <= 100.0:
-        values = values.clip(max=100.0)
-    return ReadingSeries(devices=devices, cells=Cells(spans=spans, values=values), sound=sound)
+        of_group = rows if len(places) == len(rows) and read.all() else rows[places].compress(read, axis=1)
+        values = spans.values(of_group)
+        wholes = [[whole] for place in places if (whole := devices[place].whole) is not None]
+        values, rejected = sample_arrays.possible(values, wholes, meter.limit, percent=meter.unit == "%")
+        cells = sample_arrays.Cells(spans=spans, values=values)
+        yield ReadingSeries(devices=tuple(devices[place] for place in places), cells=cells, rejected=rejected)
 
 
 def _table(readings: "Readings", resource: str) -> "Readout | None":
@@ -295,16 +262,16 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
     for other in others:
         if first is None or other is None or first.of != other.of:
             return None  # one line holds both, or neither
-        first = first.plus(other)
+        first = replace(first, values=first.values + other.values)
     return first
 
 
-def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bounds | None) -> "Spans":
-    """The times that the values of *resource* hold for where it was *read* (None: always), cut to *window*."""
+def _spans(readings: "Readings", resource: str, read: "Flags", window: Bounds | None) -> "Spans":
+    """The times that the values of *resource* hold for where it was *read*, cut to *window*."""
     from evalsuite.results.samples import sample_arrays as cells
 
     meter = METERS[resource]
-    times_s = readings.times_s if read is None else readings.times_s[read]
+    times_s = readings.times_s[read]
     reach_s = max(readings.period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
 
     def compute() -> "Spans":
@@ -317,7 +284,7 @@ def _spans(readings: "Readings", resource: str, read: "Flags | None", window: Bo
         spans = spans if window is None else spans.inside(*window)
         return spans.where(spans.seconds > 0)
 
-    if read is not None:
+    if not read.all():
         return compute()
     kind = "rate" if meter.counts else "since" if resource == "cpu" else "gauge"
     return readings.spans((kind, reach_s, window), compute)
@@ -337,7 +304,7 @@ def _number(same: Iterable[ReadingSeries]) -> int:
 def _together(resource: str, same: Sequence[ReadingSeries]) -> "Cells":
     from evalsuite.results.samples.sample_arrays import together
 
-    whole = together([(series.cells, series.sound) for series in same])
+    whole = together([series.cells for series in same])
     return whole if METERS[resource].summed else replace(whole, values=whole.values / _number(same))
 
 
@@ -350,22 +317,17 @@ def _capacity(resource: str, same: Sequence[ReadingSeries]) -> float | None:
 
 
 def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, expected: int) -> Utilisation | None:
-    from evalsuite.results.samples.sample_arrays import flat, lasting_s, means, percentiles, sum_of
+    from evalsuite.results.samples import sample_arrays
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
-    taken = [count for series in same for count in series.samples]
-    if meter.summed:
-        cells = _together(resource, same)
-        values, seconds, whole_s = cells.values[0], cells.spans.seconds, cells.spans.whole_s()
-        shares = [sum_of(values * seconds) / whole_s] if seconds.size else []
-    else:
-        parts = [(series.cells, series.sound) for series in same]
-        values, seconds = flat(parts)
-        whole_s = lasting_s(parts, seconds)
-        shares = [each for series in same for each in means(series.cells, series.sound)]
+    taken = [int((row == row).sum()) for series in same for row in series.cells.values]
+    parts = [_together(resource, same)] if meter.summed else [series.cells for series in same]
+    shares = [each for cells in parts for each in sample_arrays.means(cells)]
     if not shares:
         return None
-    p5, p95 = percentiles(values, seconds, whole_s, (0.05, 0.95))
+    values, seconds = sample_arrays.flat(parts)
+    whole_s = sample_arrays.sum_of(seconds)
+    p5, p95 = (sample_arrays.percentile(values, seconds, whole_s, share) for share in (0.05, 0.95))
     return Utilisation(
         resource=resource,
         unit=meter.unit,
