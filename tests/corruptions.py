@@ -26,7 +26,7 @@ from tests.toys import CASE, COMMAND
 
 AT = "2026-11-20T10:00:00+08:00"
 CASES = (CASE, replace(CASE, framework="othernet"))
-FORMS = "html,md,xlsx,latex,parquet,zip"
+FORMS = "html,md,xlsx,parquet,zip"
 
 
 @dataclass(frozen=True, kw_only=True)

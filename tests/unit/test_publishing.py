@@ -155,7 +155,7 @@ def whole(tmp_path_factory):
     """A real report in every form but those that need a browser or logs."""
     folder, of = tmp_path_factory.mktemp("whole"), synthetic.quick()
     report.build(of, folder)
-    forms.write(("single", "md", "xlsx", "latex", "parquet", "zip"), of, folder, ("zh", "en"))
+    forms.write(("single", "md", "xlsx", "parquet", "zip"), of, folder, ("zh", "en"))
     return folder
 
 

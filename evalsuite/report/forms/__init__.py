@@ -11,7 +11,7 @@ from evalsuite.report.forms.material import Material, material_of
 from evalsuite.results.publish.log_copies import Logs
 
 FILES = {  # what each form writes
-    **{"single": "report.??.html", "md": "report.??.md", "xlsx": "report.xlsx", "latex": "report.??.tex"},
+    **{"single": "report.??.html", "md": "report.??.md", "xlsx": "report.xlsx"},
     **{"parquet": "tables/*.parquet", "pdf": "report.??.pdf", "zip": "report-data.zip", "logs": "report-logs.zip"},
 }
 DRAWN = "report.??.svg"  # of the Markdown
@@ -56,8 +56,8 @@ def outdated(evaluation: Evaluation, out: Path, languages: Sequence[str]) -> lis
 
 def _writers() -> Mapping[str, Writer]:
     """`html` is missing: page, `summary.json` and CSV tables are always written."""
-    from evalsuite.report.forms import bundle, latex, markdown, pdf, spreadsheet
+    from evalsuite.report.forms import bundle, markdown, pdf, spreadsheet
 
-    tables = {"xlsx": spreadsheet.write, "latex": latex.write, "parquet": spreadsheet.write_parquet}
+    tables = {"xlsx": spreadsheet.write, "parquet": spreadsheet.write_parquet}
     zips = {"zip": bundle.write, "logs": bundle.write_logs}
     return {"single": pdf.write_pages, "md": markdown.write, **tables, "pdf": pdf.write, **zips}

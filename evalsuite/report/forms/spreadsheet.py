@@ -21,7 +21,6 @@ from evalsuite.report.text.words import Rendered, Words
 
 NAME = "report.xlsx"
 SHEETS = ("summaries", "runs", "utilisation", "phases", "scores", "variants", "findings", "skips", "author_findings")
-VERDICT = ("criterion", "in_words", "outcome", "within_noise", "threshold", "measured", "low", "high", "n", "case_id")
 LONGEST_CELL = 32_767  # characters; Excel's limit
 WIDEST = 48  # characters of a column of a table
 # The date inside the file; the data's own would tell nothing more, and the day of writing would change the bytes.
@@ -47,15 +46,14 @@ def workbook(material: Material) -> bytes:
 
     labels = words.read_beyond_the_page(material.languages)
     rows = tables.rows(material.book, SHEETS)
-    raw = {name: tables.with_options(tables.COLUMNS[name], rows[name]) for name in SHEETS}
-    shown = {"verdicts": ((*VERDICT, "reason"), _verdicts(material)), **raw}
     options = {"options": {"in_memory": True, **PLAIN_TEXT}}
     with pandas.ExcelWriter(into := BytesIO(), engine="xlsxwriter", engine_kwargs=options) as file:
         about = [[_visible(cell) for cell in row] for row in _about(material, labels)]
         file.book.set_properties({"created": CREATED, "title": about[0][1], "comments": f"evalsuite {__version__}"})
         _add_sheet(file, _label(labels, "about"), pandas.DataFrame(about), head=False, widest=120)
-        for name, (columns, values) in shown.items():
-            if values:  # an empty sheet has no information
+        for name in SHEETS:
+            if rows[name]:  # an empty sheet has no information
+                columns, values = tables.with_options(tables.COLUMNS[name], rows[name])
                 plain = [{column: _visible(row[column]) for column in columns} for row in values]
                 frame = pandas.DataFrame(plain, columns=list(columns), dtype=object)
                 _add_sheet(file, _label(labels, name), frame, head=True, widest=WIDEST)
@@ -100,21 +98,9 @@ def _lines(material: Material, sentences: Words) -> Iterable[Rendered]:
     for note in verdict.model_findings(material.book, sentences):
         yield sentences("verdict.found_line", model=note.model, about_text=note.about, sentence_text=note.sentence)
         yield from [note.beside] if note.beside else []
+    for card in cards.cards(material.book, sentences):
+        yield from filter(None, (card.statement, card.reason))
     yield from (notice.line for notice in notices.notices(material.book, sentences))
-
-
-def _verdicts(material: Material) -> list[dict[str, Any]]:
-    sentences = words.read(material.languages, on_cpu=material.book.on_cpu)
-    plain = ("criterion", "outcome", "within_noise", "threshold", "n", "reason")
-    return [
-        {name: getattr(verdict, name) for name in plain}
-        | {"in_words": _in_languages(card.reason or sentences(f"verdict.{verdict.outcome}"))}
-        | {"measured": getattr(verdict.measured, "value", None)}
-        | {name: getattr(verdict.measured, name, None) for name in ("low", "high")}
-        | {"case_id": verdict.case.id if verdict.case else None}
-        for card in cards.cards(material.book, sentences)
-        for verdict in (card.verdict,)
-    ]
 
 
 def check_parquet() -> None:
