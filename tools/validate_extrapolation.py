@@ -1,135 +1,111 @@
-"""Writes data/extrapolation.csv: the error of the extrapolation on published scaling series.
+"""Prints how far off the extrapolation is on published scaling series, and the width of its interval.
 
-python tools/validate_extrapolation.py [--series FILE] [--out FILE]
+python tools/validate_extrapolation.py [--series FILE]
 
 A series is of one framework, model, precision and machine. Where the batch per device is stated and constant, the
-largest scale is predicted from those up to a half of it, a quarter, … A row has published ÷ predicted.
+largest scale N is predicted from those up to N/2. The interval is conformal (Vovk, Gammerman, Shafer, 2005) over
+sources, of one vote each: an error counts in doubts of its series.
 """
 
 import argparse
 import csv
-import io
-from collections.abc import Collection, Iterable, Mapping
+import math
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 from evalsuite.core import paths
-from evalsuite.results.judge.extrapolation import (
-    VALIDATION,
-    Points,
-    count_doublings,
-    lacking,
-    lacking_for,
-    own_error,
-    predicted,
-    validations,
-)
+from evalsuite.core.model import by_key
+from evalsuite.results.judge.extrapolation import COVERAGE, FARTHEST, Points, doubt, lacking, predicted
 
 SERIES = paths.DATA / "scaling_series.csv"
-COLUMNS = ("series", "source", "doublings", "scales", "measured_to", "target", "published_to_predicted", "own_error")
-HEADER = (
-    "# Written by tools/validate_extrapolation.py from data/scaling_series.csv; `source` is who prints the series.",
-    "# A row: results/judge/extrapolation.py was given the first `scales` scales, to `measured_to` devices: these",
-    "# are all up to target / 2^doublings. At `target` devices, the largest scale of the series, the published",
-    "# throughput is so many times the predicted one. own_error: by how much, in logarithms, the largest of the given",
-    "# scales lies from what those before it predict.",
-)
+FEWEST_SOURCES = 10  # of published series: with fewer, nine tenths of them is all of them
+
+Votes = Mapping[str, Sequence[float]]
+"""Source → a number of each of its series. All of them together are one vote of the source."""
+Errors = Mapping[str, Sequence[tuple[float, float]]]
+"""Source → (published ÷ predicted, the doubt of the scales given) of each series."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedSeries:
-    name: str
-    source: str
-    batches: frozenset[str | None]  # per device; None where unknown
-    points: tuple[tuple[int, float], ...]  # (devices, throughput) by devices
-    nodes: Mapping[int, int]  # devices → nodes
-
-    @property
-    def is_weak(self) -> bool:
-        return len(self.batches) == 1 and None not in self.batches
+class Validation:
+    series: int
+    sources: int
+    median_error: float  # of |published ÷ predicted - 1|, one vote a source
+    width: float  # of log(published ÷ predicted), in doubts of the series
+    high: float  # of published ÷ predicted at the median doubt; the interval reaches as far down
+    inside: float  # share of the series inside the interval that the other sources give, 0..1
+    covered: float  # the same with one vote a source
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    series: str
-    source: str
-    doublings: int
-    scales: int  # how many were given to the model
-    measured_to: int  # devices of the largest of them
-    target: int
-    published_to_predicted: float
-    own_error: float  # of the scales that were given
+def error(points: Points, nodes: Mapping[int, int]) -> tuple[float, float] | None:
+    """(published ÷ predicted, doubt) of the largest of *points*; None where the others carry no forecast of it."""
+    target, published = points[-1]
+    given = [(devices, rate) for devices, rate in points if devices * FARTHEST <= target]
+    if lacking(given, {nodes[devices] for devices, _ in given}, nodes[target]) or given[-1][0] * FARTHEST < target:
+        return None
+    return published / predicted(given, target), doubt(given)
 
 
-def trials(series: PublishedSeries) -> Iterable[Trial]:
-    if not series.is_weak:
-        return
-    target, published = series.points[-1]
-    for doublings in range(1, count_doublings(target) + 1):
-        points = [point for point in series.points if point[0] * 2**doublings <= target]
-        nodes = {series.nodes[devices] for devices, _ in points}
-        if not offered(points, nodes, series.nodes[target], doublings):
+def errors(file: Path = SERIES) -> Errors:
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = by_key((row["series"], row) for row in csv.DictReader(line for line in lines if line[0] != "#"))
+    found: dict[str, list[tuple[float, float]]] = {}
+    for scales in rows.values():
+        scales.sort(key=lambda row: int(row["devices"]))
+        if len({row["batch_per_device"] for row in scales}) > 1 or not scales[0]["batch_per_device"]:
             continue
-        if count_doublings(target / points[-1][0]) == doublings:
-            yield Trial(
-                series=series.name,
-                source=series.source,
-                doublings=doublings,
-                scales=len(points),
-                measured_to=points[-1][0],
-                target=target,
-                published_to_predicted=published / predicted(points, target),
-                own_error=own_error(points),
-            )
+        points = [(int(row["devices"]), float(row["throughput"])) for row in scales]
+        if far := error(points, {int(row["devices"]): int(row["nodes"]) for row in scales}):
+            found.setdefault(scales[0]["source"], []).append(far)
+    return found
 
 
-def offered(points: Points, nodes: Collection[int], to_nodes: int, doublings: int) -> bool:
-    """Whether the model is used at this distance on these scales (docs/report.md#extrapolation), on so many *nodes*."""
-    return lacking(points) is None and lacking_for(points, nodes, to_nodes, doublings) is None
+def validation(found: Errors) -> Validation | None:
+    """None where the sources are too few."""
+    if len(found) < FEWEST_SOURCES:
+        return None
+    scores = {source: [abs(math.log(ratio)) / doubt for ratio, doubt in own] for source, own in found.items()}
+    width = _width(scores)
+    doubts = {source: [doubt for _, doubt in own] for source, own in found.items()}
+    inside = {source: [score <= _width(_without(scores, source)) for score in own] for source, own in scores.items()}
+    return Validation(
+        series=sum(map(len, found.values())),
+        sources=len(found),
+        median_error=_percentile({of: [abs(ratio - 1) for ratio, _ in own] for of, own in found.items()}, 0.5),
+        width=width,
+        high=math.exp(width * _percentile(doubts, 0.5)),
+        inside=statistics.fmean(share for shares in inside.values() for share in shares),
+        covered=statistics.fmean(statistics.fmean(shares) for shares in inside.values()),
+    )
+
+
+def _width(scores: Votes) -> float:
+    """What holds nine tenths of the votes, and nine tenths of each source's where it is made of the others."""
+    others = {source: _percentile(_without(scores, source), COVERAGE) for source in scores}
+    needed = {source: [score / others[source] for score in own] for source, own in scores.items()}
+    return max(1.0, _percentile(needed, COVERAGE)) * _percentile(scores, COVERAGE)
+
+
+def _without(scores: Votes, source: str) -> Votes:
+    return {other: own for other, own in scores.items() if other != source}
+
+
+def _percentile(values: Votes, share: float) -> float:
+    votes = sorted((value, 1 / len(own) / len(values)) for own in values.values() for value in own)
+    total = 0.0
+    for value, vote in votes:
+        total += vote
+        if total >= share - 1e-9:
+            return value
+    return votes[-1][0]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--series", type=Path, default=SERIES)
-    parser.add_argument("--out", type=Path, default=VALIDATION)
-    arguments = parser.parse_args()
-    arguments.out.write_text(text(arguments.series), encoding="utf-8")
-    for band in validations(arguments.out).values():
-        print(
-            f"up to {2**band.doublings}x: {band.series} series of {band.sources} sources, median error "
-            f"{band.median_error:.1%}, interval {band.low:.3f} to {band.high:.3f} at the median doubt, out of sample "
-            f"{band.inside:.1%} inside, {band.covered:.1%} with one vote a source"
-        )
-
-
-def text(series: Path) -> str:
-    into = io.StringIO()
-    into.write("\n".join(HEADER) + "\n")
-    rows = csv.writer(into, lineterminator="\n")
-    rows.writerow(COLUMNS)
-    for points in published(series):
-        rows.writerows(_row(trial) for trial in trials(points))
-    return into.getvalue()
-
-
-def published(path: Path) -> Iterable[PublishedSeries]:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    for name, members in groupby(sorted(rows, key=lambda row: row["series"]), key=lambda row: row["series"]):
-        scales = sorted(members, key=lambda row: int(row["devices"]))
-        yield PublishedSeries(
-            name=name,
-            source=scales[0]["source"],
-            batches=frozenset(row["batch_per_device"] or None for row in scales),
-            points=tuple((int(row["devices"]), float(row["throughput"])) for row in scales),
-            nodes={int(row["devices"]): int(row["nodes"]) for row in scales},
-        )
-
-
-def _row(trial: Trial) -> tuple[str | int, ...]:
-    numbers = f"{trial.published_to_predicted:.4f}", f"{trial.own_error:.4f}"
-    return (trial.series, trial.source, trial.doublings, trial.scales, trial.measured_to, trial.target, *numbers)
+    print(validation(errors(parser.parse_args().series)))
 
 
 if __name__ == "__main__":

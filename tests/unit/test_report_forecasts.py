@@ -32,15 +32,6 @@ def test_where_nothing_is_offered_the_reason_stands(page, language, reasons):
     assert said["PyTorch"].startswith(reasons[2])
 
 
-def test_the_error_on_published_series_stands_in_both_languages(page):
-    section = page.one("section", id="forecasts")
-    table = section.all("table")[-2]
-
-    assert [row[0] for row in pages.rows(table)] == ["up to 2×"]
-    assert all(85 <= float(share.rstrip("%")) <= 95 for share in pages.rows(table)[0][-2:])  # inside, out of sample
-    assert "Oneflow-Inc/DLPerf" in section.text("en")
-
-
 def test_no_forecast_stands_anywhere_else(page, built):
     section = page.one("section", id="forecasts")
     numbers = {row[5].split()[0].split("–")[0].lstrip("≈") for row in pages.rows(section.all("table")[0])}

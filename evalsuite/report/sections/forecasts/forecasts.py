@@ -21,10 +21,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="forecasts",
             title=subject.words("forecasts.title"),
             template="forecasts/forecasts.html.j2",
-            facts=lambda: {
-                "found": found,
-                "sources": extrapolation.sources(),  # of the published series that the model was checked against
-            },
+            facts=lambda: {"found": found},
             markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=found),
         )
 
@@ -41,7 +38,6 @@ def _find(subject: Subject) -> Mapping[str, Any] | None:
     ]
     if not places:
         return None
-    known = {forecast.validation for place in places for forecast in place["outlook"].forecasts}
     return {
         "rows": [{**place, **_row(forecast)} for place in places for forecast in place["outlook"].forecasts],
         "refusals": [
@@ -49,7 +45,6 @@ def _find(subject: Subject) -> Mapping[str, Any] | None:
             for place in places
             for refusal in place["outlook"].refusals
         ],
-        "validations": sorted(known, key=lambda validation: validation.doublings),
     }
 
 
