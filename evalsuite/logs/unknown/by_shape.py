@@ -27,9 +27,6 @@ def read_by_shape(
     if bars is not None:
         grouped = [group for group in grouped if bool(group.dialect and group.dialect.redrawn) == bars]
     shape = next(iter(grouped), None)
-    if shape and shape.by_epoch and given.steps_per_report:
-        counted = {"step": shape.roles["epoch"], **shape.roles}
-        shape = replace(shape, dialect=replace(shape.by_epoch, each=given.steps_per_report), roles=counted)
     if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
         return silent
     shape = replace(shape, text=redact(shape.text))

@@ -4,7 +4,6 @@ What it finds becomes a `Dialect` of this log alone, so that records, windows an
 """
 
 import hashlib
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.collectors import PastTotal
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 from evalsuite.logs.text.records import COMPACT, stamp_s
-from evalsuite.logs.unknown import roles, tables, words
+from evalsuite.logs.unknown import roles, words
 from evalsuite.logs.unknown.words import Slot
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
@@ -42,9 +41,8 @@ _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 _SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
 _OTHER_TIME = re.compile(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until")  # before one that is no stamp
 _RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
-_LOSS, _BEGINS, _EPOCH_BEGINS, _COUNTED, _SCORE, _OVER, _SAVED = words.LOG
+_LOSS, _COUNTED, _SCORE, _OVER, _SAVED = words.LOG
 _FAILS = re.compile(rb"[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]|\x08")  # complaints; bars that go back to their middle
-_TABLE = b"\n"
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
 _NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
 _NO_CLOCK, _UNCLEAR = Message("logs.shape_no_clock"), Message("logs.shape_unclear")
@@ -67,7 +65,6 @@ class Group:
     last: int
     roles: Mapping[str, str] = field(default_factory=dict)  # by names of `GROUPS`
     dialect: Dialect | None = None
-    by_epoch: Dialect | None = None  # where each line is an epoch, and one must say how many steps that has
     lacks: str = ""
 
     @property
@@ -89,29 +86,27 @@ def groups(path: Path) -> list[Group]:
     """The heaviest first; those that can be read before all others. Raises Unreadable."""
     sampled = list(_sample(path))
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
-    title = header = b""
-    names = (0, b"")
+    title = b""
     for number, text in sampled:
         bar = _bar(text)
         if _DIGIT.search(text):
             spoken = words.WORD.findall(bar["desc"] if bar else _SCALED.sub(b"", words.mask(text)))
-            key = (b"%|", *spoken, *_words_above(bar["desc"], title), bar["of"]) if bar else tuple(spoken)
-            header = names[1] if 0 < number - names[0] < tables.APART and tables.is_row(text, names[1]) else header
-            in_table = header and not bar and tables.is_row(text, header)
-            by_words[(_TABLE, header) if in_table else key].append((number, text))
+            by_words[(b"%|", *(spoken or _words_of(title)), bar["of"]) if bar else tuple(spoken)].append((number, text))
         title = title if bar else text
-        names = (number, text) if tables.is_header(text) else names
     ends = sampled[-1][0] if sampled else 0
     trains = any(_LOSS.search(words.translate(text)) for _, text in sampled)
-    weighed = sorted(by_words.items(), key=lambda pair: -len(pair[1]))
-    rarer = (pair for pair in weighed[MOST_GROUPS:] if words.TRAINING.search(b" ".join(pair[0])))
-    often = [*weighed[:MOST_GROUPS], *itertools.islice(rarer, MOST_GROUPS)]
-    titles = (words.translate(text) for _, text in sampled if len(text) <= STAMP_BYTES)
-    begins = any(_BEGINS.fullmatch(title) or _EPOCH_BEGINS.fullmatch(title) for title in titles)
-    grouped = [_group(key, lines, trains, begins) for key, lines in often]
+    often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
+    grouped = [_group(key, lines, trains) for key, lines in often]
     grouped = [_refuse_alike(group, grouped) for group in grouped]
     grouped.sort(key=lambda group: -group.count * (1 + ("rate" in group.roles)))
     return sorted(grouped, key=lambda group: (group.remote, group.last < LATE * ends))
+
+
+def _words_of(title: bytes) -> list[bytes]:
+    """Of the short line above a bar that has no words: Evaluating..."""
+    spoken = words.WORD.findall(title)
+    said = len(spoken) <= LONGEST_TITLE and not _DIGIT.search(title) and not _OVER.search(words.translate(title))
+    return spoken if said else []
 
 
 def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
@@ -154,14 +149,13 @@ def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
     return (clock[0] + b" " if clock else b"") + text[before.end() :]
 
 
-def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, begins: bool) -> Group:
+def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
     texts = [text for _, text in _ends(lines)]
-    is_bar, header = key[:1] == (b"%|",), key[1] if key[:1] == (_TABLE,) else b""
-    spoken = [name for name in tables.split(header) if not words.EVALUATION.search(name)] if header else key
-    said = words.translate(b" ".join(key[1:-1] if is_bar else spoken))
-    others = words.translate(b" ".join(word for word in spoken if not _SCORE.match(word)))  # loss, val_loss
+    is_bar = key[:1] == (b"%|",)
+    said = words.translate(b" ".join(key[1:-1] if is_bar else key))
+    others = words.translate(b" ".join(word for word in key if not _SCORE.match(word)))  # loss, val_loss
     said = others if not is_bar and _LOSS.search(others) else said
     training = words.TRAINING.search(said) is not None or (is_bar and _LOSS.search(texts[len(texts) // 2]))
     if len(lines) < roles.FEWEST:
@@ -169,18 +163,11 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, begins: bool) -> 
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or _SAVED.search(said) or _FAILS.search(text) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=_OTHER_WORK)
-    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, header)
+    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
     counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
-    begun = (re.search(_EPOCH, bar["desc"]) for text in texts if (bar := _bar(text)))
-    goes_through_again = len({match[1] for match in begun if match}) > 1  # Epoch 5/200:  41%|████      | 74/180
-    of_epochs = (trains or goes_through_again) and (counts or re.search(rb"(?i)(?<![a-z])epochs?(?![a-z])", said))
-    clocks = {"steps_per_s", "elapsed_s"} if begins else {"steps_per_s"}
-    timed = "step" in group.roles and ("rate" in group.roles or (trains and clocks & group.roles.keys()))
-    again = "epoch" in group.roles and group.dialect is not None and group.dialect.steps_restart == "epoch"
-    if not training and not of_epochs and (is_bar or not (timed or again)):
-        return replace(group, dialect=None, by_epoch=None, lacks=_NO_TRAINING)
-    if is_bar and not training:
-        group = replace(group, count=1 + sum(b" 0/" in text for _, text in lines))
+    timed = "step" in group.roles and not is_bar and {"rate", "steps_per_s"} & group.roles.keys()
+    if not training and not (trains and (counts or timed)):
+        return replace(group, dialect=None, lacks=_NO_TRAINING)
     return group
 
 
@@ -199,6 +186,8 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
         return replace(group, lacks=_OTHER_WORK)
     begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
     epoch = next((form for form in begins if re.search(form, first["desc"])), None)
+    if not epoch and re.search(rb"(?i)\bepochs?\W*$", first["desc"]):
+        return replace(group, lacks=Message("logs.shape_epochs"))
     if (
         len({(bar["n"], epoch and (match := re.search(epoch, bar["desc"])) and match[0]) for bar in bars})
         < roles.FEWEST
@@ -210,24 +199,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     sample = max(bars, key=lambda bar: words.read_number(bar["elapsed"]) or 0.0)[0]  # of which a time is told
     made = _dialect(begin + lead + _FORM % re.escape(first["of"]), sample, read_bar, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
-    if not epoch and re.search(rb"(?i)\bepochs?\W*$", first["desc"]):
-        told = {"epoch": "n/total", "elapsed_s": "[elapsed<"}
-        return replace(group, roles=told, by_epoch=made, lacks=Message("logs.shape_epochs"))
     if sum(bar["n"] == bar["of"] for bar in bars) < ALIKE * len(bars):  # a full one ends before the evaluation
         made = _with_evaluations(made, first[0])
     return replace(group, roles={"step": "n/total", "elapsed_s": "[elapsed<"}, dialect=made)
-
-
-def _words_above(bar: bytes, title: bytes) -> list[bytes]:
-    """Of a bar without words, what the line before it says: training the last 15 blocks · Evaluating..."""
-    said = words.translate(title)
-    if _LETTER.search(bar) or _OVER.search(said):
-        return []
-    if _BEGINS.fullmatch(said) and not words.NOT_TRAINING.search(said):
-        return [b"training"]
-    spoken = words.WORD.findall(title)
-    named = words.EVALUATION.search(title) and not _DIGIT.search(title)
-    return spoken if named and len(spoken) <= LONGEST_TITLE else []
 
 
 def read_bar(match: Match[bytes]) -> Fields | None:
@@ -275,14 +249,13 @@ def _find_clock(texts: Sequence[bytes], columns: roles.Columns) -> _Clock:
     return _Clock(stamps, next(iter(heads), b""), columns, chosen, restarts, unix)
 
 
-def _read_lines(group: Group, texts: Sequence[bytes], header: bytes = b"") -> Group:
-    found = _find_clock(texts, tables.columns_of(texts, header) if header else roles.columns_of(texts))
+def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
+    found = _find_clock(texts, roles.columns_of(texts))
     stamps, columns, chosen = found.stamps, found.columns, found.chosen
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
     unit, scope, kilo = roles.choose_rate(columns, chosen)
-    each = [] if {"step", "consumed"} & chosen.keys() else roles.choose_each_epoch(columns)
-    timed = roles.choose_time(columns, chosen, each, stamps if stamped else None)
+    timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
     if stamped and timed == "seconds" and "step" in chosen and roles.scatters(roles.values_of(chosen["seconds"])):
@@ -292,10 +265,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], header: bytes = b"") -> Gr
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
-    by_epoch = bool(each and not alone) and (timed in ("report_s", "seconds", "elapsed", "elapsed whole") or stamped)
-    if by_epoch:
-        chosen, clocked = {**chosen, "step": each}, replace(clocked, lacks=Message("logs.shape_epochs"))
-    elif of_items or (not {"step", "consumed"} & chosen.keys() and (not alone or len(texts) < 2 * roles.FEWEST)):
+    if of_items or (not {"step", "consumed"} & chosen.keys() and (not alone or len(texts) < 2 * roles.FEWEST)):
         return replace(clocked, lacks=_NO_COUNTER)
     if timed in ("", "unclear") and not rated and not stamped:
         return replace(clocked, lacks=_UNCLEAR if timed else _NO_CLOCK)
@@ -311,12 +281,10 @@ def _read_lines(group: Group, texts: Sequence[bytes], header: bytes = b"") -> Gr
     chosen |= found.unix
     fields = partial(read_fields, others, same) if others or scaled or same else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
-    made = _dialect(_pattern(chosen, header), middle, fields, unit=unit, scope=scope, restart=found.restarts)
+    made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=found.restarts)
     whole = coarse or timed == "elapsed whole"
     made = replace(made, clock_s=float(whole), trust_stamps=not coarse)
     made = replace(made, averaging="cumulative") if whole else made
-    if by_epoch:
-        return replace(clocked, by_epoch=made, roles={"epoch": each[0].words, **clocked.roles})
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds"))
 
 
@@ -344,13 +312,8 @@ _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): 
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 
 
-def _pattern(chosen: roles.Chosen, header: bytes) -> bytes:
+def _pattern(chosen: roles.Chosen) -> bytes:
     """The roles in the order of the line, each with the words before and behind it."""
-    if header:
-        named = (
-            (at[0].line, rb"(?P<%b>%b)" % (name.encode(), _number_pattern(name, at))) for name, at in chosen.items()
-        )
-        return tables.pattern(named, header)
     parts: list[bytes] = []
     for name, column in sorted(chosen.items(), key=lambda pair: pair[1][0].start):
         lead = _common([slot.lead for slot in column], backwards=True)

@@ -20,7 +20,6 @@ REGULAR = 0.5  # of the counter's steps are the usual one
 
 _MEAN = re.compile("avg|average|mean")
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
-NESTED = (b"][", b"\0")  # between epoch and step: [109][ 50] · 1.251...
 
 Column = list[Slot]
 Columns = Mapping[tuple[str, str, int], Column]
@@ -105,16 +104,8 @@ def choose_unix(columns: Columns) -> Chosen:
     return {}
 
 
-def choose_each_epoch(columns: Columns) -> Column:
-    """Of lines that are an epoch each; [] of others, and of (epoch: 1, iters: 60, time: 0.3, data: 0.01)."""
-    fixed = (c for c in columns.values() if words.COUNTER.search(c[0].label) and _is_whole(c))
-    if any(len(set(values_of(column))) == 1 for column in fixed):
-        return []
-    named = (c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c))
-    return next((column for column in named if min(_differences(column)) > 0), [])
-
-
 def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | None, bool]:
+    """And whether it begins anew."""
     counters: list[tuple[int, int, bool, Column]] = []
     is_range = False  # Batch [0-20]: the second number counts
     ordered = list(columns.values())
@@ -128,15 +119,10 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         was_range, is_range = is_range, slot.tail == b"-" and bool(words.COUNTER.search(slot.label))
         if is_range:
             continue
-        percent = any(column[0].tail[:1] == b"%" for column in ordered[place + 1 : place + 2])
-        colon = slot.tail == b":" and slot.lead.rstrip().endswith(b"[")  # [ 200:391]
-        share = second or colon or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
-        named = was_range or bool(words.COUNTER.search(slot.label)) or slot.label == "train"  # train 050 1.113e+00
-        bare = not slot.label and (
-            place == 0 or slot.lead.rstrip().endswith((b"[", b",")) or (slot.tail == b" " and percent)
-        )  # 1278: 3.23 · writer.py:48] [1934] loss=… · (5000 6%)
-        nested = _is_nested(slot) and (epochs or _find_outer(columns, column)) is not None
-        if not named and not share and not nested and not (bare and _rises(column)):
+        share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
+        named = was_range or bool(words.COUNTER.search(slot.label))
+        bare = not slot.label and place == 0  # 1278: 3.23
+        if not named and not share and not (bare and _rises(column)):
             continue
         steps = _differences(column)
         falls, rising = sum(step < 0 for step in steps), [step for step in steps if step > 0]
@@ -151,35 +137,20 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         if (
             (falls > len(steps) / 4 and not told)
             or len(rising) < (FEWEST if falls else 1)
-            or (not (named or nested) and not _is_filled(column, of))
+            or (not named and not _is_filled(column, of))
         ):
             continue
         if not falls or often >= REGULAR * len(rising):
-            counters.append((2 * (named or nested) + share, -place, falls > 0, column))
-    if not counters:
-        return None, False
-    _, _, restarts, column = max(counters, key=lambda counter: counter[:2])
-    inner = next(
-        (c for c in columns.values() if _is_whole(c) and _find_outer(columns, c) is column), None
-    )  # "step": [20, 900]
-    repeats = [step == 0 for step in _differences(column)]
-    return (inner, True) if inner is not None and sum(repeats) > len(repeats) / 2 else (column, restarts)
+            counters.append((2 * named + share, -place, falls > 0, column))
+    _, _, restarts, column = max(counters, key=lambda counter: counter[:2], default=(0, 0, False, None))
+    return column, restarts
 
 
 def counts_samples(step: Column, columns: Columns) -> bool:
-    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two
-
-    (epoch: 1, iters: 60, time: 14.259): junyanz/pytorch-CycleGAN-and-pix2pix@0ae4f0500e, train.py, counts images
-    """
-    if (step[0].lead[-8:], step[0].tail) == (b" iters: ", b", time: "):
-        return True
+    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two"""
     usual = Counter(_differences(step)).most_common(1)[0][0]
     in_percent = any((c[0].lead, c[0].tail[:2]) == (b" (", b"%)") for c in columns.values())
     return step[0].lead.endswith(b"[") and in_percent and usual >= LEAST_SAMPLES and usual % BATCH == 0
-
-
-def _is_nested(slot: Slot) -> bool:
-    return slot.lead.replace(b" ", b"") in NESTED or re.fullmatch(rb"_[a-z]+_", slot.lead) is not None  # 8_train_135
 
 
 def _is_filled(column: Column, of: Column) -> bool:
@@ -258,9 +229,9 @@ def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float
     return min(told, key=lambda name: abs(told[name] - since))
 
 
-def choose_time(columns: Columns, chosen: Chosen, each: Column, stamps: Sequence[float] | None) -> str:
+def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
-    counter = chosen.get("step") or each
+    counter = chosen.get("step", [])
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]))
