@@ -1,5 +1,6 @@
 """What the numbers of a log are worth: its status, the doubts about it, what is found beside them."""
 
+import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from evalsuite.core.messages import Message, join
 from evalsuite.core.model import Breakdown, Certainty, Finding, Score, Status, Step, Throughput
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
-from evalsuite.logs.steps.merging import contradictions
+from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import (
     FINAL,
     Numbers,
@@ -153,7 +154,13 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         yield from filter(None, (scan.incidents.again, scan.incidents.resumed, scan.incidents.nan))
     yield from numbers.merged.findings
     yield from numbers.findings
-    yield from contradictions(run.given.known, run.said)
+    known, own, forward = run.given.known, facts(Facts(), run.said), positive(run.said.get("batch_per_device"))
+    pairs = (("devices", known.devices, own.devices), ("batch_per_device", known.batch_per_device, own.batch_on_device))
+    for what, given, printed in pairs:
+        if given is None or printed is None or math.isclose(given, printed):
+            continue
+        if what == "devices" or given != forward:
+            yield rules.ContradictsLog(what=what, given=given, printed=printed)
     # a batch of sequences counts nothing where the rates printed are of tokens
     if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
         yield rules.BatchFromArgument(text=numbers.facts.argument)

@@ -5,17 +5,16 @@ What every rank repeats is counted once, what each says of itself is summed. The
 
 import itertools
 import math
-import operator
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.contracts.dialect import PIECES, Dialect
 from evalsuite.core import findings as rules
-from evalsuite.core.model import Finding, Step
+from evalsuite.core.model import Finding, Step, by_key
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
-from evalsuite.logs.text.records import Arrival, Record, place, positive, whole
+from evalsuite.logs.text.records import Arrival, Record, place, positive
 
 FEWEST_OF_JOB = 3  # reports
 LEAST_OF_EPOCH, MOST_OF_EPOCHS, FEWEST_EPOCHS = 0.8, 0.9, 2  # of the longest; without those that were cut short
@@ -63,31 +62,31 @@ class Facts:
 
 def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     """What the log says, completed from outside; of a *case* the other way round, whose recipe has chosen the batch."""
-    accumulation = positive(said.get("accumulation")) or 1.0
-    printed = _counted(said, "batch_per_device")
-    printed = None if printed is None else printed * accumulation
+    numbers = {name: value for name, text in said.items() if (value := positive(text)) is not None}
+    counts = {name: value for name, value in numbers.items() if value == int(value)}  # no batch of 491.52 for 491,520
+    accumulation = numbers.get("accumulation", 1.0)
     given = known.batch_per_device and known.batch_per_device * (1.0 if case else accumulation)
-    batch = (known.batch_per_device if case else None) or printed or given
-    total = None if case and batch else positive(said.get("reduced_batch")) or _counted(said, "global_batch")
-    printed_devices = whole(said.get("world_size")) or whole(said.get("listed_devices"))
-    devices = (known.devices if case else None) or _devices(said) or known.devices or printed_devices
-    if devices == 1 and "bare_batch" in said and "bare_batches" not in said:
-        said = {"argued_global_batch": said["bare_batch"], "argued_global_batch_text": said["bare_batch_text"], **said}
-    argued = [name for name in ARGUED if not (case or batch or total) and "argued_parts" not in said]
-    argued = [name for name in argued if _counted(said, f"argued_{name}") is not None]
+    batch = (known.batch_per_device if case else None) or counts.get("batch_per_device", 0.0) * accumulation or given
+    total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch")
+    told = _devices(numbers) or known.devices or numbers.get("world_size") or numbers.get("listed_devices")
+    if told == 1 and not (case and known.devices) and "bare_batch" in counts and "bare_batches" not in said:
+        said = {"argued_global_batch_text": said["bare_batch_text"], **said}
+        counts = {"argued_global_batch": counts["bare_batch"], **counts}
+    free = not (case or batch or total or "argued_parts" in said)
+    argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
     if argued:
-        said = {**said, **{name: said[f"argued_{name}"] for name in argued}}
-        batch, total = (_counted(said, name) for name in ("batch_per_device", "global_batch"))
-        devices = (known.devices if case else None) or _devices(said) or devices
+        batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
+        told = _devices(numbers | {name: counts[f"argued_{name}"] for name in argued}) or told
+    devices = (known.devices if case else None) or told
     texts = [_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said]
     return replace(
         known,
-        devices=devices,
-        nodes=known.nodes or whole(said.get("nodes")),
+        devices=int(devices) if devices else None,
+        nodes=known.nodes or (int(numbers["nodes"]) if "nodes" in numbers else None),
         batch_per_device=batch,
         global_batch=total,
-        items_per_epoch=positive(said.get("epoch_items")),
-        items_per_batch=_counted(said, "items_per_batch") or known.items_per_batch,
+        items_per_epoch=numbers.get("epoch_items"),
+        items_per_batch=counts.get("items_per_batch") or known.items_per_batch,
         batch_from_outside=bool(argued) or (bool(batch) and batch == given),
         argument=", ".join(texts) if argued else None,
         model=known.model or (_text(said["model"]) if "model" in said else None),
@@ -97,37 +96,17 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
 ARGUED = ("global_batch", "batch_per_device")
 
 
-def _counted(said: Said, name: str) -> float | None:
-    """None if it is no whole number: 491,520 among decimal commas is no batch of 491.52."""
-    value = positive(said.get(name))
-    return value if value is not None and value == int(value) else None
-
-
 def _text(said: bytes | float) -> str:
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
 
 
-def _devices(said: Said) -> int | None:
-    if positive(said.get("devices")):
-        return whole(said["devices"])
-    nodes, each = whole(said.get("nodes")), whole(said.get("devices_per_node"))
-    if each:
-        return (nodes or 1) * each
-    total, own = positive(said.get("global_batch")), positive(said.get("batch_per_device"))
-    own = own * (positive(said.get("accumulation")) or 1.0) if own else None
+def _devices(numbers: Mapping[str, float]) -> int | None:
+    if "devices" in numbers:
+        return int(numbers["devices"])
+    if each := int(numbers.get("devices_per_node", 0)):
+        return int(numbers.get("nodes", 1)) * each
+    total, own = numbers.get("global_batch"), numbers.get("batch_per_device", 0.0) * numbers.get("accumulation", 1.0)
     return round(total / own) if total and own and total % own == 0 else None
-
-
-def contradictions(known: Facts, said: Said) -> Iterator[Finding]:
-    own = facts(Facts(), said)
-    forward = positive(said.get("batch_per_device"))
-    pairs = (
-        ("devices", known.devices, own.devices, None),
-        ("batch_per_device", known.batch_per_device, own.batch_on_device, forward),
-    )
-    for what, given, printed, also in pairs:
-        if given is not None and printed is not None and given != also and not math.isclose(given, printed):
-            yield rules.ContradictsLog(what=what, given=given, printed=printed)
 
 
 # several files and printers
@@ -161,17 +140,18 @@ def merge_records(
         return Merged(steps=(), scope=scope or dialect.scope, in_epochs=dialect.per_epoch)
     files = [number_epochs(records) for records in files] if dialect.steps_restart == "unnumbered" else files
     files = [_without_redraws(records) for records in files] if dialect.redrawn else files
-    runs = [_one_stream(files[place]) or find_run(files[place], dialect, facts.devices) for place in spoke]
+    runs = [find_run(files[place], dialect, facts.devices) for place in spoke]
     streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
-    whose: str = scope or dialect.scope
-    findings: Sequence[Finding] = ()
+    whose, findings = str(scope or dialect.scope), list[Finding]()
     if whose in ("auto", "unstated"):
         whose, findings = _settle_scope(streams, dialect, whose, facts)
     rated = any(increment.rate is not None for stream in streams for increment in stream)
     counts = facts.counts(dialect.unit, if_large=not rated)
     unlike = dialect.epochs_are_steps and facts.batch_from_outside  # steps cannot be distinguished
+    summed = whose == "own" and len(streams) > 1 and {None, len(streams)} & {facts.devices, facts.nodes or 0}
+    factor = 1 if whose == "global" else None if whose == "unstated" else len(streams) if summed else facts.devices
     job = _Job(
-        printed_by_all=_factor(len(streams), facts, whose),
+        printed_by_all=factor,
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
         items_per_step=facts.items_per_step if counts and not unlike else None,
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
@@ -182,16 +162,15 @@ def merge_records(
     if len(streams) == 1:
         steps = [_step(increment, increment.record, increment.stamp_s, job) for increment in streams[0]]
     else:
-        steps = _steps_of_several(streams, len(runs[0].streams), job)
-    attempts, as_long = max(run.attempts for run in runs), max(run.as_long for run in runs)
-    copies = max(run.copies for run in runs)
+        steps = list(_steps_of_several(streams, len(runs[0].streams), job))
+    attempts, as_long, copies = (max(getattr(run, name) for run in runs) for name in ("attempts", "as_long", "copies"))
     if as_long > 1:
-        findings = [*findings, rules.SeveralRuns(attempts=attempts, as_long=as_long)]
+        findings.append(rules.SeveralRuns(attempts=attempts, as_long=as_long))
     elif attempts > 1:
-        findings = [*findings, rules.Restarted(attempts=attempts)]
+        findings.append(rules.Restarted(attempts=attempts))
     aside = sum(record.evaluated for run in runs for stream in run.streams for record in stream)
     if aside and not any(increment.record.evaluated for stream in streams for increment in stream):
-        findings = [*findings, rules.StepsLeftOut(steps=aside)]
+        findings.append(rules.StepsLeftOut(steps=aside))
     ticks = [tick_s(stream) for run in runs for stream in run.streams] if dialect.clock_s else []
     return Merged(
         steps=tuple(steps),
@@ -205,7 +184,7 @@ def merge_records(
 
 
 def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
-    """Ranks of one job take the same time for a step, each of them and as a whole."""
+    """Ranks of one job take the same time for a step."""
     tagged = run.streams[0][0].rank is not None
     alike = [
         stream
@@ -213,28 +192,18 @@ def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
         if not tagged or (run.beside and stream[0].rank == run.beside[0][0].rank)
     ]
     streams = [increments_of(stream, dialect) for stream in alike]
-    streams = [stream for stream in streams if len(stream) >= FEWEST_OF_JOB]
-    at_step: dict[int, list[float]] = {}
-    for increment in itertools.chain(*streams):
-        if pace := _step_s(increment):
-            at_step.setdefault(increment.step, []).append(pace)
-    apart = [max(paces) / min(paces) for paces in at_step.values() if len(paces) > 1]
-    whole = [pace for stream in streams if (pace := _mean_step_s(stream))]
-    if len(apart) >= FEWEST_OF_JOB and statistics.median(apart) > rules.BatchDoubted.limit:
-        return True
-    return len(whole) > 1 and max(whole) > rules.ClocksFarApart.limit * min(whole)
+    paces = [pace for stream in streams if len(stream) >= FEWEST_OF_JOB and (pace := _step_s(stream))]
+    return len(paces) > 1 and max(paces) > rules.ClocksFarApart.limit * min(paces)
 
 
-def _step_s(increment: Increment) -> float | None:
-    if since := increment.record.mean_s or (increment.record.elapsed_s or 0.0) / max(1, increment.step):
-        return since
-    if increment.seconds and increment.steps:
-        return increment.seconds / increment.steps
-    return 1 / increment.rate if increment.rate else None
-
-
-def _mean_step_s(stream: Sequence[Increment]) -> float | None:
-    printed = [pace for increment in stream if (pace := _step_s(increment))]
+def _step_s(stream: Sequence[Increment]) -> float | None:
+    """By what is printed of each, else by the stamps."""
+    printed: list[float] = []
+    for increment in stream:
+        said = increment.record
+        since = said.mean_s or (said.elapsed_s or 0.0) / max(1, increment.step)
+        own = increment.seconds / increment.steps if increment.seconds and increment.steps else 0.0
+        printed += [pace for pace in [since or own or (1 / increment.rate if increment.rate else 0.0)] if pace]
     stamps = [(increment.step, increment.stamp_s) for increment in stream if increment.stamp_s is not None]
     if printed or len(stamps) < FEWEST_OF_JOB:
         return statistics.median(printed) if printed else None
@@ -267,21 +236,12 @@ def _without_redraws(records: Sequence[Record]) -> list[Record]:
     return rest
 
 
-def _one_stream(records: Sequence[Record]) -> Attempt | None:
-    """Of one printer that counts up, as in nearly all logs; None where there is more to tell apart."""
-    places = [(record.epoch or 0, record.step or 0) for record in records]
-    if (0, 0) in places and any(record.step is None and record.epoch is None for record in records):
-        return None
-    alone = len({record.rank for record in records}) == 1 and all(map(operator.lt, places, places[1:]))
-    return Attempt(streams=[[*records]]) if alone else None
-
-
 # whose rate was printed
 
 
 def _settle_scope(
     streams: list[list[Increment]], dialect: Dialect, scope: str, facts: Facts
-) -> tuple[str, Sequence[Finding]]:
+) -> tuple[str, list[Finding]]:
     """Of `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
     if facts.devices == 1 or (scope == "auto" and len(streams) == 1 and facts.devices is None):
         return "global", []
@@ -312,18 +272,6 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
     return "global" if share > math.sqrt(facts.devices) else "own"
 
 
-def _factor(printers: int, facts: Facts, scope: str) -> float | None:
-    if scope == "global":
-        return 1.0
-    if scope == "unstated":
-        return None
-    if scope == "own" and printers > 1 and facts.devices in (None, printers):
-        return float(printers)
-    if scope == "own" and printers > 1 and printers == facts.nodes:
-        return float(printers)
-    return None if facts.devices is None else float(facts.devices)
-
-
 # increments → steps
 
 
@@ -338,25 +286,15 @@ class _Job:
     arrival: Arrival | None
 
 
-def _steps_of_several(streams: list[list[Increment]], clock: int, job: _Job) -> list[Step]:
+def _steps_of_several(streams: list[list[Increment]], clock: int, job: _Job) -> Iterator[Step]:
     """One for each step number. Times are of the first *clock* streams: one node's clock, never two (D21)."""
-    at_index: dict[int, list[Increment]] = {}
-    timed: dict[int, list[Increment]] = {}
-    for number, stream in enumerate(streams):
-        for increment in stream:
-            at_index.setdefault(increment.step, []).append(increment)
-            if number < clock:
-                timed.setdefault(increment.step, []).append(increment)
-    return [_step_of_several(at_index[index], timed.get(index, []), job) for index in sorted(at_index)]
-
-
-def _step_of_several(increments: list[Increment], timed: list[Increment], job: _Job) -> Step:
-    middle = increments[0] if len(increments) == 1 else _middle(increments)
-    if not timed:
-        return _step(middle, middle.record, None, replace(job, arrival=None))
-    ends = max(timed, key=lambda increment: increment.record.end)
-    stamps = [increment.stamp_s for increment in timed if increment.stamp_s is not None]
-    return _step(middle, ends.record, max(stamps, default=None), job)
+    numbered = [(increment.step, (at < clock, increment)) for at, stream in enumerate(streams) for increment in stream]
+    for _, each in sorted(by_key(numbered).items()):
+        increments, timed = [increment for _, increment in each], [increment for own, increment in each if own]
+        middle = increments[0] if len(increments) == 1 else _middle(increments)
+        ends = max(timed, key=lambda increment: increment.record.end, default=middle)
+        stamp = max((increment.stamp_s for increment in timed if increment.stamp_s is not None), default=None)
+        yield _step(middle, ends.record, stamp, job if timed else replace(job, arrival=None))
 
 
 def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> Step:
@@ -395,16 +333,14 @@ def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> 
 
 
 def _middle(increments: list[Increment]) -> Increment:
-    rates = [increment.rate for increment in increments if increment.rate is not None]
+    told = {
+        name: [value for increment in increments if (value := getattr(increment, name)) is not None]
+        for name in ("seconds", "items", "rate")
+    }
     return increments[0]._replace(
         steps=statistics.median_low([increment.steps for increment in increments]),
-        seconds=_median([increment.seconds for increment in increments]),
-        items=_median([increment.items for increment in increments]),
-        rate=math.fsum(rates) / len(rates) if rates else None,
+        seconds=statistics.median(told["seconds"]) if told["seconds"] else None,
+        items=statistics.median(told["items"]) if told["items"] else None,
+        rate=statistics.fmean(told["rate"]) if told["rate"] else None,
         pause=any(increment.pause for increment in increments),
     )
-
-
-def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.median(known) if known else None

@@ -4,6 +4,7 @@ Streams side by side are ranks of one attempt; one that begins after the others 
 """
 
 import itertools
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -28,6 +29,10 @@ class Attempt:
 
 
 def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -> Attempt:
+    places = [(record.epoch or 0, record.step or 0) for record in records]
+    told = (0, 0) not in places or all(record.step is not None or record.epoch is not None for record in records)
+    if told and len({record.rank for record in records}) == 1 and all(map(operator.lt, places, places[1:])):
+        return Attempt(streams=[[*records]])  # one printer that counts up, as in nearly all logs
     streams = _pieces(records, dialect) or _streams(records, dialect.number_repeats)
     copies = _count_copies(streams)
     attempts = _attempts(streams, dialect, devices)
