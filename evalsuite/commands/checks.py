@@ -1,8 +1,7 @@
-"""A result as other programs read it: JUnit XML, annotations and summary of a CI job."""
+"""A result as other programs read it: JUnit XML."""
 
 import argparse
 import functools
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from evalsuite import __version__
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import note
 from evalsuite.core import files, paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import cards
@@ -55,12 +53,6 @@ def fill(template: str, /, **facts: object) -> bytes:
 
 
 def tell(checks: Sequence[Check], arguments: argparse.Namespace) -> None:
-    """Writes what *arguments* name; where GitHub runs this job, annotations and a table in the job's summary."""
-    facts = {"checks": checks, "n": Counter(check.outcome for check in checks)}
     if arguments.junit:
-        files.write_named(arguments.junit, fill("junit.xml.j2", **facts))
-    if os.environ.get("GITHUB_ACTIONS") == "true" and (said := fill("annotations.txt.j2", **facts).strip()):
-        note(said.decode())
-    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with open(place, "ab") as file:
-            file.write(fill("summary.md.j2", **facts))
+        n = Counter(check.outcome for check in checks)
+        files.write_named(arguments.junit, fill("junit.xml.j2", checks=checks, n=n))

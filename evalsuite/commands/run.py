@@ -118,7 +118,7 @@ def _launch(
         fits=remaining.fits,
     )
     repeats = AdaptiveRepeats(plan, store, options.search_paths, options.criteria)
-    stopped: list[Measurement] = []
+    stopped = 0
     with interruptible(), bar(len(missing)) as shown_bar:
         shown = RunProgress(missing, estimate, shown_bar)
         for ended in campaign.launch_all(
@@ -137,9 +137,11 @@ def _launch(
             shown.ended(ended.run, ended.outcome.duration_s, measured)
             campaign.note_value(ended, started, store, measured.value, unit, lost=is_output_lost())
             _say_log(measured, store.root)
-            stopped += [measured] if ended.outcome.status == "stopped_as_planned" else []
-    _say_stopped(stopped)
-    _say_spared(plan, store, shown.spared)
+            stopped += ended.outcome.status == "stopped_as_planned"
+    if stopped:
+        note(say("run.stopped_as_planned", runs=stopped))
+    if shown.spared:
+        note(say("run.spared", runs=len(shown.spared), repeats=repeats_asked(plan.spec)))
     if remaining.refused:
         left = missing_runs(plan, store, options.search_paths, options.criteria)
         note(say("run.no_time", runs=len(left)))
@@ -178,26 +180,6 @@ def _say_log(measured: Measurement, root: Path) -> None:
         file = root / measured.log
         known = not last or last in measured.reason
         note(say("run.log", file=file) if known else say("run.log_says", file=file, line=last))
-
-
-def _say_stopped(stopped: Sequence[Measurement]) -> None:
-    if not stopped:
-        return
-    known = [(run.left_s, run.run.case.total_devices) for run in stopped if run.left_s is not None]
-    if not known:
-        note(say("run.stopped_as_planned", runs=len(stopped)))
-        return
-    hours = sum(seconds * devices for seconds, devices in known) / 3600
-    of = {"known": len(known)} if len(known) < len(stopped) else {}
-    note(say("run.stopped_saving_of" if of else "run.stopped_saving", runs=len(stopped), hours=f"{hours:.2g}", **of))
-
-
-def _say_spared(plan: Plan, store: Store, spared: Sequence[Run]) -> None:
-    if spared:
-        spared_prices = prices.estimate(plan, store, spared).prices(spared)
-        hours = [price.device_hours for price in spared_prices if price.device_hours is not None]
-        saved = f"{sum(hours):.2g}" if len(hours) == len(spared_prices) else "?"
-        note(say("run.spared", runs=len(spared), hours=saved, repeats=repeats_asked(plan.spec)))
 
 
 def _ended_folders(plan: Plan, store: Store) -> Iterator[RunFolder]:

@@ -435,7 +435,6 @@ class Measurement:
     probe_s: float | None = None  # time of a fixed computation before the run's block
     first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports
     losses: LossCurve | None = None  # of a training of some length
-    left_s: float | None = None  # of the epoch in which it was stopped as planned; None: unknown
 
     @property
     def value(self) -> float | None:

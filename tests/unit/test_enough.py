@@ -70,20 +70,6 @@ def test_a_log_that_ends_in_the_middle_of_a_line_is_whole_where_its_run_was_stop
     assert "D25" not in [finding.code for finding in measured.findings]
 
 
-def test_what_stopping_saves_is_the_rest_of_the_epoch_where_the_log_says_how_long_it_is(tmp_path):
-    folder = folder_with(tmp_path, 7)
-    folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
-    throughput = measurement.measurement(folder).throughput
-
-    def left(status, enough, items):
-        outcome = Outcome(status=status, reason="", enough=enough, exit_code=0)
-        return measurement._left_s(SHORT, outcome, throughput, items)
-
-    assert left("stopped_as_planned", "window", 64_000.0) == (64_000 - 6 * 32) / 64.0
-    assert left("stopped_as_planned", "window", None) is None
-    assert left("completed", None, 64_000.0) is None
-
-
 def silent(folder, seconds):
     ago = time.time() - seconds
     os.utime(folder.log_path("host"), (ago, ago))

@@ -49,15 +49,6 @@ def test_of_a_run_without_a_value_is_said_where_its_log_lies_and_how_it_ends(tmp
     assert capsys.readouterr().err.strip().startswith(said.format(file=tmp_path / "log.txt"))
 
 
-@pytest.mark.parametrize(("left", "said"), sources.cases("progress.toml")["saved"])
-def test_what_stopping_saved_is_said_of_the_runs_of_which_it_is_known(capsys, left, said):
-    run = Run(case=CASE.at_scale(1, 1), repeat=0)
-
-    command._say_stopped([Measurement(run=run, status="ok", reason="", log="log.txt", left_s=each) for each in left])
-
-    assert said in capsys.readouterr().err
-
-
 # what `report` says on a terminal beside its table, and the exit code that a job may ask it for
 
 

@@ -141,7 +141,6 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
         **_losses(log, dialect, read),
-        left_s=_left_s(run.case, outcome, throughput, items_per_epoch(read.items_per_epoch, data, read.unit)),
     )
 
 
@@ -332,12 +331,3 @@ def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> 
     long = bool(first) and read.steps_reported >= losses.FEWEST
     curve = losses.read_losses(log.path, dialect, read.printers) if long and log and dialect else None
     return {"first_losses": first, "losses": curve}
-
-
-def _left_s(case: Case, outcome: Outcome, throughput: Throughput | None, items_per_epoch: float | None) -> float | None:
-    if outcome.status != "stopped_as_planned" or throughput is None or not throughput.items_per_s:
-        return None
-    if throughput.window is None or not items_per_epoch:
-        return None
-    trained = throughput.window.last_step * case.global_batch % items_per_epoch
-    return (items_per_epoch - trained) / throughput.items_per_s
