@@ -1,4 +1,4 @@
-"""`evalsuite status`: how far an evaluation is, what failed in it, and what waits in the queue.
+"""`evalsuite status`: how far an evaluation is, and what failed in it.
 
 Whether a run goes on is seen by its growing files: to try its lock could take it away from the evaluation.
 """
@@ -6,7 +6,7 @@ Whether a run goes on is seen by its growing files: to try its lock could take i
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,12 +16,10 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import clear, duration, line, print_json, table
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Attempt, Case, Run
-from evalsuite.launch.remote import allocations
 from evalsuite.logs.formatting import rate
 from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
-from evalsuite.schedulers.contract import QueuedJob
 
 EVERY_S = 10.0
 DAY_S = 86_400.0
@@ -125,21 +123,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
     """Whether anything is left to run."""
-    jobs = allocations.queued_jobs()
     states: dict[Path, EvaluationState] = {}
     for root in roots:
         store = Store(root)
-        waits = bool(jobs) and root.is_dir() and store.plan() is None  # its job was submitted and has not begun
+        waits = any(root.glob("evaluation.*")) and store.plan() is None  # its job was submitted and has not begun
         states[root] = NOT_BEGUN if waits else read_state(store, time.time())
     if arguments.json:
-        facts = [{"folder": str(root), **_facts(state, jobs)} for root, state in states.items()]
-        print_json(facts if len(roots) > 1 else _facts(states[roots[0]], jobs))
+        facts = [{"folder": str(root), **_facts(state)} for root, state in states.items()]
+        print_json(facts if len(roots) > 1 else _facts(states[roots[0]]))
     else:
-        silent = allocations.silent_schedulers() if jobs is None else []
         for root, state in states.items():
             if len(roots) > 1:
                 line(f"{root}:")
-            _print(root, state, jobs or (), silent)
+            _print(root, state)
     return any(not state.runs or state.done < len(state.runs) for state in states.values())
 
 
@@ -160,16 +156,11 @@ def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:
     line(say("status.removed" if arguments.go else "status.would_go", n=count))
 
 
-def _print(folder: Path, state: EvaluationState, jobs: Sequence[QueuedJob], silent: Sequence[str]) -> None:
+def _print(folder: Path, state: EvaluationState) -> None:
     if state.runs:
         _print_runs(state)
     else:
         line(say("status.not_begun", runs=folder))
-    waits = not state.running and (not state.runs or state.done < len(state.runs))
-    for scheduler in silent if waits else ():
-        line(say("status.silent", scheduler=scheduler))
-    for job in jobs:
-        line(say("status.job", job=job.id, name=job.name, state=job.state, nodes=job.nodes or "?", why=job.why))
 
 
 def _rows(state: EvaluationState) -> list[tuple[str, ...]]:
@@ -211,7 +202,7 @@ def _print_runs(state: EvaluationState) -> None:
         line(say("status.left", n=left, time=time))
 
 
-def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[str, object]:
+def _facts(state: EvaluationState) -> dict[str, object]:
     return {
         "runs": len(state.runs),
         "done": state.done,
@@ -234,5 +225,4 @@ def _facts(state: EvaluationState, jobs: tuple[QueuedJob, ...] | None) -> dict[s
             }
             for case in dict.fromkeys(run.run.case for run in state.runs)
         ],
-        "queue": None if jobs is None else [asdict(job) for job in jobs],
     }

@@ -1,7 +1,7 @@
 """How long runs will take and what they will cost, by the runs that have ended; None: unknown."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from evalsuite.core.model import Case, Run, by_key
@@ -10,7 +10,6 @@ Basis = Literal[
     "own",  # runs of the very case
     "alike",  # of the same script, at another scale or batch size
     "stated",  # what the spec says of a run
-    "recorded",  # of the same script on another machine
     "others",  # of other scripts: enough for the time left, no price
 ]
 
@@ -35,11 +34,9 @@ class Price:
 class Estimate:
     """By each case's own mean, else that of runs like it, else of all."""
 
-    def __init__(
-        self, known: Sequence[tuple[Run, float]] = (), stated_s: float | None = None, recorded: "Estimate | None" = None
-    ) -> None:
-        """*stated_s*: of a run where nothing like it has ended; *recorded*: by runs of another machine."""
-        self._stated_s, self._recorded = stated_s, recorded
+    def __init__(self, known: Sequence[tuple[Run, float]] = (), stated_s: float | None = None) -> None:
+        """*stated_s*: of a run where nothing like it has ended."""
+        self._stated_s = stated_s
         self._sums: dict[Hashable, tuple[float, int]] = {}
         for run, seconds in known:
             self.add(run, seconds)
@@ -53,9 +50,6 @@ class Estimate:
         for basis, alike in _alike(run.case):
             if basis == "others" and self._stated_s is not None:
                 return Expected(seconds=self._stated_s, basis="stated")
-            elsewhere = self._recorded.expected(run) if basis == "others" and self._recorded else None
-            if elsewhere and elsewhere.basis != "others":
-                return replace(elsewhere, basis="recorded")
             if alike in self._sums:
                 total, runs = self._sums[alike]
                 return Expected(seconds=total / runs, basis=basis)
@@ -88,7 +82,7 @@ class Estimate:
         )
 
 
-WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "stated", "recorded", "others")
+WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "stated", "others")
 
 
 def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:

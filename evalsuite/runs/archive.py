@@ -7,13 +7,12 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.paths import SCRATCH
-from evalsuite.runs.store import CASE, OUTCOME
 
 MOST_FILES, MOST_BYTES = 1_000_000, 1 << 36  # unpacked
 
@@ -40,22 +39,14 @@ def unpack(runs: Path) -> Path:
     return _unpacked(runs) if runs.suffix.lower() == ".zip" and runs.is_file() else runs
 
 
-def unpack_outcomes(file: Path, beginnings: Iterable[str]) -> Path:
-    """Which cases the runs of *file* whose folders' names begin so are of, and how they ended; nothing else."""
-    return _unpacked(file, tuple(sorted(beginnings)))
-
-
 @functools.cache
-def _unpacked(file: Path, outcomes_of: tuple[str, ...] | None = None) -> Path:
+def _unpacked(file: Path) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="evalsuite-runs-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             _check(file, members)
-            if outcomes_of is not None:
-                wanted = (each for each in members if PurePosixPath(each.filename).name in (CASE, OUTCOME))
-                members = [each for each in wanted if each.filename.startswith(outcomes_of)]
             archive.extractall(folder, members)
     except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise EvalsuiteError.of("runs.archive_unread", path=file, error=error) from error

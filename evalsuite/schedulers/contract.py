@@ -39,17 +39,6 @@ class Host(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueuedJob:
-    id: str
-    state: str
-    name: str
-    nodes: int | None
-    start: str | None
-    end: str | None
-    why: str  # it waits, or where it runs
-
-
-@dataclass(frozen=True, kw_only=True)
 class Allocation:
     nodes: int
     spare: int = 0
@@ -77,7 +66,6 @@ class Scheduler:
     left_s: Callable[[Environment, Ask, float], float | None]  # until its end, from the Unix time now; None: no end
     starter: str  # the program that starts a command on a node
     step: Callable[[int, Argv, Sequence[Host]], Argv]  # starts *argv* once on each of the first hosts; (): it chooses
-    jobs: Callable[[Ask], tuple[QueuedJob, ...] | None]  # of this user; None without an answer
     size: Callable[[Ask, str | None], int | None]  # nodes of a partition, or of the default one; None without an answer
     submitter: Argv  # the script's path follows
     submitted: Callable[[str], str]  # what the submitter printed → the job's id

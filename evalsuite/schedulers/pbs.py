@@ -56,25 +56,6 @@ def step(nodes: int, argv: contract.Argv, hosts: Sequence[contract.Host]) -> con
     return ("sh", "-c", _STEP.format(numbers=" ".join(numbers), nodes=nodes), "sh", *argv)
 
 
-def jobs(ask: contract.Ask) -> tuple[contract.QueuedJob, ...] | None:
-    user, known = ask("id", "-un"), _answer(ask, "Jobs", "qstat", "-f", "-F", "json")
-    if user is None or known is None:
-        return None
-    ours = {id: job for id, job in known.items() if str(job.get("Job_Owner")).partition("@")[0] == user.strip()}
-    return tuple(
-        contract.QueuedJob(
-            id=id,
-            state=str(job.get("job_state", "?")),
-            name=str(job.get("Job_Name", "?")),
-            nodes=whole(str(job.get("Resource_List", {}).get("nodect", ""))),
-            start=job.get("stime"),
-            end=None,
-            why=str(job.get("comment") or job.get("exec_host") or ""),
-        )
-        for id, job in ours.items()
-    )
-
-
 def size(ask: contract.Ask, partition: str | None) -> int | None:
     """Which hosts a queue may use no program prints in one form."""
     known = None if partition else _answer(ask, "nodes", "pbsnodes", "-a", "-F", "json")
@@ -137,7 +118,6 @@ SCHEDULER = contract.Scheduler(
     left_s=left_s,
     starter="pbsdsh",
     step=step,
-    jobs=jobs,
     size=size,
     submitter=("qsub",),
     submitted=str.strip,

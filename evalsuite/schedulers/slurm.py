@@ -1,4 +1,4 @@
-"""Slurm: steps in its allocation, and its queue; srun(1), sbatch(1), squeue(1), scontrol(1) of Slurm 22.05."""
+"""Slurm: steps in its allocation; srun(1), sbatch(1), scontrol(1) of Slurm 22.05."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,6 @@ from evalsuite.core.decode import instant, whole
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.schedulers import contract
 
-QUEUED = "%i|%T|%j|%D|%S|%e|%R"  # squeue(1): job, state, name, nodes, start, end, reason or nodes
 PLAIN_TIMES = ("env", "SLURM_TIME_FORMAT=standard")
 WARNED_S = 120  # for agents to end their trees and write files
 _TIME = re.compile(r"(?:\d+-)?\d{1,3}(?::\d{2}){0,2}")  # sbatch(1): minutes, h:mm:ss, d-hh, d-hh:mm:ss
@@ -58,21 +57,6 @@ def step(nodes: int, argv: contract.Argv, hosts: Sequence[contract.Host]) -> con
         "--no-kill=off",  # a run must not outlive a dead node, as the job does (SLURM_NO_KILL)
         "--export=ALL",
         *argv,
-    )
-
-
-def jobs(ask: contract.Ask) -> tuple[contract.QueuedJob, ...] | None:
-    printed = ask(*PLAIN_TIMES, "squeue", "--me", "--noheader", f"--format={QUEUED}")
-    if printed is None:
-        return None
-    return tuple(_job(line) for line in printed.splitlines() if line.count("|") >= QUEUED.count("|"))
-
-
-def _job(line: str) -> contract.QueuedJob:
-    job, state, name, nodes, start, end, why = line.split("|", QUEUED.count("|"))
-    known = {text: None if text in ("N/A", "NONE", "") else text for text in (start, end)}
-    return contract.QueuedJob(
-        id=job, state=state, name=name, nodes=whole(nodes), start=known[start], end=known[end], why=why
     )
 
 
@@ -132,7 +116,6 @@ SCHEDULER = contract.Scheduler(
     left_s=left_s,
     starter="srun",
     step=step,
-    jobs=jobs,
     size=size,
     submitter=("sbatch", "--parsable"),
     submitted=lambda printed: printed.strip().partition(";")[0],

@@ -6,7 +6,6 @@ import time
 
 ENDS_S = 36_000  # from now
 _BEGAN = time.strftime("%a %b %d %H:%M:%S %Y", time.localtime(time.time() + ENDS_S - 40_000))
-_JOB = {"Job_Owner": "ann@login", "Job_Name": "evalsuite", "job_state": "Q", "comment": "Not enough free hosts"}
 _RUNS = {"Resource_List": {"nodect": 4, "walltime": "11:06:40"}, "stime": _BEGAN}
 
 SHELL = {"PBS_JOBID": "812.pbs", "PBS_NODEFILE": "/var/spool/pbs/aux/812.pbs", "PBS_NODENUM": "0"}
@@ -15,12 +14,10 @@ NODES = ("n1", "n2")
 JOBS = ("812.pbs", "813.pbs", "8120.pbs")
 ANSWERS = {
     "cat": "n1\nn1\nn2\nn2\n",
-    "id": "ann\n",
-    "qstat": json.dumps({"Jobs": {"813.pbs": {**_JOB, **_RUNS}, "9.pbs": {**_JOB, "Job_Owner": "bob@login"}}}),
+    "qstat": json.dumps({"Jobs": {"813.pbs": _RUNS}}),
     "qsub": "814.pbs\n",
     "pbsnodes": json.dumps({"nodes": {"n1": {}, "n2": {}, "n3": {}}}),
 }
-QUEUED = ("813.pbs", 4)
 SUBMITTED = "814.pbs"
 SIZE = 3
 FOLDER = None  # no directive names the folder that a job starts in

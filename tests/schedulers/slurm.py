@@ -1,4 +1,4 @@
-"""As Slurm 22.05 does it; squeue and scontrol as asked by `evalsuite/schedulers/slurm.py`."""
+"""As Slurm 22.05 does it; sinfo and scontrol as asked by `evalsuite/schedulers/slurm.py`."""
 
 import time
 
@@ -10,12 +10,10 @@ TASK = {**SHELL, "SLURM_NODEID": "1", "SLURM_NNODES": "2"}  # on the second of t
 NODES = ("n1", "n2")
 JOBS = ("812", "813", "8120")  # ids that it may give
 ANSWERS = {  # a word of the command line → what is printed
-    "squeue": "813|PENDING|evalsuite|4|N/A|N/A|(Resources)\nbroken\n",
     "scontrol": time.strftime("   StartTime=2026-01-01T00:00:00 EndTime=%Y-%m-%dT%H:%M:%S Deadline=N/A\n", _END),
     "sbatch": "814;cluster\n",
     "sinfo": "debug* 3\nlong 12\n",
 }
-QUEUED = ("813", 4)  # job and number of nodes in that queue
 SUBMITTED = "814"
 SIZE = 3  # of the default partition
 FOLDER = "#SBATCH --chdir="  # the directive of the folder that a job starts in

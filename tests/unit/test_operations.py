@@ -11,7 +11,6 @@ from evalsuite import cli
 from evalsuite.commands.printing import i18n
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
-from evalsuite.launch.remote import allocations
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
@@ -21,7 +20,6 @@ from tests.toys import CASE
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch):
     monkeypatch.setattr(i18n, "_chosen", "en")
-    monkeypatch.setattr(allocations, "queued_jobs", lambda: None)
 
 
 @pytest.fixture

@@ -13,11 +13,9 @@ from evalsuite.core.errors import Exit
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Run
 from evalsuite.launch import campaign
-from evalsuite.launch.remote import allocations
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
-from evalsuite.schedulers.contract import QueuedJob
 from tests.toys import CASE
 
 
@@ -25,7 +23,6 @@ from tests.toys import CASE
 def in_english(monkeypatch):
     monkeypatch.setattr(i18n, "_chosen", "en")
     monkeypatch.setenv("LC_ALL", "C")
-    monkeypatch.setattr(allocations, "queued_jobs", lambda: None)
 
 
 @pytest.fixture
@@ -66,13 +63,9 @@ def test_runs_are_counted_by_how_they_stand(store, capsys):
     assert [each["run"] for each in found["running"]] == [Run(case=CASE, repeat=3).id]
     assert found["estimated_seconds"] == pytest.approx(2 * 40)
     assert found["cases"][0]["items_per_s"] == [412.5, None, None, None, None]
-    assert found["queue"] is None
 
 
-def test_the_table_says_whose_failure_it_was_and_what_is_left(store, capsys, monkeypatch):
-    job = QueuedJob(id="812", state="PENDING", name="evalsuite", nodes=4, start=None, end=None, why="(Resources)")
-    monkeypatch.setattr(allocations, "queued_jobs", lambda: (job,))
-
+def test_the_table_says_whose_failure_it_was_and_what_is_left(store, capsys):
     assert cli.main(["status", "--runs", str(store.root)]) == Exit.DONE
 
     said = capsys.readouterr().out
@@ -80,7 +73,6 @@ def test_the_table_says_whose_failure_it_was_and_what_is_left(store, capsys, mon
     assert "failed (framework) " in said and "exit code 1" in said
     assert "failed (platform) " in said and "the node agent was lost on b" in said
     assert "2 runs left" in said
-    assert "job 812" in said and "(Resources)" in said
 
 
 def test_a_run_whose_files_have_not_grown_for_long_is_said_to_have_stopped(store, capsys):
@@ -106,18 +98,17 @@ def test_asking_takes_no_run_away_from_the_evaluation(store, capsys):
     assert [path for path in before if not path.exists()] == []
 
 
-def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, capsys, monkeypatch):
+def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, capsys):
     (tmp_path / "runs").mkdir()
-    waiting = QueuedJob(id="7", state="PENDING", name="evalsuite", nodes=2, start=None, end=None, why="(Resources)")
-    monkeypatch.setattr(allocations, "queued_jobs", lambda: (waiting,))
+    (tmp_path / "runs" / "evaluation.sbatch").write_text("")
 
     assert cli.main(["status", "--runs", str(tmp_path / "runs")]) == Exit.DONE
     said = capsys.readouterr().out
     assert cli.main(["status", "--runs", str(tmp_path / "runs"), "--json"]) == Exit.DONE
     document = json.loads(capsys.readouterr().out)
 
-    assert "no run has begun yet" in said and "job 7 (evalsuite): PENDING, 2 nodes (Resources)" in said
-    assert (document["runs"], document["done"], [job["id"] for job in document["queue"]]) == (0, 0, ["7"])
+    assert "no run has begun yet" in said
+    assert (document["runs"], document["done"]) == (0, 0)
     assert cli.main(["status", "--runs", str(tmp_path / "elsewhere")]) == Exit.USAGE
     assert "no evaluation was started here" in capsys.readouterr().err
 

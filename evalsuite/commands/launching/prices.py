@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from evalsuite.commands.launching.request import MANAGED, Options, Place
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
-from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
 from evalsuite.launch import batch_search
@@ -15,25 +14,18 @@ from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.plan.estimate import Estimate, Price
 from evalsuite.plan.plan import Plan
-from evalsuite.runs import archive
 from evalsuite.runs.store import TRIALS, RunFolder, Store
 
 MOST_READ = 2000  # run folders that are not of the plan
 
 
 def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
-    """Expected times of the runs *left*, from the finished runs of *store*: those of the plan, and others; before
-    the first, from those that come with evalsuite."""
+    """Expected times of the runs *left*, from the finished runs of *store*: those of the plan, and others."""
     ended = store.ended()
     known = dict(_durations(store.folder(run) for run in plan.runs if ended(run)))
     if {run.case for run in left} - {run.case for run in known}:
         known |= dict(_durations(store.finished()[:MOST_READ]))
-    frameworks = () if known or plan.spec.expected_run_s else {run.case.framework for run in left}
-    elsewhere = None
-    if frameworks:
-        folder = archive.unpack_outcomes(paths.DATA / "recorded.zip", [f"{name}-" for name in frameworks])
-        elsewhere = Estimate(list(_durations(Store(folder).finished())))
-    return Estimate(list(known.items()), plan.spec.expected_run_s, elsewhere)
+    return Estimate(list(known.items()), plan.spec.expected_run_s)
 
 
 def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
@@ -48,7 +40,7 @@ def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
 def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -> Iterator[str]:
     """What the runs *left* take: each framework (unless that is the sum), the sum, and what it leaves out."""
     prices = estimate(plan, place.store, left).prices(left)
-    if len(prices) > 1 or any(price.basis == "recorded" for price in prices):
+    if len(prices) > 1:
         yield from map(_of_framework, prices)
     seconds = [price.seconds for price in prices if price.seconds is not None]
     hours = _device_hours(prices)

@@ -65,7 +65,7 @@ class RemainingTime:
         if self._end_s is None:
             return True
         expected = self._estimate.expected(run)
-        seconds = expected.seconds if expected and expected.basis != "recorded" else 0.0
+        seconds = expected.seconds if expected else 0.0
         fits = self._clock() + seconds < self._end_s
         self.refused = self.refused or not fits
         return fits

@@ -1,4 +1,4 @@
-"""What batch schedulers grant: the engine on an allocation's nodes, its time left, the queue, and a job submitted."""
+"""What batch schedulers grant: the engine on an allocation's nodes, its time left, and a job submitted."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from evalsuite.core.messages import Message
 from evalsuite.launch.programs import Program, ask_program, forwarded_variables
 from evalsuite.plan.engines import Engine, refuse_more_nodes
 from evalsuite.schedulers import SCHEDULERS
-from evalsuite.schedulers.contract import Environment, Host, QueuedJob, Scheduler
+from evalsuite.schedulers.contract import Environment, Host, Scheduler
 
 ANSWER_S = 30.0
 PAUSES_S = (5, 10, 20, 40, 60, 60, 120, 120, 120, 120)  # a controller that is started anew takes minutes at most
@@ -80,11 +80,6 @@ def wall_time_left_s(environment: Environment) -> float | None:
     """Seconds left of the allocation; None where there is none, or it has no end."""
     ours = next((scheduler for scheduler in SCHEDULERS.values() if environment.get(scheduler.job_variable)), None)
     return ours.left_s(environment, ask, time.time()) if ours else None
-
-
-def queued_jobs() -> tuple[QueuedJob, ...] | None:
-    answers = [jobs for scheduler in SCHEDULERS.values() if (jobs := scheduler.jobs(ask)) is not None]
-    return tuple(job for jobs in answers for job in jobs) if answers else None
 
 
 def silent_schedulers() -> list[str]:
