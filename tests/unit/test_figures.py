@@ -75,7 +75,7 @@ def per_device(series, look, *, id, unit):
 def curves(series, gains, look, *, id, unit):
     panel = figures.LinePanel(lines=tuple(series), unit=unit, ideal="proportional")
     gained = replace(panel, lines=tuple(gains), unit="x", ideal="each")
-    return figures.lines((panel, gained), look, id=id, value="items_per_s", tabled=1)
+    return figures.lines((panel, gained), look, id=id, value="items_per_s")
 
 
 def every_figure(look=LOOK, label="PyTorch"):
@@ -136,17 +136,13 @@ def test_a_figure_is_well_formed_and_named_and_coloured_by_the_page(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_table_is_complete_and_marks_lead_to_its_rows_and_no_word_is_drawn_but_given_names(kind):
+def test_a_figure_has_marks_and_no_word_is_drawn_but_given_names(kind):
     figure = DRAWN[kind]
-    table = figure.table
     marks = [node for node in ElementTree.fromstring(figure.svg).iter() if "mark" in node.get("class", "").split()]
     given = {"PyTorch", "NGC", "MXNet", "images", "GPU", "OOM", "CV", "ms", "MB", "GB", "Memory", "内存"}
 
     assert marks
-    assert {mark.get("data-ref", "") for mark in marks} <= {*figure.table.refs, ""}
     assert not any("tabindex" in mark.attrib for mark in marks)  # unreachable inside role="img"; the script sets it
-    assert {len(row) for row in table.rows} == {len(table.columns)} == {len(table.units)}
-    assert len(table.refs) == len(table.rows)
     assert {word for text in texts(figure.svg) for word in re.findall(r"[A-Za-z一-鿿]{2,}", text)} <= given
 
 
@@ -234,7 +230,7 @@ def test_throughput_and_speedup_stand_side_by_side_each_with_its_ideal_and_names
     both, one, none = (curves(SERIES, each, LOOK, id="s", unit="images/s") for each in (gains, gains[:1], ()))
 
     assert {"images/s", "x"} <= set(texts(both.svg)) and "x" not in texts(none.svg)
-    assert both.svg.count('class="mark') == 2 * none.svg.count('class="mark') == 2 * len(both.table.rows)
+    assert both.svg.count('class="mark') == 2 * none.svg.count('class="mark')
     assert len(re.findall(r'<path class="line-rule"[^>]*stroke-dasharray', both.svg)) == 2
     assert [entry.key for entry in both.legend] == ["ideal"]
     assert [texts(each.svg).count("NGC MXNet") for each in (both, one)] == [1, 1]
@@ -307,27 +303,22 @@ def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_patt
     assert re.search(r'class="mark fill-hue-5 line-hue-5"[^>]*fill-opacity="0.3"', partial)
 
 
-def test_without_anything_to_draw_there_is_a_table_and_no_svg():
+def test_without_anything_to_draw_there_is_no_svg():
     missing = figures.Line(name="PyTorch", framework="pytorch", points=(figures.Point(x=8, value=None, ref="c"),))
 
-    figure = throughput((missing,), LOOK, id="none", unit="images/s")
-
-    assert figure.svg is None
-    assert figure.table.rows == (("PyTorch", 8, None),)
+    assert throughput((missing,), LOOK, id="none", unit="images/s").svg is None
     assert figures.phases((), id="none").svg is None
     assert figures.lines((), LOOK, id="none", value="value").svg is None
     assert figures.bars((), LOOK, id="none", value="value", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
 
 
-def test_points_without_a_positive_number_are_left_out_of_the_drawing_and_kept_in_the_table():
+def test_points_without_a_positive_number_are_left_out_of_the_drawing():
     odd = tuple(figures.Point(x=m, value=v) for m, v in ((1, math.nan), (2, 0.0), (4, 7.0), (8, math.inf), (16, 9.0)))
 
     figure = throughput((figures.Line(name="A", framework="mxnet", points=odd),), LOOK, id="odd", unit="")
 
     assert figure.svg.count('class="mark') == 2
-    assert len(figure.table.rows) == 5
-    assert [row[1] for row in figure.table.rows[:2]] == [4, 16]  # the drawn ones come first: marks count from them
 
 
 def test_missing_samples_are_hatched_and_runs_of_one_group_share_a_time_axis():
@@ -345,8 +336,6 @@ def test_missing_samples_are_hatched_and_runs_of_one_group_share_a_time_axis():
     figure = figures.utilisation((short, long), id="u")
     labels = texts(figure.svg)
 
-    assert figure.table.columns[:2] == ("resource", "run")
-    assert [row[:2] for row in figure.table.rows] == [("GPU", "MXNet"), ("GPU", "PyTorch")]
     assert labels.count("GPU") == 1 and {"MXNet", "PyTorch", "10"} <= set(labels)
     assert "window" in [entry.key for entry in figure.legend]
 
@@ -377,7 +366,6 @@ def test_a_nested_phase_is_not_stacked_twice_and_the_rest_is_other():
     overlapping = figures.phases((replace(STEP, total=80.0),), id="p")
 
     assert STEP.parts == [("forward", 60.0), ("allreduce", 30.0), ("rest", 10.0)]
-    assert ("8", "optimiser", None, None, None) in figure.table.rows
     assert "100.0 ms" in texts(figure.svg)
     assert [each.notes for each in (figure, overlapping)] == [(), ("overlapping",)]
 
@@ -437,7 +425,6 @@ def test_any_numbers_and_any_names_make_a_figure(drawn):
     assert all(figure.svg for figure in found)
     for figure in (figure for figure in found if figure.svg):
         assert local(ElementTree.fromstring(figure.svg)) == "svg"  # well formed
-        assert len(figure.table.rows) == 2 * len(drawn)
 
 
 @given(st.lists(st.floats(-1e3, 1e3), max_size=12))
@@ -495,7 +482,7 @@ def test_summaries_become_series_by_everything_but_scale():
 
 
 def test_a_line_that_ended_early_says_so_behind_its_name():
-    points = (*(figures.Point(x=b, value=9.0 * b) for b in (16, 32)), figures.Point(x=64, value=None, state="OOM"))
+    points = (*(figures.Point(x=b, value=9.0 * b) for b in (16, 32)), figures.Point(x=64, value=None))
     swept = figures.Line(name="OneFlow", framework="oneflow", points=points, end="  (64: OOM)")
 
     figure = figures.lines(
@@ -503,4 +490,3 @@ def test_a_line_that_ended_early_says_so_behind_its_name():
     )
 
     assert "OneFlow  (64: OOM)" in texts(figure.svg)
-    assert [row[-1] for row in figure.table.rows] == ["", "", "OOM"]

@@ -113,12 +113,7 @@ def test_csv_and_summary_json_have_the_scores_and_what_the_rules_find(built):
     assert {"D17", "D24"} <= {finding["code"] for finding in found["findings"]}
 
 
-def test_panels_and_axes_are_named_in_the_language_of_the_reader(section):
-    english, chinese = (pages.rows(section.all("figure")[0].one("table"), language) for language in ("en", "zh-CN"))
-    assert {"Training: top-1 accuracy", "Validation: top-1 accuracy"} <= {row[0] for row in english}
-    assert {row[1] for row in english} == {"416", "1,664", "13,312"}
-    assert {row[0] for row in chinese} == {"验证 Top-1 准确率", "训练 Top-1 准确率", "训练损失"}
-
-    mixed, accuracy = (section.all("figure")[place].one("p", class_="fig-axes") for place in (0, 2))
+def test_axes_are_named_in_the_language_of_the_reader(section):
+    mixed, accuracy = (section.all("figure")[place].one("p", class_="fig-axes") for place in (0, 1))
     assert mixed.text("en") == "Vertical: value; a panel marked % is in per centHorizontal: epochs"
     assert accuracy.text("en") == "Vertical: value(%)Horizontal: epochs"

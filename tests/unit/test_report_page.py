@@ -236,8 +236,7 @@ def test_options_are_judged_where_nothing_else_differs_and_batch_sizes_up_to_the
     assert rows[2][6] == rows[2][7] == rows[2][-1] == GLYPHS["unsupported"]
 
     figure = next(each for each in page.one(id="variants").all("figure") if "batch size" in each.text("en"))
-    ours = [row for row in pages.rows(figure.one("table")) if row[0].startswith("PyTorch")]
-    assert [row[-1] for row in ours] == ["–", "–", "–", "OOM"]
+    assert "OOM)" in figure.text("en")
 
 
 def test_a_card_says_where_the_efficiency_of_a_framework_goes_in_all_its_settings(built):

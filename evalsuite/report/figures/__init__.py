@@ -12,7 +12,6 @@ from evalsuite.report.figures.data import (
     Line,
     Metric,
     Point,
-    Table,
     drawable,
     plain,
     series_of,

@@ -10,7 +10,6 @@ from evalsuite.core.model import Origin, Summary, by_key
 from evalsuite.report.figures.style import note_swatch
 
 Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]
-TableValue = str | float | int | bool | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +41,9 @@ class Point:
     value: float | None
     low: float | None = None
     high: float | None = None
-    n: int | None = None
     ref: str = ""  # the case id a mark leads to
     partial: bool = False
     origin: Origin | Literal["extrapolated"] = "measured"
-    state: str = ""  # what the table says in place of a value: "OOM"
 
     @property
     def shown(self) -> float:
@@ -89,20 +86,6 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """The exact data of a figure, unrounded. `refs[i]` is the case id of `rows[i]`."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[TableValue, ...], ...] = ()
-    refs: tuple[str, ...] = ()
-    units: tuple[str, ...] = ()  # one per column, "" where it has none
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "units", self.units or ("",) * len(self.columns))
-        object.__setattr__(self, "refs", self.refs or ("",) * len(self.rows))
-
-
-@dataclass(frozen=True, kw_only=True)
 class LegendEntry:
     """*label* is a proper name; where it is empty the page words *key*."""
 
@@ -123,7 +106,6 @@ class Figure:
 
     id: str
     svg: str | None
-    table: Table
     legend: tuple[LegendEntry, ...] = ()
     axes: tuple[Axis, ...] = ()
     notes: tuple[str, ...] = ()  # keys of what must be explained below: "partial", "cited", "ideal", …
@@ -167,7 +149,6 @@ def _point(summary: Summary, metric: Metric) -> Point:
         value=value,
         low=low,
         high=high,
-        n=summary.n,
         ref=summary.case.id,
         partial=summary.partial,
         origin=summary.origin,
@@ -215,38 +196,6 @@ def drawable(series: Sequence[Line]) -> tuple[Line, ...]:
         if points:
             kept.append(replace(line, points=tuple(sorted(points, key=lambda p: p.x))))
     return tuple(kept)
-
-
-def point_table(panels: Sequence[tuple[Label, str, Sequence[Line], Sequence[Line]]], x: str, value: str) -> Table:
-    """Of each panel (label, unit, its lines, those drawn): the drawn points come first, since marks count from them."""
-    rows: list[tuple[Label, str, Line, Point]] = []
-    for label, unit, given, drawn in panels:
-        shown = [(label, unit, line, point) for line in drawn for point in line.points]
-        known = {id(point) for *_, point in shown}
-        rows += [*shown, *((label, unit, s, p) for s in given for p in s.points if id(p) not in known)]
-    units = {unit for _, unit, *_ in rows} | {panels[0][1]} if panels else {""}
-    unit = units.pop() if len(units) == 1 else ""
-    columns: dict[str, list[TableValue]] = {
-        "panel": [plain(label) for label, *_ in rows],
-        "series": [plain(line.name) for *_, line, _ in rows],
-        x: [point.x for *_, point in rows],
-        value: [point.value for *_, point in rows],
-        **{name: [getattr(point, name) for *_, point in rows] for name in ("low", "high", "n")},
-        "origin": [point.origin for *_, point in rows],
-        "partial": [point.partial for *_, point in rows],
-        "status": [point.state for *_, point in rows],
-    }
-    plainly = {"origin": "measured", "partial": False, "status": "", "panel": ""}
-    always = ("series", x, value)
-    kept = [
-        name for name, of in columns.items() if name in always or any(v not in (None, plainly.get(name)) for v in of)
-    ]
-    return Table(
-        columns=tuple(kept),
-        units=tuple(unit if name in (value, "low", "high") else "" for name in kept),
-        rows=tuple(zip(*(columns[name] for name in kept), strict=True)),
-        refs=tuple(point.ref for *_, point in rows),
-    )
 
 
 def positive(value: float | None) -> TypeGuard[float]:

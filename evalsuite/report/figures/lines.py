@@ -19,7 +19,6 @@ from evalsuite.report.figures.data import (
     drawable,
     note_entry,
     point_notes,
-    point_table,
     positive,
 )
 from evalsuite.report.figures.shapes import Box, cores, row_chart, whiskers
@@ -72,16 +71,15 @@ def lines(
     value: str,
     x: str = "devices",
     x_unit: str = "",
-    tabled: int | None = None,
 ) -> Figure:
-    """*value* and *x* are the keys by which the page words the axes; the table has the first *tabled* panels."""
+    """*value* and *x* are the keys by which the page words the axes."""
     visible = [replace(panel, lines=drawable(panel.lines)) for panel in panels]
     visible = [panel for panel in visible if panel.lines]
     every = [line for panel in visible for line in panel.lines]
     drawn = [replace(panel, lines=as_drawn(panel.lines)) for panel in visible]
     far = any(panel.logarithmic for panel in visible)
     bent = any(panel.counted and not _from_0(panel) for panel in visible)
-    units = {panel.unit for panel in visible[:tabled]}
+    units = {panel.unit for panel in visible if panel.ideal != "each"}  # a speed-up stands beside its throughput
     entries = {line.framework: entry(line, look) for line in every} if len(drawn) > _COMPACT else {}
     notes = {
         "ideal": any(panel.share or panel.ideal != "none" for panel in drawn),
@@ -91,7 +89,6 @@ def lines(
     return Figure(
         id=id,
         svg=draw(_draw, id, look, drawn) if drawn else None,
-        table=point_table([(p.label, p.unit, p.lines, drawable(p.lines)) for p in panels[:tabled]], x, value),
         legend=(
             *entries.values(),
             *([LegendEntry(key="target", swatch=note_swatch("threshold"))] if aimed else []),
@@ -260,7 +257,6 @@ def bars(series: Sequence[Line], look: Look, *, id: str, value: str, unit: str) 
     return Figure(
         id=id,
         svg=draw(_draw_bars, id, look, as_drawn(visible), unit) if visible else None,
-        table=point_table([("", unit, series, visible)], "devices", value),
         axes=(Axis(key=value, unit=unit),),
         notes=point_notes(visible),
     )

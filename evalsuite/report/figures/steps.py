@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, plain, positive
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, positive
 from evalsuite.report.figures.shapes import field, outlines, row_chart
 from evalsuite.report.figures.sheet import WIDTH, Panel, Sheet, draw, text_width
 from evalsuite.report.figures.style import ROLES, note_swatch, phase_swatch
@@ -48,17 +48,9 @@ def phases(steps: Sequence[StepBar], *, id: str, unit: str = "ms") -> Figure:
     steps = tuple(step for step in steps if positive(step.total))
     keys = _phase_keys(steps)
     nested = list(dict.fromkeys(p.key for s in steps for p in s.phases if p.parent is not None))
-    rows = [(s, p.key, p.value, p.parent) for s in steps for p in s.phases]
-    rows += [(s, "rest", dict(s.parts)["rest"], None) for s in steps if "rest" in dict(s.parts)]
     return Figure(
         id=id,
         svg=draw(_phases, id, steps, unit) if steps else None,
-        table=Table(
-            columns=("case", "phase", "time", "share", "parent_phase"),
-            units=("", "", unit, "", ""),
-            rows=tuple((plain(s.label), k, v, None if v is None else v / s.total, parent) for s, k, v, parent in rows),
-            refs=tuple(s.ref for s, *_ in rows),
-        ),
         legend=(
             *(LegendEntry(key=key, hue=hue, swatch=phase_swatch(hue)) for key, hue in keys.items()),
             *(LegendEntry(key=key, swatch=note_swatch("nested")) for key in nested),

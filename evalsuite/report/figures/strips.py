@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, Table, finite, note_entry, plain
+from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, finite, note_entry, plain
 from evalsuite.report.figures.shapes import Box, field, outlines
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, text_width
 from evalsuite.report.figures.style import LEVELS, ROLES, scale_swatch
@@ -42,20 +42,10 @@ def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
     strips = tuple(strips)
     sampled = [strip for strip in strips if any(finite(v) for _, v in strip.samples)]
     span = _span(sampled)
-    grouped = ("resource", "run") if _grouped(strips) else ("resource",)
     missing = any(_cells(s)[1] or _uncovered(s, span) for s in sampled) or len(sampled) < len(strips)
     return Figure(
         id=id,
         svg=draw(_utilisation, id, strips, span) if sampled else None,
-        table=Table(
-            columns=(*grouped, "mean", "unit", "capacity", "samples"),
-            rows=tuple(
-                (*[plain(s.group)] * bool(plain(s.group)), plain(s.label), s.mean, s.unit, s.maximum, samples)
-                for s in strips
-                for samples in [sum(finite(value) for _, value in s.samples)]
-            ),
-            refs=tuple(s.ref for s in strips),
-        ),
         legend=(
             LegendEntry(key="capacity_share", label="0–100%", swatch=scale_swatch()),
             *((note_entry("window"), note_entry("warmup")) if any(s.window for s in strips) else ()),

@@ -156,7 +156,6 @@ def _environment(words: Words) -> templates.Environment:
         "phrase": lambda text: Phrase(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits,
-        "table_rows": captioned_figure.table_rows,
         "known": _known(words),
         "both": lambda zh, en: words.same({"zh": zh, "en": en}),
         "term": _term(words),

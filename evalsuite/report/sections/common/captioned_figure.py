@@ -1,27 +1,17 @@
-"""What all sections share of figures: a figure with its words, the rows of its table, a block's values as series."""
+"""What all sections share of figures: a figure with its words, a block's values as series."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.core.messages import dotted
-from evalsuite.core.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.figures import Figure, Look
 from evalsuite.report.figures.style import COLOURS
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-
-_RATES = ("items_per_s", "items_per_s_per_device", "off", "on", "before", "after", "value", "median")
-FORMS: dict[str, Form] = {
-    **dict.fromkeys(_RATES, numbers.throughput),
-    **dict.fromkeys(("speedup", "ideal", "ratio"), numbers.speedup),
-    **dict.fromkeys(("efficiency", "cv"), numbers.percent),
-}
-NOTHING = "–"  # a field that is meant to be empty, such as the status of a case that has a value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +20,6 @@ class CaptionedFigure:
     title: Text
     reading: tuple[Text, ...] = ()
     help: Text | None = None
-    labels: tuple[Rendered | str, ...] = ()
     tables: tuple[tuple[str, Rendered | str], ...] = ()  # (id, name) of tables of the page that hold its data
 
 
@@ -62,15 +51,6 @@ def setting(block: Block, words: Words) -> Text:
     return words(f"figures.block{'_strong' * block.strong}", batch=numbers.count(block.batch), **about)
 
 
-def median(summary: Summary | None) -> float | None:
-    return summary.items_per_s.value if summary else None
-
-
-def ends(summary: Summary | None) -> tuple[float, float] | None:
-    span = summary.items_per_s if summary else None
-    return (span.low, span.high) if span and span.low is not None and span.high is not None else None
-
-
 def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, object]:
     """For a title: the least and the greatest of *known*, numbers with the names of what they are of; {} of one."""
     if len(known) < 2:
@@ -81,30 +61,3 @@ def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, ob
 
 def panel_name(block: Block) -> str:
     return dotted(names.model(block.model), names.precision(block.precision), block.short_batch)
-
-
-def table_rows(drawn: CaptionedFigure) -> Sequence[tuple[str, Sequence[tuple[object, object]]]]:
-    """The rows of a figure's table as (anchor of the case, [(what is printed, raw value)])."""
-    columns, rows = drawn.figure.table.columns, drawn.figure.table.rows
-    forms = [_form(column, columns) for column in columns]
-    labels = drawn.labels or [None] * len(rows)
-    return [
-        (ref, [(label, "") if label and not place else _shown(forms[place], value) for place, value in enumerate(row)])
-        for ref, row, label in zip(drawn.figure.table.refs, rows, labels, strict=True)
-    ]
-
-
-def _form(column: str, columns: Sequence[str]) -> Form:
-    if column in ("low", "high"):
-        return next((FORMS[other] for other in columns if other in FORMS), numbers.plain)
-    return FORMS.get(column, numbers.plain)
-
-
-def _shown(form: Form, value: object) -> tuple[str, object]:
-    if value is None:
-        return GLYPHS["missing"], None
-    if isinstance(value, bool):
-        return ("✓" if value else "–"), int(value)
-    if isinstance(value, float):
-        return form(value).text, value
-    return names.visible(value) or NOTHING, value

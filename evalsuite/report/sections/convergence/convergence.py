@@ -250,11 +250,8 @@ def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | N
         return None
     look = figures.look(keys)
     figure = figures.lines(panels, look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}", value="value", x="epoch")
-    said = [words(f"scores.{split}_{metric}") for split, metric in table.metrics]
-    names_of = {figures.plain(label(text)): text for text in said}
     return CaptionedFigure(
         figure=figure,
-        labels=tuple(names_of[str(row[0])] for row in figure.table.rows),
         title=_title(table, column, ours, keys, words),
         help=words("convergence.see"),
         reading=(setting(block, words), *[words("convergence.see_target")] * any(panel.target for panel in panels)),

@@ -76,10 +76,6 @@ def draw_timelines(shown: Sequence[Shown], block: Block, words: Words) -> Captio
             *((words("figures.timeline_silent", resources=words.listed(silent)),) if silent else ()),
         ),
         help=words("figures.timeline_see"),
-        labels=tuple(
-            words.same(name if isinstance(name, str) else vars(name))
-            for name in (strip.group or strip.label for strip in strips)
-        ),
     )
 
 

@@ -11,7 +11,7 @@ from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, ends, label, low_and_high, median
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.convergence import convergence
 from evalsuite.report.text import names, numbers, options
@@ -288,16 +288,14 @@ def _draw_growth(
 
 
 def _line(book: Book, option: str, name: Rendered, line: Sequence[Case]) -> figures.Line:
-    points = []
+    points, lost = [], [f"{_size(option, case):,.0f}" for case in line if book.state(case) == "oom"]
     for case in line:
-        summary, state = book.valid_of.get(case.id), cells.throughput_cell(book, case).state
-        (low, high), ref = ends(summary) or (None, None), names.case_anchor(case)
-        said = "OOM" if state == "oom" else ""
-        points.append(
-            figures.Point(x=_size(option, case), value=median(summary), low=low, high=high, ref=ref, state=said)
-        )
-    lost = min((f"{point.x:,.0f}" for point in points if point.state), default="", key=len)
-    end = f"  ({lost}: OOM)" if lost else ""
+        if summary := book.valid_of.get(case.id):
+            value, ref = summary.items_per_s, names.case_anchor(case)
+            points.append(
+                figures.Point(x=_size(option, case), value=value.value, low=value.low, high=value.high, ref=ref)
+            )
+    end = f"  ({min(lost, key=len)}: OOM)" if lost else ""
     return figures.Line(name=label(name), framework=line[0].framework, points=tuple(points), end=end)
 
 

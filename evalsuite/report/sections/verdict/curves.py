@@ -70,7 +70,7 @@ def _draw(
     else:
         panel = figures.LinePanel(lines=whole, unit=unit, ideal="proportional", logarithmic=far)
         panels = (panel, replace(panel, lines=gains, unit="x", ideal="each"))
-        figure = figures.lines(panels, look, id=id, value="items_per_s", tabled=1)
+        figure = figures.lines(panels, look, id=id, value="items_per_s")
     return CaptionedFigure(
         figure=figure,
         title=words("figures.curves", model=asked[0].model, setting_text=asked[0].setting),
