@@ -31,14 +31,14 @@ def run(arguments: argparse.Namespace) -> int:
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
-    asked = log_import.SaidOfLogs(user=user, found_by=found_by, common=common, amend=arguments.amend)
+    asked = log_import.SaidOfLogs(user=user, found_by=found_by, common=common)
     importer = log_import.Importer(into, asked, dialects, facts.printed_precision)
     for path in arguments.paths:
         if _is_table(path):
             table = published_tables.read(path)
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
-            results += published_figures.cite_table(table, into, user, dialects, common=common, amend=arguments.amend)
+            results += published_figures.cite_table(table, into, user, dialects, common=common)
         else:
             results += importer.logs(path)
     if not results:

@@ -187,7 +187,6 @@ class RunCommand(Document):
     imported: tuple[Source, ...] | None = None
     printed: PrintedBeside | None = None
     stated: Mapping[str, str] | None = None  # facts given at import
-    corrected: Mapping[str, str] | None = None  # facts before a later import corrected them
     figure: CitedFigure | None = None
     campaign: CampaignPlace | None = None
 

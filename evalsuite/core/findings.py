@@ -573,10 +573,6 @@ class OwnCriteria(Finding, code="own_criteria", severity="note"):
     differences: Quote  # "C1 30 % (80 %), no C2"
 
 
-class FactsAmended(Finding, code="facts_amended", severity="flag", grounds="disputed"):
-    facts: Quote  # "batch 128 → 256"
-
-
 class NotRecorded(Finding, code="not_recorded", severity="note"):
     cases: Count
     facts: tuple[FactName, ...]

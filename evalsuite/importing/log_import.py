@@ -45,7 +45,6 @@ class SaidOfLogs:
     user: Mapping[str, str]  # --set
     found_by: "re.Pattern[str] | None" = None
     common: Collection[str] = ()  # the names of those facts that hold for the whole campaign
-    amend: bool = False  # corrects what an earlier import of the same bytes stated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +108,7 @@ class Importer:
             device = sampled.device(folder)
             said.append((user_facts.RECORDS, {"nodes": str(len(folder.agents()))}))
             said.append((user_facts.CASE_FILE, campaign_facts.read(folder.path)))
-        facts = user_facts.merge_facts(*said, amend=self._asked.amend)
+        facts = user_facts.merge_facts(*said)
         return {"device": device, **facts} if device else facts
 
     def _imported(self, members: Sequence[_Member]) -> Imported:
@@ -121,41 +120,19 @@ class Importer:
         there = self._there.get(content)
         try:
             if there is not None:
-                return self._again(members, there)
+                return compare_facts(path, there, members[0].facts)
             made = self._import_run(members, members[0].facts)
         except ValueError as error:
             return Imported(source=path, run=None, status="skipped", reason=message_of(error))
         self._new[content] = _source(members[0])
         return made
 
-    def _again(self, members: Sequence[_Member], there: RunFolder) -> Imported:
-        source, known = str(_source(members[0])), there.command()
-        before, said = dict(known.stated or {}), user_facts.recorded_facts(members[0].facts)
-        changed = changes(known, said)
-        if not changed:
-            return Imported(source=source, run=there.run().id, status="already there")
-        if not self._asked.amend:
-            return Imported(source=source, run=None, status="skipped", reason=explain_difference(there, changed, said))
-        if "device" in said:
-            before.pop("device_model", None)
-        facts = {**before, **said, **{k: v for k, v in members[0].facts.items() if k in ("repeat", "rank")}}
-        if "device_model" in facts:
-            facts["device"] = facts.pop("device_model")
-        facts.pop("framework_version", None)
-        corrected = {**(known.corrected or {}), **changed}
-        return self._import_run(members, facts, corrected=corrected, instead_of=there)
-
     def _import_run(
         self,
         members: Sequence[_Member],
         facts: Facts,
-        *,
-        corrected: Mapping[str, str] | None = None,
-        instead_of: RunFolder | None = None,
     ) -> Imported:
         case, known = self._case(members[0], facts)
-        if instead_of is not None:
-            self._into.set_aside(instead_of)
         repeat = user_facts.whole_number(facts, "repeat")
         for number in itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count()):
             run = Run(case=case, repeat=number)
@@ -163,7 +140,7 @@ class Importer:
                 if folder is None:
                     continue
                 try:
-                    self._fill(folder, members, known, user_facts.recorded_facts(facts), corrected)
+                    self._fill(folder, members, known, user_facts.recorded_facts(facts))
                 except OSError as error:
                     raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
                 logs = folder.logs()
@@ -217,7 +194,6 @@ class Importer:
         members: Sequence[_Member],
         known: reading.Reading,
         said: Facts,
-        corrected: Mapping[str, str] | None,
     ) -> None:
         for member in members:
             place = folder.log_path(HOST, user_facts.whole_number(member.facts, "rank"))
@@ -232,7 +208,7 @@ class Importer:
         each = user_facts.whole_number(said, "steps_per_report")
         recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each, shape=said.get("shape"))
         started = next((agent.command for agent in folder.agents().values() if agent.command), ())
-        folder.write_command(replace(made, command=started, recipe=recipe, stated=said, corrected=corrected))
+        folder.write_command(replace(made, command=started, recipe=recipe, stated=said))
         ended = sampled.outcome(folder) if members[0].folder else None
         folder.write_outcome(ended or Outcome(status="completed", reason="", origin="imported"))
 
@@ -254,14 +230,18 @@ def _files(root: Path) -> list[Path]:
     return [root.parent if is_recording(root.parent) else root]
 
 
-def changes(known: RunCommand, said: Mapping[str, str]) -> Facts:
-    before = known.stated or {}
-    return {name: before.get(name, "not said") for name, value in said.items() if before.get(name) != value}
-
-
-def explain_difference(there: RunFolder, changed: Mapping[str, str], said: Mapping[str, str]) -> str:
-    told = ", ".join(f'{name} "{said[name]}" (recorded: {before})' for name, before in sorted(changed.items()))
-    return Message("importing.same_bytes_amend", run=there.run().id, facts=told)
+def compare_facts(source: str, there: RunFolder, facts: Facts) -> Imported:
+    """Of bytes that were imported before: already there, or skipped where *facts* are others than those stated then."""
+    before, said = there.command().stated or {}, user_facts.recorded_facts(facts)
+    changed = [
+        f'{name} "{value}" (recorded: {before.get(name, "not said")})'
+        for name, value in sorted(said.items())
+        if before.get(name) != value
+    ]
+    if not changed:
+        return Imported(source=source, run=there.run().id, status="already there")
+    reason = Message("importing.same_bytes_differ", run=there.run().id, facts=", ".join(changed))
+    return Imported(source=source, run=None, status="skipped", reason=reason)
 
 
 def contents(store: Store) -> dict[Content, RunFolder]:

@@ -23,7 +23,7 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run, by_key
 from evalsuite.importing import published_tables, user_facts
-from evalsuite.importing.log_import import HOST, Content, Imported, changes, command, contents, explain_difference
+from evalsuite.importing.log_import import HOST, Content, Imported, command, compare_facts, contents
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import reading
@@ -86,9 +86,8 @@ def cite_table(
     dialects: Mapping[str, Dialect],
     *,
     common: Collection[str] = (),
-    amend: bool = False,
 ) -> Iterator[Imported]:
-    """An answer for each row of *table*, in their order. *amend*: corrects an earlier import of the same rows."""
+    """An answer for each row of *table*, in their order."""
     results: dict[int, Imported] = {}
     figures: list[_Figure] = []
     numbered: dict[object, _Figure] = {}
@@ -112,7 +111,7 @@ def cite_table(
             continue
         figures.append(figure)
     series = by_key((_series(figure), figure) for figure in figures if figure.kind != "run")
-    to = _To(store=into, dialects=dialects, series=series, amend=amend, there=contents(into))
+    to = _To(store=into, dialects=dialects, series=series, there=contents(into))
     for case, members in _by_case(figures):
         for cited in _runs_of(case, members):
             made = _import_figure(cited, to)
@@ -268,7 +267,6 @@ class _To:
     store: Store
     dialects: Mapping[str, Dialect]
     series: Mapping[tuple[Case, str], Sequence[_Figure]]
-    amend: bool
     there: Mapping[Content, RunFolder]  # by their bytes
 
 
@@ -277,17 +275,10 @@ def _import_figure(cited: _Cited, to: _To) -> Imported:
     there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(cited.members))
     if there is None or not there.finished:
         return _write_figure(cited, to)
-    known, said = there.command(), user_facts.recorded_facts(first.facts)
-    changed = changes(known, said)
-    if not changed:
-        return Imported(source=first.where, run=there.run().id, status="already there")
-    if not to.amend:
-        return Imported(source=first.where, run=None, status="skipped", reason=explain_difference(there, changed, said))
-    to.store.set_aside(there)
-    return _write_figure(cited, to, corrected={**(known.corrected or {}), **changed})
+    return compare_facts(first.where, there, first.facts)
 
 
-def _write_figure(cited: _Cited, to: _To, corrected: Mapping[str, str] | None = None) -> Imported:
+def _write_figure(cited: _Cited, to: _To) -> Imported:
     first, dialect = cited.first, f"cited_{cited.first.items}"
     for case in _cases(cited):
         run = Run(case=case, repeat=cited.repeat)
@@ -298,7 +289,7 @@ def _write_figure(cited: _Cited, to: _To, corrected: Mapping[str, str] | None = 
             if folder is None:
                 continue  # another figure is no repeat
             try:
-                _fill(folder, cited, to, corrected)
+                _fill(folder, cited, to)
             except OSError as error:
                 raise EvalsuiteError.of("importing.row_failed", path=folder.path, error=error) from error
             logs = folder.logs()
@@ -335,13 +326,13 @@ def _text(first: _Figure) -> bytes:
     return f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
 
 
-def _fill(folder: RunFolder, cited: _Cited, to: _To, corrected: Mapping[str, str] | None) -> None:
+def _fill(folder: RunFolder, cited: _Cited, to: _To) -> None:
     first = cited.first
     path = folder.log_path(HOST)
     path.write_bytes(_text(first))
     sources = [Source(path=member.where, sha256=files.sha256(path)) for member in cited.members]
     made = command(to.dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
-    folder.write_command(replace(_describe(made, cited, to.series.get(_series(first), ())), corrected=corrected))
+    folder.write_command(_describe(made, cited, to.series.get(_series(first), ())))
     folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
 
 

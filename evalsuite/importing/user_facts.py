@@ -88,15 +88,15 @@ def campaign_facts(file: Path) -> Facts:
     return stated(texts.items(), file)
 
 
-def merge_facts(*said: tuple[str, Mapping[str, str]], amend: bool = False) -> Facts:
-    """Of contradicting (who, what) the first wins if *amend*, else ValueError with both."""
+def merge_facts(*said: tuple[str, Mapping[str, str]]) -> Facts:
+    """Raises ValueError with both of contradicting (who, what)."""
     merged: dict[str, tuple[str, str]] = {}
     for who, facts in said:
         for word, value in facts.items():
             name = vocabulary.OTHER_NAMES.get(word, word)
             first, known = merged.setdefault(name, (who, value))
             same = known.lower() == value.lower() or (whole(known) is not None and whole(known) == whole(value))
-            if not amend and not same:
+            if not same:
                 raise ValueError(
                     Message("importing.contradict", name=name, first=first, known=known, who=who, value=value)
                 )

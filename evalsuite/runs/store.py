@@ -3,8 +3,7 @@
 `runs/<case>/r<repeat>/` holds `case.json`, `command.json`, for each host `environment.<host>.json`,
 `samples.<host>.columns` (`.jsonl` until the agent ends), `log.<host>.txt` byte for byte (`log.<host>.r<rank>.txt`
 where a node has several processes) and `arrivals.<host>.csv`, and last `outcome.json`: the run has finished.
-A finished run is never edited. An interrupted one is moved aside; one that an import corrected lies beside its
-place as `amended-r<repeat>-<k>`.
+A finished run is never edited. An interrupted one is moved aside.
 """
 
 import contextlib
@@ -336,7 +335,7 @@ class Store:
         folder.path.mkdir()
         folder.write_case(run)
 
-    def set_aside(self, folder: RunFolder, why: str = "amended") -> Path:
+    def set_aside(self, folder: RunFolder, why: str) -> Path:
         try:
             return folder.path.rename(_new_name(folder.path, f"{why}-{folder.path.name}-"))
         except OSError as error:

@@ -47,7 +47,6 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 
 HOUSE = Places()  # where dialects are found: only the built-in ones
 FIRST_LOSSES = 3
-COUNTED = ("batch", "devices", "gpus", "nodes", "scope")  # facts of an import that its value rests on
 
 
 def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
@@ -109,7 +108,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *(*_of_end(outcome, well, read), *_last_batch(run.case, read, throughput, data)),
-        *(*facts.disagreements(stated), *_amended(command), *plausibility.by_nccl(run.case, environments, read)),
+        *(*facts.disagreements(stated), *plausibility.by_nccl(run.case, environments, read)),
         *_balance(outcome, throughput, read.steps, records),
     )
     return Measurement(
@@ -146,13 +145,6 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
 
 def _campaign(command: RunCommand) -> str | None:
     return command.campaign.id if command.campaign else (command.stated or {}).get("campaign")
-
-
-def _amended(command: RunCommand) -> Iterator[Finding]:
-    now, before = command.stated or {}, command.corrected or {}
-    changed = [f"{name} {before[name]} → {now.get(name, '-')}" for name in COUNTED if name in before]
-    if changed:
-        yield findings.FactsAmended(facts=", ".join(changed))
 
 
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:

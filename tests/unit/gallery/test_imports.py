@@ -13,7 +13,7 @@ from evalsuite.cli import main
 from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.findings import EpochWindow, FactsAmended, NotRecorded
+from evalsuite.core.findings import EpochWindow, NotRecorded
 from evalsuite.importing import published_tables, user_facts, vocabulary
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness
@@ -238,61 +238,26 @@ class TestWhatIsSaid:
         assert {case.option("backend") for case in cases} == {"nccl"}
         assert {folder.command().stated["device_model"] for folder in bring.store.finished()} == kinds.keys()
 
-    def test_a_campaign_makes_no_other_case_and_is_corrected_only_where_that_is_asked_for(self, bring):
-        def campaigns():
-            return {measurement(folder).campaign for folder in bring.store.finished()}
+    def test_a_campaign_makes_no_other_case_and_is_not_stated_afterwards(self, bring):
+        bring(f"{BY_PATH} --set campaign=tuesday", THREE)
+        _, (answer, *_), _ = bring(f"{BY_PATH} --set campaign=friday")
 
-        bring(BY_PATH, THREE)
-        before, cases = campaigns(), {folder.run().id for folder in bring.store.finished()}
-        _, (answer, *_), _ = bring(f"{BY_PATH} --set campaign=tuesday")
-        unasked = campaigns()
-        bring(f"{BY_PATH} --set campaign=tuesday --amend")
+        assert {measurement(folder).campaign for folder in bring.store.finished()} == {"tuesday"}
+        assert 'campaign "friday" (recorded: tuesday)' in answer["reason"]
+        assert "tuesday" not in "".join(folder.run().case.id for folder in bring.store.finished())
 
-        assert (before, unasked, campaigns()) == ({None}, {None}, {"tuesday"})
-        assert 'campaign "tuesday" (recorded: not said)' in answer["reason"]
-        assert {folder.run().id for folder in bring.store.finished()} == cases
+
+def test_what_the_log_contradicts_is_not_imported(bring):
+    """contradicts_log"""
+    code, (answer,), _ = bring(f"b.log {RESNET} --set batch=16", {"b.log": log(before=REFERENCE)})
+
+    assert code == USAGE and answer["reason"].startswith("batch is said to be 16, and the log says 32")
 
 
 @pytest.mark.parametrize("text", ["logs/*.log", "{batch}/{batch}.log"])
 def test_a_pattern_that_says_nothing_or_twice_is_refused(text):
     with pytest.raises(EvalsuiteError, match="the placeholders are"):
         user_facts.pattern(text)
-
-
-class TestCorrections:
-    def test_amend_corrects_facts_and_keeps_the_old(self, bring):
-        bring(f"a.log {WHAT}", logs("a.log"))
-
-        code, _, _ = bring(f"a.log {FEW} --set batch=32 --amend")
-
-        folder = only(bring.store)
-        (aside,) = bring.store.root.glob("*/amended-r0-1")
-        assert (code, folder.run().case.batch_per_device) == (DONE, 32)
-        assert folder.command().corrected == {"batch": "64"}
-        (amended,) = [finding.facts for finding in measurement(folder).findings if isinstance(finding, FactsAmended)]
-        assert amended == "batch 64 → 32"
-        assert (aside / "outcome.json").is_file()
-
-    def test_amend_wins_over_a_path_and_not_over_the_log(self, bring):
-        wins, _, _ = bring(
-            f"b64.log {RESNET} --pattern b{{batch}}.log --amend --set batch=32", {"b64.log": log(before=REFERENCE)}
-        )
-        loses, (answer,), _ = bring(f"b64.log {RESNET} --set batch=16 --amend")
-
-        assert (wins, loses) == (DONE, USAGE)
-        assert answer["reason"].startswith("batch is said to be 16, and the log says 32")
-        assert only(bring.store).run().case.batch_per_device == 32
-
-    def test_rows_of_a_table_are_corrected_alike(self, bring):
-        bring("table.csv", table("pytorch,resnet50,1,8,64,,100,images/s"))
-
-        told, (answer,), _ = bring("table.csv --set precision=bf16")
-        amended, _, _ = bring("table.csv --set precision=bf16 --amend")
-
-        command = only(bring.store).command()
-        assert (told, amended) == (USAGE, DONE)
-        assert 'precision "bf16" (recorded: not said)' in answer["reason"]
-        assert (command.stated["precision"], command.corrected) == ("bf16", {"precision": "not said"})
 
 
 DALI = """framework,model,nodes,gpus_per_node,total_gpus,batch_size_per_gpu,precision,xla,features,throughput,unit
@@ -458,7 +423,7 @@ class TestFactsOfACampaign:
         said = page.one("main").text("en")
         assert "official training scripts" not in said and "no container" not in said
         assert "Of their scripts only what these state is known." in said
-        assert said.count("evalsuite import … --facts FILE --amend") == 1
+        assert said.count("evalsuite import … --facts FILE --runs DIR") == 1
 
     def test_others_are_refused_and_so_is_a_file_that_was_edited(self, bring, tmp_path):
         bring(f"a.log --facts facts.toml {WHAT}", {"facts.toml": self.FACTS} | logs("a.log"))

@@ -81,19 +81,6 @@ def test_a_base_of_one_machine_and_a_scale_of_another_decide_nothing(bring, tmp_
     assert any(isinstance(finding, SeveralEnvironments) for finding in evaluate(bring.store).findings)
 
 
-def test_a_machine_is_amended_and_what_was_said_first_stays_visible(bring, tmp_path):
-    where = [logs(tmp_path, s1x1=0.5) / "dgx-a", "--pattern", "{nodes}n{gpus}g/{any}.log"]
-    bring(*where, "--set", "machine=dgx-b")
-
-    _, answers, _ = bring(*where, "--set", "machine=dgx-a")
-    assert 'machine "dgx-a" (recorded: dgx-b)' in answers[0]["reason"]
-
-    bring(*where, "--set", "machine=dgx-a", "--amend")
-    commands = [folder.command() for folder in bring.store.finished()]
-    assert {(command.stated["machine"], command.corrected["machine"]) for command in commands} == {("dgx-a", "dgx-b")}
-    assert {str(run.environment) for row in evaluate(bring.store).summaries for run in row.measurements} == {"dgx-a"}
-
-
 @pytest.mark.parametrize(("name", "told"), [("other", '"other", and the path says "dgx-a"')])
 def test_a_machine_said_twice_and_differently_or_without_a_name_is_refused(bring, tmp_path, name, told):
     code, answers, said = bring(logs(tmp_path / "logs", s1x1=0.5), *PATTERN, "--set", f"machine={name}")
