@@ -36,7 +36,6 @@ def has_display(variables: Mapping[str, str], system: str) -> bool:
 
 def main() -> None:
     from evalsuite import report
-    from evalsuite.commands.printing.terminal import copy_command
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=HOUSE / "demo")
@@ -44,8 +43,6 @@ def main() -> None:
     page = report.build(recorded(), out)[0].resolve()
     opened = has_display(os.environ, sys.platform) and webbrowser.open(page.as_uri())
     print(f"{'opened' if opened else 'open this in a browser'}: {page.as_uri()}")
-    if command := copy_command(page):
-        print(f"over ssh, first on your own machine: {command}")
 
 
 if __name__ == "__main__":

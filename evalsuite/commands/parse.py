@@ -74,8 +74,7 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
     from evalsuite.logs.text.logfile import Unreadable
 
     try:
-        with terminal.bar(_size(log), worth_it=_size(log) >= terminal.WORTH_A_BAR_BYTES) as bar:
-            show = bar.show if bar else None
+        with terminal.bar(_size(log), worth_it=_size(log) >= terminal.WORTH_A_BAR_BYTES) as show:
             read = explained(log, dialects, arguments.said["dialect"], every=arguments.json, watcher=show)
     except Unreadable as error:
         raise EvalsuiteError.of("commands.log_unread", path=log, error=error) from error
@@ -148,12 +147,12 @@ def read_path(
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     sizes = [_size(path) for path in paths]
     whole, done, read_rows = sum(sizes), 0, []
-    with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as bar:
+    with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as show:
         rows = processes.shared(read, paths, i18n.make_ready, worth=whole >= WORTH_FORKING_BYTES)
         for path, size, row in zip(paths, sizes, rows, strict=True):
             done += size
-            if bar:
-                bar.show(done, log_table.printable(Path(path.name)))
+            if show:
+                show(done, log_table.printable(Path(path.name)))
             read_rows.append(row)
         return read_rows
 

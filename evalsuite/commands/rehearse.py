@@ -77,7 +77,7 @@ def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) 
 
         def tick(run: Run, seconds: float) -> None:
             if shown:
-                shown.show(place - 1, f"{run.case.framework}/{run.case.recipe} {run.case.scale} · {seconds:.0f} s")
+                shown(place - 1, f"{run.case.framework}/{run.case.recipe} {run.case.scale} · {seconds:.0f} s")
 
         for place, ((framework, name), how) in enumerate(asked.items(), 1):
             note(say("rehearse.began", place=place, recipes=len(asked), recipe=f"{framework}/{name}"))

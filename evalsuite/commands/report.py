@@ -13,7 +13,7 @@ from evalsuite.commands import certificate, checks
 from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n, summary_table
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import copy_command, line, note
+from evalsuite.commands.printing.terminal import line, note
 from evalsuite.core import findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
@@ -218,8 +218,6 @@ def write(
     for path in written:
         size = path.stat().st_size
         note(say("report.written", path=path, size=f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"))
-    if command := copy_command(written[0]):
-        note(say("report.over_ssh", command=command))
     return evaluation
 
 

@@ -6,7 +6,6 @@ import subprocess
 import pytest
 import synthetic
 
-from evalsuite.commands.printing.terminal import copy_command
 from evalsuite.core import paths
 from tests import sources
 from tools import demo
@@ -38,10 +37,6 @@ def test_without_a_display_the_path_is_said(tmp_path, monkeypatch, capsys):
     page = tmp_path / "report.html"
 
     assert capsys.readouterr().out == f"open this in a browser: {page.as_uri()}\n"
-    here = {"SSH_CONNECTION": "10.0.0.1 55022 fe80::7 22", "USER": "ann"}
-    assert copy_command(tmp_path / "a b", here) == f"scp 'ann@[fe80::7]:{tmp_path}/a b' ."
-    assert copy_command(page, {"SSH_CONNECTION": "10.0.0.1 55022 10.0.0.7 22"}) == f"scp 10.0.0.7:{page} ."
-    assert copy_command(page, {**here, "DISPLAY": ":10"}) is None and copy_command(page, {}) is None
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")

@@ -14,8 +14,8 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
 from evalsuite.report.sections.verdict import matrix
 from evalsuite.report.sections.verdict.matrix import Standings
-from evalsuite.report.text import findings, names, numbers, options, words
-from evalsuite.results.compare.decisions import flags, ranking_scopes
+from evalsuite.report.text import findings, names, numbers, words
+from evalsuite.results.compare.decisions import flags
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "range", "valid", "speedup", "efficiency")
 COLUMNS, TITLED = (*LEFT, *RIGHT), ("model", "precision")  # these stand in the title where all rows share them
@@ -73,36 +73,23 @@ def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words
 
 
 def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
-    """Case id → its framework and what tells it from others of its model: script and options or, where variants of
-    one framework are ranked, the variant. Batch, steps and cores are shown only where rows would else be alike."""
-    names = {
-        case.id: name
-        for model in dict.fromkeys(case.model for case in cases)
-        for case, name in _name_cases([case for case in cases if case.model == model], language)
-    }
+    """Case id → its framework, and the script and options that tell it from others of its model.
+
+    Batch, steps and cores are shown only where rows would else be alike.
+    """
+    spoken, names_of = words.read((language,)), {}
+    for model in dict.fromkeys(case.model for case in cases):
+        alike = [case for case in cases if case.model == model]
+        told = blocks.distinctions(alike)
+        for case in alike:
+            script = [case.recipe] if told[case.id].recipe is None and case.kind == "official" else []
+            own = (each.plain(language) for each in told[case.id].names(spoken))
+            names_of[case.id] = names.visible(" · ".join([names.framework(case.framework), *script, *own]))
     for more in APART:
-        rows = Counter((names[case.id], *_where(case)) for case in cases)
-        twins = [case for case in cases if rows[names[case.id], *_where(case)] > 1]
-        names |= {case.id: " · ".join([names[case.id], *more(case)]) for case in twins}
-    return names
-
-
-def _name_cases(cases: Sequence[Case], language: str) -> list[tuple[Case, str]]:
-    spoken = words.read((language,))
-    scope, told = ranking_scopes(cases)[cases[0].model], blocks.distinctions(cases)
-    named = []
-    for case in cases:
-        parts = [names.framework(case.framework)]
-        if scope.among == "variants":
-            parts.append(options.candidate_name(scope.candidate(case), scope, spoken).plain(language))
-            beside = [pair for pair in told[case.id].options if pair[0] not in scope.names]
-            parts += [options.option(*pair, spoken).plain(language) for pair in beside]
-        else:
-            if told[case.id].recipe is None and case.kind == "official":
-                parts.append(case.recipe)  # an official script, which the page names next to its model
-            parts += [each.plain(language) for each in told[case.id].names(spoken)]
-        named.append((case, names.visible(" · ".join(parts))))
-    return named
+        rows = Counter((names_of[case.id], *_where(case)) for case in cases)
+        twins = [case for case in cases if rows[names_of[case.id], *_where(case)] > 1]
+        names_of |= {case.id: " · ".join([names_of[case.id], *more(case)]) for case in twins}
+    return names_of
 
 
 def _where(case: Case) -> tuple[str, str, str]:

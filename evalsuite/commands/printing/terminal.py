@@ -3,26 +3,23 @@
 import json
 import os
 import re
-import shlex
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.core.errors import for_terminal
-from evalsuite.core.model import Case, Finding, Measurement, Run
+from evalsuite.core.model import Finding, Measurement, Run
 from evalsuite.logs.formatting import rate
 
 if TYPE_CHECKING:
-    from rich import progress as rich_progress
     from rich.console import Console
 
     from evalsuite.plan.estimate import Estimate
 
+ShowDone = Callable[..., None]  # how much is done, and what of
 MOST_LAID_OUT = 1000  # rows of a table
 ROOMY = 100  # characters of a window: in a narrower one two spaces part the columns of a table
 WORTH_A_BAR_BYTES = 8 << 20  # less is read before a bar could be seen
@@ -51,16 +48,6 @@ def print_json(facts: object, **settings: Any) -> None:
     print(json.dumps(facts, indent=1, ensure_ascii=False, **settings))
 
 
-def copy_command(file: Path, variables: Mapping[str, str] = os.environ) -> str | None:
-    """What fetches *file* onto the machine that the user sits at; None where that is this one."""
-    ends = variables.get("SSH_CONNECTION", "").split()  # theirs and its port, ours and its port
-    if len(ends) != 4 or variables.get("DISPLAY"):
-        return None
-    host = f"[{ends[2]}]" if ":" in ends[2] else ends[2]
-    source = "@".join(filter(None, (variables.get("USER"), host)))
-    return f"scp {shlex.quote(f'{source}:{file.resolve()}')} ."
-
-
 def is_output_lost() -> bool:
     files = (getattr(stream, "buffer", None) for stream in (sys.stdout, sys.stderr))
     return any(getattr(getattr(file, "raw", None), "lost", False) for file in files)
@@ -80,29 +67,15 @@ def line(text: str) -> None:
     print(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"))
 
 
-def script(case: Case, *, several: bool = False) -> str:
-    """Framework, recipe (unless it is our reference workload) and options.
-
-    *several*: of the same framework and model there is another script too, so that each is named.
-    """
-    alone = case.kind == "reference" and not several
-    name = case.framework if alone else f"{case.framework}/{case.recipe}"
-    return " ".join([name, *(f"{option}={value}" for option, value in case.options if option not in SIZES)])
-
-
-def label(run: Run, model: bool = False, several: bool = False) -> str:
-    """Framework, scale, precision, batch and repeat of *run*; with its *model* where runs of several are shown.
-
-    *several*: its framework has more than one script of the model.
-    """
-    name = script(run.case, several=several)
-    precision = run.case.precision + (" XLA" if run.case.xla else "")
+def label(run: Run) -> str:
+    case = run.case
+    options = (f"{option}={value}" for option, value in case.options if option not in SIZES)
     return say(
         "run.label",
-        script=f"{name} {run.case.model}" if model else name,
-        scale=run.case.scale,
-        precision=precision,
-        batch=run.case.batch_per_device,
+        script=" ".join([f"{case.framework}/{case.recipe}", *options, case.model]),
+        scale=case.scale,
+        precision=case.precision + (" XLA" if case.xla else ""),
+        batch=case.batch_per_device,
         repeat=run.repeat + 1,
     )
 
@@ -123,25 +96,12 @@ def result(measurement: Measurement) -> str:
     return say("run.without", status=i18n.status(measurement.status), reason=i18n.worded(measurement.reason))
 
 
-class Bar:
-    """It has no thread: forking is safe while it shows."""
-
-    def __init__(self, bar: "rich_progress.Progress", total: float) -> None:
-        self._bar, self._task = bar, bar.add_task("", total=total)
-
-    def show(self, done: float, text: str = "") -> None:
-        self._bar.update(self._task, completed=done, description=text, refresh=True)
-
-    def set_total(self, total: float) -> None:
-        self._bar.update(self._task, total=total)
-
-    def print_above(self, text: str) -> None:
-        self._bar.console.print(text, highlight=False, markup=False)
-
-
 @contextmanager
-def bar(total: float, *, worth_it: bool = True) -> Iterator[Bar | None]:
-    """A bar on standard error; None where that is no terminal, or the work is not *worth_it*."""
+def bar(total: float, *, worth_it: bool = True) -> Iterator[ShowDone | None]:
+    """What shows how much is done, on standard error; None where that is no terminal, or the work is not *worth_it*.
+
+    It has no thread: forking is safe while it shows.
+    """
     if not worth_it or not sys.stderr.isatty():
         yield None
         return
@@ -149,41 +109,43 @@ def bar(total: float, *, worth_it: bool = True) -> Iterator[Bar | None]:
 
     columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=_console(stderr=True), transient=True, auto_refresh=False) as shown:
-        yield Bar(shown, total)
+        task = shown.add_task("", total=total)
+
+        def show(done: float, text: str = "", *, of: float = total, above: str = "") -> None:
+            if above:
+                shown.console.print(above, highlight=False, markup=False)
+            shown.update(task, completed=done, total=of, description=text, refresh=True)
+
+        yield show
 
 
 class RunProgress:
-    """Run k of n, time left, last throughput. `begin` and `ended` frame each run, `tick` comes between."""
+    """Run k of n, time left, last throughput. `tick` comes while a run goes on, `ended` after it."""
 
-    def __init__(self, runs: Sequence[Run], estimate: "Estimate", bar: Bar | None = None) -> None:
-        self._runs, self._estimate, self._bar = list(runs), estimate, bar
-        self._models = len({run.case.model for run in runs}) > 1
-        scripts = {(run.case.framework, run.case.model, run.case.recipe) for run in runs}
-        self._scripts = Counter((framework, model) for framework, model, _ in scripts)
+    def __init__(self, runs: Sequence[Run], estimate: "Estimate", show: ShowDone | None = None) -> None:
+        self._runs, self._estimate, self._show = list(runs), estimate, show
         self._done, self._last = 0, ""
         self._shown: Run | None = None
         self.spared: list[Run] = []
 
     def needed(self, run: Run, is_needed: bool) -> bool:
         """Notes whether *run* will be made, and passes it on; one that was not expected is added to the whole."""
-        if is_needed and run not in self._runs:
-            self._runs.append(run)
-            if self._bar:
-                self._bar.set_total(len(self._runs))
         if not is_needed:
             self.spared.append(run)
+        elif run not in self._runs:
+            self._runs.append(run)
         return is_needed
 
     def tick(self, run: Run, elapsed_s: float) -> None:
-        if self._bar:
+        if self._show:
             expected = self._estimate.of(run)
             part = min(elapsed_s / expected, 0.95) if expected else 0
-            where = f"{self._done + 1}/{len(self._runs)} {self._label(run)} · {elapsed_s:.0f} s"
-            self._bar.show(self._done + part, where + self._left(elapsed_s) + self._last)
+            where = f"{self._done + 1}/{len(self._runs)} {label(run)} · {elapsed_s:.0f} s"
+            self._show(self._done + part, where + self._left(elapsed_s) + self._last, of=len(self._runs))
         elif run != self._shown:
             self._shown = run
             place, runs = self._done + 1, len(self._runs)
-            note(say("run.started", place=place, runs=runs, label=self._label(run), left=self._left(0)))
+            note(say("run.started", place=place, runs=runs, label=label(run), left=self._left(0)))
 
     def ended(self, run: Run, seconds: float | None, measurement: Measurement) -> None:
         if seconds is not None:
@@ -194,20 +156,15 @@ class RunProgress:
             "run.ended",
             place=self._done,
             runs=len(self._runs),
-            label=self._label(run),
+            label=label(run),
             result=result(measurement),
             time=duration(seconds),
             left=self._left(0),
         )
-        if self._bar:
-            self._bar.print_above(line)
-            self._bar.show(self._done)
+        if self._show:
+            self._show(self._done, above=line)
         else:
             note(line)
-
-    def _label(self, run: Run) -> str:
-        several = self._scripts[run.case.framework, run.case.model] > 1
-        return label(run, self._models, several)
 
     def _left(self, elapsed_s: float) -> str:
         left = self._estimate.total(self._runs[self._done :])
