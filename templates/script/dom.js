@@ -37,9 +37,6 @@ export const otherLanguage = () => `[lang="${root.dataset.lang === "zh" ? "en" :
 export function shownText(node) {
   const copy = /** @type {Element} */ (node.cloneNode(true));
   const unseen = `${otherLanguage()}:not(.both), small, svg, .sign, .permalink, button[data-csv]`;
-  const views = '[class^="of-"]'; // a cell holds those of all buttons
-  const turnedAway = all(views, /** @type {Element} */ (node)).map((view) => getComputedStyle(view).display === "none");
-  const hidden = all(views, copy).filter((_, place) => turnedAway[place]);
-  for (const one of [...hidden, ...all(unseen, copy)]) one.remove();
+  for (const one of all(unseen, copy)) one.remove();
   return copy.textContent.replace(/\s+/g, " ").trim();
 }

@@ -72,11 +72,10 @@ def test_work_and_place_must_be_equal(ours, theirs, key):
 
     assert keys(obstacles(a, b, FRAMEWORKS)) == [f"facts.{key}"]
     assert len(fairness.groups([a, b], FRAMEWORKS)) == 2
-    assert decisions.keep_apart(a, b).evidence == "not_comparable"
 
 
 @pytest.mark.parametrize(("ours", "theirs", "apart", "unknown"), sources.cases("fairness.toml")["other_kinds"])
-def test_what_is_another_kind_keeps_apart_and_what_may_be_the_same_is_indicative(ours, theirs, apart, unknown):
+def test_what_is_another_kind_keeps_apart_and_what_may_be_the_same_is_preliminary(ours, theirs, apart, unknown):
     ours, theirs = stating(**ours), stating(**theirs)
 
     found = [(obstacle.key, obstacle.ours, obstacle.theirs) for obstacle in obstacles(ours, theirs, FRAMEWORKS)]

@@ -117,38 +117,6 @@ def test_a_receipt_of_the_lab_proves_its_own_files_and_says_whose_it_is():
     assert (alone["shown"], alone["receipt_by_lab"]) == ("other_script", False)
 
 
-def printing(framework, kind="official", losses=((1, 6.9321),), parameters="25557032"):
-    """A case whose runs print that at their start, and the commands of its runs."""
-    row = measured(framework)
-    fact = (Fact(key="parameters", value=parameters, source="log"),) if parameters else ()
-    runs = tuple(replace(run, first_losses=losses, facts=(*run.facts, *fact)) for run in row.measurements)
-    command = as_recorded("pytorch")
-    command = replace(command, recipe=replace(command.recipe, kind=kind))
-    return replace(row, measurements=runs), {run.run.id: command for run in runs}
-
-
-def with_first_prints(*given):
-    commands = {run: command for _, theirs in given for run, command in theirs.items()}
-    return synthetic.evaluation([one for one, _ in given], commands=commands)
-
-
-def test_parameters_and_first_losses_of_official_scripts_stand_beside_each_other(tmp_path):
-    whole = with_first_prints(printing("pytorch", losses=((1, 6.9321), (20, 6.51))), printing("mxnet", parameters=None))
-
-    shown = html.unescape(report.build(whole, tmp_path, languages=["en"])[0].read_text(encoding="utf-8"))
-    assert "25,557,032" in shown and "1: 6.9321, 20: 6.51" in shown
-    facts = summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["first_prints"]
-    expected = [(None, [[1, 6.9321]]), ("25557032", [[1, 6.9321], [20, 6.51]])]
-    assert [(fact["parameters"], fact["losses"]) for fact in facts] == expected
-
-
-@pytest.mark.parametrize("changes", [{"kind": "reference"}, {"losses": (), "parameters": None}])
-def test_nothing_is_shown_of_reference_workloads_or_of_a_script_that_prints_nothing(changes):
-    whole = with_first_prints(printing("pytorch", **changes), printing("mxnet", **changes))
-
-    assert summary_json.document(Book(evaluation=whole), "0")["fairness"][0]["first_prints"] == []
-
-
 def test_official_scripts_and_frameworks_that_nobody_compared_have_no_such_proof():
     theirs = replace(as_recorded("mxnet"), recipe=replace(as_recorded("mxnet").recipe, kind="official"))
     assert computed(("pytorch", as_recorded("pytorch")), ("mxnet", theirs)) == []

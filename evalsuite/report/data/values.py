@@ -167,10 +167,6 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "figures": _if_measured(columns.shown_values),
     "final_scores": _final_scores,
     "findings": lambda book, thing: ";".join(_codes(book, thing)),
-    "first_prints": lambda book, thing: [
-        {"case": each.summary.case.id, "run": each.run.run.id, "parameters": each.parameters, "losses": each.losses}
-        for each in convergence.first_prints(thing.members, book.evaluation.commands)
-    ],
     "ids_of_cases": lambda book, thing: [case.id for case in thing.cases],
     "ids_of_others": lambda book, thing: [case.id for case in thing.others],
     "ids_of_members": lambda book, thing: [summary.case.id for summary in thing.members],

@@ -1,7 +1,7 @@
 """Whether two summaries may be compared, and why not.
 
 Only what a comparison is about (`Purpose.free`) may differ. Between frameworks that holds for every stated fact of the
-work and the place. Where one is unknown the order is *indicative*; variant, precision and device must be known.
+work and the place. Where one is unknown the order is *preliminary*; variant, precision and device must be known.
 """
 
 import functools
@@ -107,10 +107,10 @@ class Comparison:
         return tuple(row for row in self.rows if row.untold)
 
     @property
-    def standing(self) -> Literal["ranked", "indicative", "apart"]:
+    def standing(self) -> Literal["ranked", "preliminary", "apart"]:
         if len(self.ranked) > 1:
             return "apart"
-        return "indicative" if self.untold else "ranked"
+        return "preliminary" if self.untold else "ranked"
 
 
 @cached
@@ -204,7 +204,7 @@ def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
 
 
 def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tuple[str, ...]:
-    """The facts that are not stated for both; with any, the order of *a* and *b* is indicative only."""
+    """The facts that are not stated for both; with any, the order of *a* and *b* is preliminary."""
     return tuple(row.rule.key for row in _open(a, b) if row.untold) if purpose.asks_facts(a, b) else ()
 
 

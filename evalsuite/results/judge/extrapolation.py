@@ -15,9 +15,7 @@ from evalsuite.core.model import Case, Interval, Row, Summary, by_key
 from evalsuite.results.measure.summary import valid
 
 FEWEST_SCALES = 3
-FARTHEST = (
-    2.0  # times the largest measured scale: beyond it fewer than ten sources of published series carry an interval
-)
+FARTHEST = 2.0  # times the largest measured scale: beyond it too few published series carry an interval
 COVERAGE = 0.9
 LEAST_DOUBT = 0.03  # of a series that follows its law exactly; from 0.02 to 0.05 the coverage is the same
 WIDTH = 1.757  # of log(published ÷ predicted), in doubts of the series: holds nine tenths of those published
@@ -118,7 +116,7 @@ def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
 
 
 def _refuse(case: Case, members: Sequence[Summary], points: Points) -> Refusal | None:
-    (before, faster), (last, rate) = (points * 2)[-2:]
+    (before, faster), (last, rate) = [*points, *points][-2:]
     distance = f"{case.total_devices / last:.3g}"
     reason = "strong" if case.strong_batch else lacking(points, {row.case.nodes for row in members}, case.nodes)
     if case.total_devices > FARTHEST * last and reason in (None, "no_crossing"):

@@ -6,13 +6,12 @@ below the target is never "the same accuracy" (D24).
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evalsuite.core.documents import RunCommand
 from evalsuite.core.findings import BelowTarget, LossNotANumber, LossNotFalling, RedoneApart, ScaledTime, SeedRepeated
-from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Summary, Target
+from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Target
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
@@ -270,33 +269,3 @@ def fall(curve: LossCurve) -> tuple[float, float, float] | None:
         + t_limit(2 * (1 - LossNotFalling.confidence), len(last) - 1) * noise * math.sqrt(1 + 1 / len(last))
     )
     return values[0], end, most
-
-
-@dataclass(frozen=True, kw_only=True)
-class FirstPrint:
-    """Parameter count and first losses as an official script prints them.
-
-    They prove no equality; two that start far apart do not compute the same.
-    """
-
-    summary: Summary
-    run: Measurement
-    parameters: str | None  # None: its log names no number, or several
-    losses: tuple[tuple[int, float], ...]  # (step, loss); empty where its log prints none
-
-
-def first_prints(members: Sequence[Summary], commands: Mapping[str, RunCommand]) -> tuple[FirstPrint, ...]:
-    prints = (_first_print(each, commands) for each in members)
-    return tuple(each for each in prints if each is not None)
-
-
-def _first_print(summary: Summary, commands: Mapping[str, RunCommand]) -> FirstPrint | None:
-    run = next((run for run in summary.measurements if run.counts), None)
-    command = commands.get(run.run.id) if run else None
-    if run is None or command is None or command.recipe.kind != "official" or run.origin != "measured":
-        return None
-    stated = (fact.value for fact in run.facts if fact.key == "parameters" and fact.source == "log")
-    parameters = next(stated, None)
-    if parameters is None and not run.first_losses:
-        return None
-    return FirstPrint(summary=summary, run=run, parameters=parameters, losses=run.first_losses)

@@ -18,7 +18,7 @@ from evalsuite.logs import options
 
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
-Unknown = Literal["unranked", "indicative", "ranked"]
+Unknown = Literal["unranked", "preliminary", "ranked"]
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
 NONE_SET = "none set"

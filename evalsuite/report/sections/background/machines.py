@@ -64,11 +64,6 @@ def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
         yield memory
 
 
-def usable_cores(book: Book) -> float | None:
-    known = [host.cores for host in book.evaluation.environments.values() if host.cores is not None]
-    return min(known) if known else None
-
-
 def _text(text: str | None) -> str | None:
     return names.visible(text) if text else None
 

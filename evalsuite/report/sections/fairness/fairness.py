@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.core.decode import whole
 from evalsuite.core.model import Fact, Summary
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, models
@@ -14,7 +13,6 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
 from evalsuite.results.compare.equivalence import CasePair, Cause, Shown, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
-from evalsuite.results.measure.convergence import FirstPrint, first_prints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,14 +26,6 @@ class ComputationRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstRow:
-    name: str
-    ref: str
-    parameters: Number | None
-    losses: str  # "1: 6.95, 20: 6.91"; empty: none
-
-
-@dataclass(frozen=True, kw_only=True)
 class Matrix:
     block: Block
     title: Text
@@ -46,7 +36,6 @@ class Matrix:
     same: tuple[FactRow, ...]
     nobody: Text | None
     computation: tuple[ComputationRow, ...]  # of each pair of reference workloads
-    first: tuple[FirstRow, ...]
     computed: Text | None  # of how many pairs the same computation is proven; None: there are no such pairs
 
     @property
@@ -112,36 +101,22 @@ def _matrix(block: Block, comparison: Comparison, words: Words) -> Matrix:
         same=tuple(row for row in comparison.rows if row.likeness == "same"),
         nobody=words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
         computation=tuple(_computation(pair, labels) for pair in pairs),
-        first=tuple(_first(member, labels) for member in first_prints(comparison.members, evaluation.commands)),
         computed=_computed(pairs, words),
     )
 
 
 def _computation(pair: CasePair, labels: Mapping[str, str]) -> ComputationRow:
     measured = pair.measured
+    sizes = (max(measured.losses, default=None), measured.gradient_norm, measured.float32) if measured else (None,) * 3
+    loss, gradient_norm, float32 = (None if size is None else numbers.relative(size) for size in sizes)
     return ComputationRow(
         pair=f"{labels[pair.first.case.series]} – {labels[pair.second.case.series]}",
         shown=pair.shown,
         causes=tuple(difference.cause for difference in measured.differences) if measured else (),
-        loss=_relative(max(measured.losses, default=None) if measured else None),
-        gradient_norm=_relative(measured.gradient_norm if measured else None),
-        float32=_relative(measured.float32 if measured else None),
+        loss=loss,
+        gradient_norm=gradient_norm,
+        float32=float32,
     )
-
-
-def _first(first: FirstPrint, labels: Mapping[str, str]) -> FirstRow:
-    case = first.summary.case
-    parameters = whole(first.parameters or "")
-    return FirstRow(
-        name=labels[case.series],
-        ref=names.case_anchor(case),
-        parameters=numbers.count(parameters) if parameters else None,
-        losses=", ".join(f"{step}: {loss:.5g}" for step, loss in first.losses),
-    )
-
-
-def _relative(value: float | None) -> Number | None:
-    return numbers.relative(value) if value is not None else None
 
 
 def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
@@ -166,8 +141,8 @@ def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
 def _standing(comparison: Comparison, labels: dict[str, str], words: Words) -> Text:
     if comparison.standing == "ranked":
         return words("fairness.ranked")
-    if comparison.standing == "indicative":
-        return words("fairness.indicative", facts=_named(comparison.untold, words))
+    if comparison.standing == "preliminary":
+        return words("fairness.preliminary", facts=_named(comparison.untold, words))
     parts = (words.listed(labels[summary.case.series] for summary in part) for part in comparison.ranked if part[1:])
     together = words.listed(words("fairness.part", frameworks=part) for part in parts)
     if not together.items and comparison.apart:

@@ -1,12 +1,12 @@
-"""Settings by scales: who leads, by how much; frameworks by settings: how near to the fastest, ranked or not."""
+"""Frameworks by settings: how near to the fastest, ranked or not."""
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from evalsuite.core.model import Interval, Summary, by_key
-from evalsuite.report.book import columns, why_not_comparable
+from evalsuite.core.model import Summary, by_key
+from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
@@ -18,7 +18,6 @@ WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
     **dict.fromkeys(("decided", "equal"), "decided"),
     **dict.fromkeys(("repeats", "source", "clock"), "plain"),
 }
-VIEWS = ("efficiency", "per_device", "mfu", "energy_j_per_item", "training")  # of a cell, beside its share
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
 
 
@@ -32,8 +31,6 @@ class Standing:
     flagged: bool = False
     pair: str = ""  # the fastest and this
     evidence: str = ""
-    views: Mapping[str, Number] = field(default_factory=dict)  # what other buttons show
-    judged: Literal["pass", "fail", "undetermined", "information"] = "information"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +47,6 @@ class Standings:
         return [
             (names.model(model), n) for model, n in Counter(answer.setting.model for answer in self.answers).items()
         ]
-
-    @property
-    def views(self) -> list[str]:
-        cells = [cell for _, cells in self.rows for cell in cells]
-        return [view for view in VIEWS if any(view in cell.views for cell in cells)]
 
 
 def standings(book: Book, words: Words) -> tuple[Standings, ...]:
@@ -111,7 +103,7 @@ def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Stand
         known = ranked.known or answer.known
         pair = " ".join(names.case_anchor(entry.summary.case) for entry in (answer.ranked[0], ranked))
         return replace(
-            _valued(book, answer, ranked.summary),
+            _valued(answer, ranked.summary),
             why=words("unlike.unstated_facts") if answers.unstated(answer) else None,
             weight=WEIGHTS.get(known, "weak"),
             flagged=bool(ranked.flags),
@@ -122,7 +114,7 @@ def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Stand
     if beside:
         best = max(beside, key=lambda entry: entry.summary.items_per_s.value)
         why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("evidence.not_comparable")
-        return replace(_valued(book, answer, best.summary), why=why, flagged=bool(best.flags))
+        return replace(_valued(answer, best.summary), why=why, flagged=bool(best.flags))
     absent = next((absence for absence in answer.missing if absence.framework == framework), None)
     return _absent(book, answer, absent, words)
 
@@ -131,51 +123,15 @@ def _absent(book: Book, answer: Answer, absent: Missing | None, words: Words) ->
     elsewhere = [case for case in (absent.others if absent else ()) if case.id in book.valid_of]
     if elsewhere:
         nearest = book.valid_of[elsewhere[0].id]
-        return replace(_valued(book, answer, nearest), why=answers.elsewhere(nearest.case, answer, words))
+        return replace(_valued(answer, nearest), why=answers.elsewhere(nearest.case, answer, words))
     cited = answer.ranked and answer.ranked[0].summary.grounds == "cited"  # nobody knows what was run
     never = "no_figure" if cited else "never"
     return Standing(ref=answers.anchor(answer), why=words(f"standings.{absent.why if absent else never}"))
 
 
-def _valued(book: Book, answer: Answer, row: Summary) -> Standing:
+def _valued(answer: Answer, row: Summary) -> Standing:
     highest, ref = answer.ranked[0].summary, answers.anchor(answer)
     if row.unit != highest.unit:
         return Standing(ref=ref)
-    share, own = row.items_per_s.value / highest.items_per_s.value, row.efficiency if row.base != row.case else None
-    strong = answer.setting.strong_batch is not None and not book.judges_strong
-    judges = not strong and row.base is not None and row.base.total_devices == 1
-    return Standing(
-        ref=ref,
-        share=numbers.percent(share),
-        tint=sum(share >= least for least in TINTS),
-        views={view: number for view in VIEWS if (number := _view(view, row, own, book.efficiency_threshold))},
-        judged=_judged(own, book.efficiency_threshold if judges else None) if own else "information",
-    )
-
-
-def _view(name: str, summary: Summary, efficiency: Interval | None, threshold: float | None) -> Number | None:
-    if name == "efficiency":
-        return numbers.beside(threshold)(efficiency.value) if efficiency else None
-    if name == "per_device":
-        return numbers.throughput(summary.items_per_s.value / summary.case.total_devices)
-    if name == "training":
-        return _training(summary)
-    column = next(column for column in columns.SHOWN if column.name == name)
-    return column.number({name: column.value(summary)})
-
-
-def _training(summary: Summary) -> Number | None:
-    """How long the usual training of a model takes at this rate, in its usual size of input."""
-    known = names.model_facts(summary.case.model)
-    size = summary.case.option("image_size")
-    if "training_items" not in known or (size and size not in known["default_input"].split("×")):
-        return None
-    hours = numbers.throughput(int(known["training_items"]) / summary.items_per_s.value / 3600)
-    return replace(hours, text=f"{hours.text}{numbers.NARROW_SPACE}h")
-
-
-def _judged(interval: Interval, threshold: float | None) -> Literal["pass", "fail", "undetermined", "information"]:
-    low, high = (interval.value if end is None else end for end in (interval.low, interval.high))
-    if threshold is None:
-        return "information"
-    return "pass" if low >= threshold else "fail" if high < threshold else "undetermined"
+    share = row.items_per_s.value / highest.items_per_s.value
+    return Standing(ref=ref, share=numbers.percent(share), tint=sum(share >= least for least in TINTS))

@@ -1,46 +1,48 @@
 """What a reader must know before any number, a line each, and how much of the plan is valid."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.findings import BusyMachine, OwnCriteria
 from evalsuite.core.model import Protocol
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import COUNTS
-from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.background.background import RULES
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS
-
-FULL_PROTOCOL = Protocol()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Notice:
     kind: str
     line: Rendered
-    whole: Rendered | None = None
 
 
 def notices(book: Book, words: Words) -> tuple[Notice, ...]:
-    first = (
-        _since(book, words),
-        *_own_criteria(book, words),
-        _recorded(book, words),
-        _cited(book, words),
-        _printed(book, words),
-    )
-    return (*filter(None, first), *_short(book, words), *_quiet(book, words), *_cores(book, words))
+    valid = {"all": numbers.count(len(book.valid))}
+    lines: list[tuple[str, Text | None, str]] = [("since", _since(book, words), COUNTS)]
+    for finding in book.evaluation.findings:
+        if isinstance(finding, OwnCriteria):
+            values = {"file": names.visible(finding.where), "differences": names.visible(finding.differences)}
+            lines.append(("criteria", words("notices.own_criteria", **values), COUNTS))
+    if book.evaluation.recorded_elsewhere:
+        lines.append(("recorded", words("notices.recorded_elsewhere"), COUNTS))
+    if cited := sum(row.origin in PUBLISHED for row in book.valid):
+        key = f"notices.cited{'_all' * (cited == len(book.valid))}"
+        lines.append(("cited", words.pick(key, {"cited": numbers.count(cited), **valid}), COUNTS))
+    if printed := sum(row.grounds == "printed" for row in book.valid):
+        lines.append(("printed", words("notices.printed", printed=numbers.count(printed), **valid), COUNTS))
+    busy = [finding.others for run in book.measurements for finding in run.findings if isinstance(finding, BusyMachine)]
+    lines += [("profile", _short(book, words), RULES), ("busy", _busy(book, busy, words) if busy else None, COUNTS)]
+    processes = max((case.devices_per_node for case in book.planned if case.shares_cores), default=0)
+    if processes > 1:
+        lines.append(("cores", words("notices.shared_cores", processes=numbers.count(processes)), RULES))
+    return tuple(Notice(kind=kind, line=line.about(ref)) for kind, line, ref in lines if line)
 
 
-def _notice(kind: str, line: Text, whole: Text | None, ref: str) -> Notice:
-    wrapped = whole.about(ref) if whole else None
-    return Notice(kind=kind, line=line.about(ref), whole=wrapped)
-
-
-def _since(book: Book, words: Words) -> Notice | None:
+def _since(book: Book, words: Words) -> Text | None:
     change = book.evaluation.since
     if change is None:
         return None
@@ -60,113 +62,30 @@ def _since(book: Book, words: Words) -> Notice | None:
     if any(change.disturbed):
         then, now = map(numbers.count, change.disturbed)
         parts.append(words("notices.since_disturbed", before=then, after=now))
-    date = {"date": names.minute(change.at)} if change.at else {}
-    said = words.pick(
-        "notices.since" if date else "notices.since_earlier", {"parts_text": words.clauses(parts), **date}
-    )
-    return _notice("since", said, None, COUNTS)
+    said = words.clauses(parts)
+    if change.at is None:
+        return words("notices.since_earlier", parts_text=said)
+    return words("notices.since", date=names.minute(change.at), parts_text=said)
 
 
-def _own_criteria(book: Book, words: Words) -> Iterable[Notice]:
-    for finding in book.evaluation.findings:
-        if isinstance(finding, OwnCriteria):
-            values = {"file": names.visible(finding.where), "differences": names.visible(finding.differences)}
-            yield Notice(kind="criteria", line=words("notices.own_criteria", **values))
+def _busy(book: Book, busy: Sequence[float], words: Words) -> Text:
+    counts = {"busy": numbers.count(len(busy)), "all": numbers.count(len(book.measurements))}
+    return words("notices.busy", most=numbers.percent(max(busy)), **counts)
 
 
-def _recorded(book: Book, words: Words) -> Notice | None:
-    if not book.evaluation.recorded_elsewhere:
-        return None
-    return Notice(
-        kind="recorded", line=words("notices.recorded_elsewhere_line"), whole=words("notices.recorded_elsewhere")
-    )
-
-
-def _cited(book: Book, words: Words) -> Notice | None:
-    cited = sum(summary.origin in ("cited", "digitised") for summary in book.valid)
-    if not cited:
-        return None
-    values = {"cited": numbers.count(cited), "all": numbers.count(len(book.valid))}
-    every = cited == len(book.valid)
-    line = words("notices.cited_all_line", all=values["all"]) if every else words("notices.cited_line", **values)
-    return _notice("cited", line, words("notices.cited", **values), COUNTS)
-
-
-def _printed(book: Book, words: Words) -> Notice | None:
-    printed = sum(summary.grounds == "printed" for summary in book.valid)
-    if not printed:
-        return None
-    values = {"printed": numbers.count(printed), "all": numbers.count(len(book.valid))}
-    return _notice("printed", words("notices.printed_line", **values), None, COUNTS)
-
-
-def _short(book: Book, words: Words) -> Iterable[Notice]:
-    short = _shortest(book)
-    if short is None:
-        return
-    values = {
-        "warmup": numbers.count(short.warmup_steps),
-        "measured": numbers.count(short.measured_steps),
-        "repeats": numbers.count(book.evaluation.repeats),
-        "full_warmup": numbers.count(FULL_PROTOCOL.warmup_steps),
-        "full_measured": numbers.count(FULL_PROTOCOL.measured_steps),
-        "full_repeats": numbers.count(FULL_REPEATS),
-        "most_repeats": numbers.count(MOST_REPEATS),
-    }
-    in_line = {name: values[name] for name in values if "warmup" not in name}
-    yield _notice("profile", words("notices.short_line", **in_line), _profile(book, short, values, words), RULES)
-
-
-def _quiet(book: Book, words: Words) -> Iterable[Notice]:
-    busy = {
-        run.run.id: finding.others
-        for run in book.measurements
-        for finding in run.findings
-        if isinstance(finding, BusyMachine)
-    }
-    watched = all(any(used.resource == "job_cpu" for used in run.utilisation) for run in book.measurements)
-    counted = {"all": numbers.count(len(book.measurements))}
-    if busy:
-        values = {"busy": numbers.count(len(busy)), "most": numbers.percent(max(busy.values())), **counted}
-        yield _notice("busy", words("notices.busy", **values), None, COUNTS)
-    elif watched and are_others_seen(book) and book.measurements and _shortest(book):
-        yield _notice("quiet-machine", words("notices.quiet", **counted), None, COUNTS)
-
-
-def are_others_seen(book: Book) -> bool:
-    """False under a container's quota: its own processor time alone is read, whatever its neighbours take."""
-    return not any(host.container and host.container.cpus for host in book.evaluation.environments.values())
-
-
-def _cores(book: Book, words: Words) -> Iterable[Notice]:
-    processes = max((case.devices_per_node for case in book.planned if case.shares_cores), default=0)
-    if processes < 2:
-        return
-    cores = machines.usable_cores(book)
-    values = {"processes": numbers.count(processes), "scale": f"1×{processes}"}
-    key = "notices.shared_cores_unknown" if cores is None else "notices.shared_cores"
-    known = {} if cores is None else {"cores": numbers.plain(cores)}
-    line = words("notices.shared_cores_line", processes=values["processes"])
-    yield _notice("cores", line, words(key, **values, **known), RULES)
-
-
-def _shortest(book: Book) -> Protocol | None:
+def _short(book: Book, words: Words) -> Text | None:
+    """How much shorter the shortest protocol is than the full one, in steps or repeats."""
     protocols = sorted((case.protocol.measured_steps, case.protocol.warmup_steps) for case in book.planned)
-    if not protocols:
+    if not protocols or not book.valid:
         return None
-    measured, warmup = protocols[0]
-    full = measured >= FULL_PROTOCOL.measured_steps and warmup >= FULL_PROTOCOL.warmup_steps
-    if not book.valid or (full and book.evaluation.repeats >= FULL_REPEATS):
+    (measured, warmup), full, repeats = protocols[0], Protocol(), book.evaluation.repeats
+    if measured >= full.measured_steps and warmup >= full.warmup_steps and repeats >= FULL_REPEATS:
         return None
-    return Protocol(warmup_steps=warmup, measured_steps=measured)
-
-
-def _profile(book: Book, short: Protocol, values: Mapping[str, Number], words: Words) -> Text:
-    quick = book.evaluation.profile == "quick"
-    sizes = sorted({size for case in book.planned if (size := case.option("image_size"))})
-    if quick and sizes:
-        return words("notices.quick_images", size=names.visible(sizes[0]), **values)
-    if quick:
-        return words("notices.quick", **values)
-    alike = all(case.protocol == short for case in book.planned)
-    return words("notices.short" if alike else "notices.shortest", **values)
+    return words(
+        "notices.short",
+        measured=numbers.count(measured),
+        repeats=numbers.count(repeats),
+        full_measured=numbers.count(full.measured_steps),
+        full_repeats=numbers.count(FULL_REPEATS),
+        most_repeats=numbers.count(MOST_REPEATS),
+    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from evalsuite.core.model import Summary, by_key
+from evalsuite.core.model import by_key
 from evalsuite.report import figures
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import Block, Model
@@ -12,19 +12,15 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, series_of_block
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.fairness.fairness import printed
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.compare import fairness
 from evalsuite.results.judge.breaks import Break, Ladder, RecordedChange
 
 MOST_PANELS = 12
-MOST_FACTS = 4
 WIDTH = 200  # pixels of all bars of a row
 LEAST_LABELLED = 18  # pixels: a narrower bar has no room for its number
 NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives is no part of the training
-OWN = ("framework_version", "image", "image_digest")  # facts of a framework that no other shares
 DRAWN = ("within", "crossing", "between", "data", "allreduce")
 
 
@@ -120,33 +116,29 @@ def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
         column = next(column for column in block.columns if column.series == case.series)
         beside = column.label.removeprefix(column.title).removeprefix(" · ")
         parts: list[Rendered | str] = [called[block.id], *([beside] if beside else []), names.scale(case)]
-        before, after = (_of_fastest(book, each) for each in (ladder.scales[0], ladder.last))
+        ends: list[Number | None] = []
+        for row in (ladder.scales[0], ladder.last):
+            ranked = book.answer_of[row.case.id].ranked
+            of = next((each.ratio for each in ranked if each.summary.case == row.case), None)
+            ends.append(numbers.percent(of).to(names.case_anchor(row.case)) if of and len(ranked) > 1 else None)
         apart = any(each.summary.case == case for each in book.answer_of[case.id].apart)
-        row = WhyRow(ladder=ladder, setting=options.apart(parts, words), of_fastest=(before, after), unranked=apart)
-        rows.setdefault(case.framework, []).append(row)
-    return tuple(_card(book, model, name, rows[name], words) for name in book.frameworks if name in rows)
+        why = WhyRow(ladder=ladder, setting=options.apart(parts, words), of_fastest=(ends[0], ends[1]), unranked=apart)
+        rows.setdefault(case.framework, []).append(why)
+    return tuple(
+        WhyCard(
+            id=names.anchor("why", f"{model.name} {name}"),
+            title=names.framework(name),
+            rows=tuple(rows[name]),
+            said=tuple(losses((row.ladder for row in rows[name]), words)),
+        )
+        for name in book.frameworks
+        if name in rows
+    )
 
 
 def keys(cards: Iterable[WhyCard]) -> tuple[str, ...]:
     used = {bar.key for card in cards for row in card.rows for bar in row.bars}
     return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
-
-
-def _of_fastest(book: Book, summary: Summary) -> Number | None:
-    answer = book.answer_of[summary.case.id]
-    place = (each for each in answer.ranked if each.summary.case == summary.case and len(answer.ranked) > 1)
-    return next((numbers.percent(each.ratio).to(names.case_anchor(summary.case)) for each in place), None)
-
-
-def _card(book: Book, model: Model, name: str, rows: Sequence[WhyRow], words: Words) -> WhyCard:
-    ladders = [row.ladder for row in rows]
-    differs = _differs(book, ladders, words)
-    return WhyCard(
-        id=names.anchor("why", f"{model.name} {name}"),
-        title=names.framework(name),
-        rows=tuple(rows),
-        said=(*losses(ladders, words), *([differs] if differs else [])),
-    )
 
 
 def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
@@ -187,29 +179,3 @@ def describe_change(change: RecordedChange, words: Words) -> Text:
     if change.of_capacity is not None:
         return words("breaks.network_share", change=known, share=numbers.percent(change.of_capacity))
     return words(f"breaks.{change.key}", change=known)
-
-
-def _differs(book: Book, ladders: Sequence[Ladder], words: Words) -> Text | None:
-    """The facts in which it is known to differ from the fastest where it is not that itself."""
-    texts: dict[str, Text] = {}
-    fastest: dict[str, None] = {}
-    settings: set[str] = set()
-    for ladder in ladders:
-        first = book.answer_of[ladder.last.case.id].ranked[0].summary
-        if first.case.framework == ladder.last.case.framework:
-            continue
-        for row in fairness.fact_rows((ladder.last, first)):
-            if row.likeness == "different" and row.rule.key not in OWN:
-                ours, theirs = (", ".join(map(printed, stated or ())) for stated in row.values)
-                named = words(f"values.fact.{row.rule.key}")
-                texts.setdefault(row.rule.key, words("why.fact", name_text=named, ours=ours, theirs=theirs))
-                fastest[names.framework(first.case.framework)] = None
-                settings.add(ladder.last.case.id)
-    if not texts:
-        return None
-    ref = names.case_anchor(ladders[0].last.case)
-    values = {"fastest": words.listed(fastest), "facts": words.listed(list(texts.values())[:MOST_FACTS]).about(ref)}
-    if len(settings) == len(ladders):
-        return words("why.differs", **values)
-    n, all_ = (numbers.count(count).about(ref) for count in (len(settings), len(ladders)))
-    return words("why.differs_some", **values, n=n, all=all_)
