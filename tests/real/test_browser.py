@@ -272,16 +272,12 @@ def test_an_example_fits_into_its_screens_has_few_doors_and_cuts_no_table(tab, n
     assert tab.evaluate(CUT) == 0
 
 
-def test_the_picture_has_views_its_cells_lead_to_answers_and_a_narrow_table_begins_at_the_largest_scale(tab):
+def test_the_cells_of_the_matrix_lead_to_answers_and_a_narrow_table_begins_at_the_largest_scale(tab):
     tab.visit(f"{EXAMPLES}/dlperf-v1/report.html#lang=en")
-    seen = []
-    for view in ("share", "efficiency", "mfu", "training"):
-        tab.evaluate(f"document.querySelector('[for=standing-{view}]').click()")
-        seen.append(tab.evaluate(SEEN_CELL))
+    assert tab.evaluate(SEEN_CELL) == "100.0%"
     tab.evaluate("[...document.querySelectorAll('.standings a')].at(-1).click()")
     tab.wait(IN_SIGHT.format("#answer .rank"))
 
-    assert seen == ["100.0%", "70.3%", "20.3%", "0.966\u202fh"]
     tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 390})
     tab.visit(f"{EXAMPLES}/dlperf-v1/report.html#lang=en")
     tab.evaluate("document.querySelector('.results').scrollIntoView()")
