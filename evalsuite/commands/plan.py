@@ -167,7 +167,6 @@ def _facts(request: Request, *, with_commands: bool) -> dict[str, object]:
         "most_repeats": plan.spec.most_repeats,
         "estimated_seconds": estimate.total(left),
         "prices": [asdict(price) for price in estimate.prices(left)],
-        "search_prices": [asdict(price) for price in prices.search_prices(plan, place, options)],
         "cases": cases,
         "searches": [
             {"of": search.of.id, "batch": search.batch, "tried": [asdict(trial) for trial in search.tried]}

@@ -41,7 +41,7 @@ def search_batch(
     """From its own batch on, by runs in *store*; None where *budget* does not pay the next trial."""
     hours = budget or DeviceHourBudget()
 
-    def launch_trial(run: Run, aim: Aim, fitting: int) -> tuple[Ends, str] | None:
+    def launch_trial(run: Run, aim: Aim) -> tuple[Ends, str] | None:
         if hours.most is not None and hours.spent >= hours.most:
             return None
         told(run.case.batch_per_device, aim)
@@ -56,22 +56,7 @@ def search_batch(
 
 def read_search(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> Largest | None:
     """By the finished trials in *store* alone; None where the search wants one that is not there."""
-    return _search(case, recipe, store, dialects, most, lambda run, aim, fitting: None)
-
-
-def remaining_trials(
-    case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int
-) -> tuple[Run, ...]:
-    """The trials still to be made if no larger batch fits than has fitted: a lower bound."""
-    remaining = []
-
-    def assume(run: Run, aim: Aim, fitting: int) -> tuple[Ends, str]:
-        remaining.append(run)
-        fits = run.case.batch_per_device <= (fitting or case.batch_per_device)
-        return ("fits" if fits else "out_of_memory"), ""
-
-    _search(case, recipe, store, dialects, most, assume)
-    return tuple(remaining)
+    return _search(case, recipe, store, dialects, most, lambda run, aim: None)
 
 
 def _search(
@@ -80,19 +65,15 @@ def _search(
     store: Store,
     dialects: Mapping[str, Dialect],
     most: int,
-    make: Callable[[Run, Aim, int], tuple[Ends, str] | None],
+    make: Callable[[Run, Aim], tuple[Ends, str] | None],
 ) -> Largest | None:
-    """Reads finished trials and calls *make* for the others, with the largest batch that fitted so far (0: none)."""
-    fitting = 0
+    """Reads finished trials and calls *make* for the others."""
 
     def trial(batch: int, aim: Aim) -> tuple[Ends, str] | None:
-        nonlocal fitting
         run = trial_run(case, batch, aim)
         if not store.folder(run).finished:
-            return make(run, aim, fitting)
-        end = read_trial(store.folder(run), run.case, recipe.dialect_name, dialects)
-        fitting = max(fitting, batch) if end[0] == "fits" else fitting
-        return end
+            return make(run, aim)
+        return read_trial(store.folder(run), run.case, recipe.dialect_name, dialects)
 
     return largest.find_largest(trial, case.batch_per_device, most)
 

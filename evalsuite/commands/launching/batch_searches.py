@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evalsuite.commands.launching import fit_nodes, prices
+from evalsuite.commands.launching import fit_nodes
 from evalsuite.commands.launching.request import Options, Place, Request, make_launcher, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -27,8 +27,7 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
         return request
     if why := place.engine.unready(os.environ):
         raise EvalsuiteError(why)
-    for sentence in prices.search_sentences(plan, prices.search_prices(plan, place, options)):
-        note(sentence)
+    note(say("plan.searches", n=len(plan.to_search)))
     place = fit_nodes.choose_nodes(plan, place, options, [Run(case=case, repeat=0) for case in plan.to_search])
     budget = DeviceHourBudget(most=plan.spec.max_device_hours)
     for case, largest in _search_batches(plan, place, options, budget):

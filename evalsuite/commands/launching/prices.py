@@ -8,13 +8,10 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
-from evalsuite.launch import batch_search
-from evalsuite.launch.batch_search import MOST
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.logs import catalogue
 from evalsuite.plan.estimate import Estimate, Price
 from evalsuite.plan.plan import Plan
-from evalsuite.runs.store import TRIALS, RunFolder, Store
+from evalsuite.runs.store import RunFolder, Store
 
 MOST_READ = 2000  # run folders that are not of the plan
 
@@ -43,51 +40,19 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     if len(prices) > 1:
         yield from map(_of_framework, prices)
     seconds = [price.seconds for price in prices if price.seconds is not None]
-    hours = _device_hours(prices)
+    hours = sum(price.device_hours or 0.0 for price in prices)
     key = "plan.left" if not seconds or len(seconds) == len(prices) else "plan.left_partly"
-    cost = _cost(prices) if seconds else ""
+    nodes = sum(price.node_hours or 0.0 for price in prices)
+    cost = say("plan.cost", hours=_hours(hours), nodes=_hours(nodes)) if seconds else ""
     time = duration(sum(seconds)) if seconds else say("plan.unknown_time")
     yield say(key, missing=len(left), runs=len(plan.runs), time=time, cost=cost)
-    trial_prices = search_prices(plan, place, options)
-    yield from search_sentences(plan, trial_prices)
+    if plan.to_search:
+        yield say("plan.searches", n=len(plan.to_search))
     limit = plan.spec.max_device_hours
-    if limit is not None and hours + options.spent_h + _device_hours(trial_prices) > limit:
+    if limit is not None and hours + options.spent_h > limit:
         yield say("plan.beyond_limit", limit=f"{limit:g}")
     if unmade := _unmade_environments(plan, options, left):
         yield say("plan.not_made_yet", frameworks=", ".join(unmade))
-
-
-def _cost(prices: Sequence[Price]) -> str:
-    nodes = sum(price.node_hours or 0.0 for price in prices)
-    return say("plan.cost", hours=_hours(_device_hours(prices))) + say("plan.node_hours", hours=_hours(nodes))
-
-
-def search_sentences(plan: Plan, prices: Sequence[Price]) -> Iterator[str]:
-    if not prices:
-        return
-    known = [price.seconds for price in prices if price.seconds is not None]
-    whole = len(known) == len(prices)
-    yield say(
-        "plan.searches",
-        n=len(plan.to_search),
-        trials=sum(price.runs for price in prices),
-        time=duration(sum(known)) if whole else say("plan.unknown_trial"),
-        cost=say("plan.cost", hours=_hours(_device_hours(prices))) if whole else "",
-    )
-
-
-def search_prices(plan: Plan, place: Place, options: Options) -> tuple[Price, ...]:
-    """The price of the trials that are still to be made, by those that have ended; framework by framework."""
-    if not plan.to_search:
-        return ()
-    store = Store(place.store.root / TRIALS)
-    dialects = catalogue.known(options.search_paths)
-    left = [
-        run
-        for case in plan.to_search
-        for run in batch_search.remaining_trials(case, plan.recipe(case), store, dialects, MOST)
-    ]
-    return Estimate(list(_durations(store.finished()))).prices(left)
 
 
 def _unmade_environments(plan: Plan, options: Options, left: Iterable[Run]) -> list[str]:
@@ -115,10 +80,6 @@ def _of_framework(price: Price) -> str:
         hours=_hours(price.device_hours),
         basis=say(f"plan.by_{price.basis}"),
     )
-
-
-def _device_hours(prices: Sequence[Price]) -> float:
-    return sum(price.device_hours or 0.0 for price in prices)
 
 
 def _hours(value: float) -> str:
