@@ -1,8 +1,6 @@
 """What practice does to logs: one table of changes, for logs whose truth is known and for logs as they were found."""
 
-import bz2
 import gzip
-import lzma
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -17,11 +15,11 @@ ALTERED = (  # the layout of the lines, or how their numbers are written
 )
 OF_FOUND = (  # that logs as they were found are held to: less than those whose truth is known
     *("twice", "kubectl", "journald, precise", "srun", "docker compose", "wrapped at 80", "decimal commas", "UTF-16"),
-    *("CRLF", "cut late", "each line twice", "two processes", "gz", "bz2", "xz", "colours", *ALTERED),
+    *("CRLF", "cut late", "each line twice", "two processes", "gz", "colours", *ALTERED),
 )
-ALONE = ("gz", "bz2", "xz", "colours", "cut late", "clipped", "without much of it", *ALTERED)  # not of composed logs
+ALONE = ("gz", "colours", "cut late", "clipped", "without much of it", *ALTERED)  # not of composed logs
 OF_TRAPS = ("a collector", "wrapped at 80", "clipped", "without much of it", "twice")
-HARMLESS = ("CRLF", "UTF-16", "gz", "bz2", "xz", "colours")  # after which the number is what it was
+HARMLESS = ("CRLF", "UTF-16", "gz", "colours")  # after which the number is what it was
 
 
 def lines(text: bytes) -> list[bytes]:
@@ -36,8 +34,6 @@ def mutations(clock: Clock) -> dict[str, Mutation]:
         "CRLF": lambda text: text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
         "UTF-16": lambda text: text.decode("utf-8", "replace").encode("utf-16"),
         "gz": gzip.compress,
-        "bz2": bz2.compress,
-        "xz": lzma.compress,
         "colours": lambda text: b"".join(b"\x1b[32m" + line + b"\x1b[0m\n" for line in text.rstrip(b"\n").split(b"\n")),
         "decimal commas": lambda text: re.sub(rb"(?<=\d)\.(?=\d)", b",", text),
         "wrapped at 80": wrap(80),

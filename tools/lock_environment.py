@@ -23,7 +23,7 @@ import uv
 ROOT = Path(__file__).resolve().parents[1]
 LOCK, TEST_LOCK, LICENCES = ROOT / "requirements.lock", ROOT / "requirements-test.lock", ROOT / "licences.csv"
 OLDEST_PYTHON = "3.11"
-OF_SETUP = ("--extra=xlsx", "--extra=zstd")
+OF_SETUP = ("--extra=xlsx",)
 NAME = re.compile(r"^([\w.-]+)==", re.MULTILINE)
 
 

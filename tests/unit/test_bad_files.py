@@ -3,10 +3,8 @@
 Some of the generated ones by day, all of them at night; EVALSUITE_SEED for others.
 """
 
-import bz2
 import gzip
 import json
-import lzma
 import os
 import random
 import shutil
@@ -314,7 +312,7 @@ def test_changed_packed_runs_are_reported_or_refused(world, tmp_path, chance):
             assert file.name in str(error)
 
 
-PACKED = {"log": bytes, "gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
+PACKED = {"log": bytes, "gz": gzip.compress}
 
 
 @pytest.mark.parametrize("kind", PACKED)
@@ -326,12 +324,11 @@ def test_a_changed_log_says_what_it_says(kind, tmp_path, chance, call):
         call("parse", file, "--devices", "8", "--batch-per-device", "32", "--json")
 
 
-@pytest.mark.parametrize("kind", ["gz", "xz"])
-def test_a_bomb_of_a_log_is_read_in_little_memory(kind, tmp_path, call):
-    (tmp_path / f"b.{kind}").write_bytes(PACKED[kind](LOG.encode() + bytes(30_000_000)))
+def test_a_bomb_of_a_log_is_read_in_little_memory(tmp_path, call):
+    (tmp_path / "b.gz").write_bytes(gzip.compress(LOG.encode() + bytes(30_000_000)))
     tracemalloc.start()
 
-    call("parse", tmp_path / f"b.{kind}", "--devices", "1", "--batch-per-device", "32")
+    call("parse", tmp_path / "b.gz", "--devices", "1", "--batch-per-device", "32")
 
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -4,17 +4,14 @@ A chunk knows where its bytes were in the file: receipts and arrival times count
 """
 
 import bisect
-import bz2
 import codecs
 import gzip
 import io
 import itertools
-import lzma
 import re
-import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,53 +26,44 @@ LINE_BYTES = 1 << 20
 LONGEST_BYTES = 1 << 18  # longer lines are left out, unless they are rows of bars
 bytes(4 * LINE_BYTES)  # once freed, glibc keeps blocks of this size (mallopt(3), M_TRIM_THRESHOLD): a tenth of the time
 _GZIP = b"\x1f\x8b"
-_BZ2 = b"BZh"
-_XZ = b"\xfd7zXZ\x00"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_ZSTD = b"\x28\xb5\x2f\xfd"
 # ESC [ … letter, as terminals know them: ECMA-48 §5.4 (colours, cursor moves, erase)
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[@-~]")
 
 
 # what the first bytes of a file say that is no log; zip archives are also workbooks and PyTorch's checkpoints
-_KINDS = (
-    (b"PK\x03\x04", Message("logs.zip_archive")),
-    (b"7z\xbc\xaf\x27\x1c", Message("logs.7z_archive")),
-    (b"Rar!\x1a\x07", Message("logs.rar_archive")),
-    (b"\x04\x22\x4d\x18", Message("logs.lz4_packed")),
-    (b"\x1f\x9d", Message("logs.compress_packed")),
-    (b"%PDF", Message("logs.pdf_document")),
-    (b"\x89PNG", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"SQLite format 3", Message("logs.sqlite_database")),
-    (b"\x7fELF", "a program"),
-)
-_TAR = (257, b"ustar")
-_EVENTS = b"brain.Event:"  # of TensorBoard: the file's version, in its first record
+_KINDS = {
+    "zip": b"PK\x03\x04",
+    "7z": b"7z\xbc\xaf\x27\x1c",
+    "rar": b"Rar!\x1a\x07",
+    "xz": b"\xfd7zXZ\x00",
+    "bz2": b"BZh",
+    "zstd": b"\x28\xb5\x2f\xfd",
+    "PDF": b"%PDF",
+    "PNG": b"\x89PNG",
+    "JPEG": b"\xff\xd8\xff",
+    "HDF5": b"\x89HDF",
+    "SQLite": b"SQLite format 3",
+    "ELF": b"\x7fELF",
+    "HTML": b"<!",
+}
 
 
 def kind(head: bytes) -> str | None:
-    """What it is, if no text: "a zip archive: unpack it first"."""
-    named = next((name for magic, name in _KINDS if head.startswith(magic)), None)
-    if named is not None:
-        return named
-    if head.startswith(_TAR[1], _TAR[0]):
-        return Message("logs.tar_archive")
-    if _EVENTS in head[:64]:
-        return Message("logs.tensorboard_file")
-    if head[:15].lower().startswith((b"<!doctype html", b"<html")):
-        return Message("logs.web_page")
+    """Its format, if it is no text."""
+    if b"brain.Event:" in head[:64]:
+        return "TensorBoard"
     text = head.lstrip(b"\0")[:4096]
     if abs(text[1::2].count(0) - text[::2].count(0)) > len(text) // 4:  # unlike a hole that a file system left
-        return Message("logs.utf16_text")
-    return None
+        return "UTF-16"
+    known = (name for name, magic in _KINDS.items() if head.startswith(magic))
+    return "tar" if head.startswith(b"ustar", 257) else next(known, None)
 
 
 def plain(path: Path) -> bool:
     with files.open_file(path, follow=True) as file:
-        head = file.read(len(_XZ))
-    return not head.startswith((_GZIP, _BZ2, _XZ, _ZSTD, *_UTF_16))
+        head = file.read(2)
+    return not head.startswith((_GZIP, *_UTF_16))
 
 
 class Unreadable(Exception):
@@ -226,16 +214,14 @@ def _opened(path: Path) -> BinaryIO:
     except (OSError, ValueError) as error:
         _refuse(path)
         raise Unreadable(message_of(error)) from error
-    magic = file.read(len(_XZ)) or b""  # None: a file of the kernel that waits
+    magic = file.read(2) or b""  # None: a file of the kernel that waits
     file.seek(0)
-    for begins, unpack in _PACKED.items():
-        if magic.startswith(begins):
-            file = unpack(file)
-            try:
-                magic = file.peek(len(_XZ))
-            except Exception as error:
-                _refuse_rest(error)
-            break
+    if magic == _GZIP:
+        file = io.BufferedReader(gzip.GzipFile(fileobj=file))
+        try:
+            magic = file.peek(2)
+        except Exception as error:
+            _refuse_rest(error)
     # as Windows' PowerShell redirects output
     return codecs.EncodedFile(file, "utf-8", "utf-16", "replace") if magic.startswith(_UTF_16) else file
 
@@ -249,33 +235,10 @@ def _refuse(path: Path) -> None:
         raise Unreadable(Message("logs.log_no_file"))
 
 
-def _zstd(file: io.BufferedReader) -> io.BufferedReader:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return io.BufferedReader(zstd.ZstdFile(file))
-    try:
-        import zstandard
-    except ImportError as error:
-        file.close()
-        raise Unreadable(Message("logs.log_zstd")) from error
-    return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True))
-
-
-_PACKED: dict[bytes, Callable[[io.BufferedReader], io.BufferedReader]] = {
-    _GZIP: lambda file: io.BufferedReader(gzip.GzipFile(fileobj=file)),
-    _BZ2: lambda file: io.BufferedReader(bz2.BZ2File(file)),
-    _XZ: lambda file: io.BufferedReader(lzma.LZMAFile(file)),  # noqa: SIM115 (closed with it)
-    _ZSTD: _zstd,
-}
-
-
 def _refuse_rest(error: Exception) -> NoReturn:
     """Raises Unreadable for what a packed or a lost file raises; *error* itself if it is our own."""
-    if isinstance(error, OSError | EOFError | ValueError | zlib.error | lzma.LZMAError):
+    if isinstance(error, OSError | EOFError | ValueError | zlib.error):
         raise Unreadable(Message("logs.log_unread", error=error)) from error
-    if type(error).__name__ == "ZstdError":  # the library that raises it is imported only where needed
-        raise Unreadable(Message("logs.log_unpacked", error=error)) from error
     raise error
 
 

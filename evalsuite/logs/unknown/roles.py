@@ -142,8 +142,8 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
             continue
         if not falls or often >= REGULAR * len(rising):
             counters.append((2 * named + share, -place, falls > 0, column))
-    _, _, restarts, column = max(counters, key=lambda counter: counter[:2], default=(0, 0, False, None))
-    return column, restarts
+    best = max(counters, key=lambda counter: counter[:2], default=None)
+    return (best[3], best[2]) if best else (None, False)
 
 
 def counts_samples(step: Column, columns: Columns) -> bool:
