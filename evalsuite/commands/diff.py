@@ -15,7 +15,7 @@ from evalsuite.core.messages import wording
 from evalsuite.core.model import Case, Summary
 from evalsuite.finished import finished
 from evalsuite.finished.finished import Finished
-from evalsuite.report.text import campaigns, numbers, words
+from evalsuite.report.text import numbers, words
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import Change, Changes, Why
 
@@ -132,10 +132,13 @@ def _print(before: Finished, after: Finished, moved: Changes, language: str) -> 
 
 def _lead(before: Finished, after: Finished, moved: Changes, language: str) -> Iterable[str]:
     spoken = words.read_beyond_the_page()
-    if disturbed := campaigns.disturbances(before.disturbed, after.disturbed, spoken):
-        yield disturbed.plain(language)
-    if moved.together:
-        yield campaigns.moved_together(moved.together, spoken).plain(language)
+    if before.disturbed or after.disturbed:
+        runs = {"before": numbers.count(before.disturbed), "after": numbers.count(after.disturbed)}
+        yield spoken("compare.disturbed", **runs).plain(language)
+    if all_moved := moved.together:
+        ends = dict.fromkeys(f"{100 * share:.0f}" for share in (all_moved.least, all_moved.most))  # "42–67%"
+        values = {"cases": numbers.count(all_moved.cases), "change": "–".join(ends) + "%"}
+        yield spoken(f"compare.together_{all_moved.outcome}", **values).plain(language)
     if moved.changes or not moved.unpaired:
         counts = {name: str(len(moved.those(name))) for name in changes.BY_ATTENTION}
         total = "compare.total_alone" if moved.together else "compare.total"

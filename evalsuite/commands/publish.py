@@ -6,7 +6,6 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json
 from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.report.text import names
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store
 from evalsuite.site import publishing
@@ -28,7 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
             **{name: list(getattr(published, name)) for name in ("added", "known", "removed")},
             "broken": [entry.id for entry in stored if entry.broken],
             "reports": [entry.id for entry in stored],
-            "together": [{"before": move.before, "after": move.after} for move in history.slowed_together],
             "regressions": [line.case.id for line in history.regressions],
         }
         print_json(redaction.redact_value(facts))
@@ -39,11 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
     for entry in stored:
         if entry.broken:
             print(i18n.say("publish.broken", why=i18n.worded(entry.broken)))
-    periods = {entry.id: entry.report.period for entry in stored if entry.report}
-    dated = {name: f"{names.minute(period[1])} ({name[:12]})" for name, period in periods.items() if period}
-    for move in history.slowed_together:
-        before, after = (dated.get(name, name[:12]) for name in (move.before, move.after))
-        print(i18n.say("publish.slower", before=before, after=after))
     if undated := len(history.undated):
         print(i18n.say("publish.undated", n=undated))
     counts = {"reports": len(stored), "regressions": len(history.regressions)}

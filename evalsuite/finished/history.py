@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 
 from evalsuite.core.errors import EvalsuiteError
@@ -18,7 +17,7 @@ from evalsuite.core.model import Case, Machine, Summary, by_key
 from evalsuite.finished import finished, manifest
 from evalsuite.finished.finished import Finished, instant, moment
 from evalsuite.results.compare import changes, fairness
-from evalsuite.results.compare.changes import Change, Changes
+from evalsuite.results.compare.changes import Change
 from evalsuite.results.measure import machines
 from evalsuite.results.measure.statistics import SIGNIFICANCE
 from evalsuite.results.measure.summary import valid
@@ -30,19 +29,11 @@ UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in
 
 
 @dataclass(frozen=True, kw_only=True)
-class Move:
-    before: str  # id of the earlier report on the site
-    after: str
-    changes: Changes
-
-
-@dataclass(frozen=True, kw_only=True)
 class HistoryPoint:
     report: str  # the id of the report on the site
     started_at: str | None  # of its first run that counts; None where no run says when it was
     summary: Summary
     change: Change | None = None  # against the last full measurement before it; None for the first
-    against: str | None = None  # the id of the report that holds that one
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -76,44 +67,15 @@ class HistoryLine:
         change = self.judged.change if self.judged else None
         return self.since_best or (change if change and change.outcome == "slower" else None)
 
-    @property
-    def was_slowed(self) -> bool:
-        earlier = self.points[: self.points.index(self.judged)] if self.judged else ()
-        return bool(earlier) and line(earlier).slowed is not None
-
 
 @dataclass(frozen=True, kw_only=True)
 class History:
     lines: tuple[HistoryLine, ...]
     undated: tuple[HistoryLine, ...] = ()  # results without a date, one point each: shown, and compared with nothing
 
-    @cached_property
-    def moves(self) -> tuple[Move, ...]:
-        """From each report to those against which its cases are compared."""
-        points = (point for line in self.lines for point in line.points)
-        found = by_key(((point.against, point.report), point.change) for point in points if point.change)
-        return tuple(
-            Move(before=before, after=after, changes=Changes(changes=tuple(filter(None, moved)), unpaired=()))
-            for (before, after), moved in found.items()
-            if before
-        )
-
-    @cached_property
-    def slowed_together(self) -> tuple[Move, ...]:
-        """Reports that are the latest of their cases, all of which became slower: the cause is unknown."""
-        latest = {line.last.report for line in self.lines}
-        together = [(move, move.changes.together) for move in self.moves if move.after in latest]
-        return tuple(move for move, moved in together if moved and moved.outcome == "slower")
-
-    @cached_property
+    @property
     def regressions(self) -> tuple[HistoryLine, ...]:
-        """Without those that moved with all others."""
-        together = {move.after for move in self.slowed_together}
-        return tuple(
-            line
-            for line in self.lines
-            if line.slowed and line.judged and (line.judged.report not in together or line.was_slowed)
-        )
+        return tuple(line for line in self.lines if line.slowed)
 
     @property
     def tested(self) -> int:
@@ -155,7 +117,7 @@ def line(points: Sequence[HistoryPoint]) -> HistoryLine:
     for point in apart[1:]:
         before = next((point for point in reversed(compared) if not point.summary.partial), compared[-1])
         change = changes.pair(before.summary, point.summary)
-        compared.append(replace(point, change=change, against=before.report) if isinstance(change, Change) else point)
+        compared.append(replace(point, change=change) if isinstance(change, Change) else point)
     example = points[0].summary
     return HistoryLine(
         case=example.case,

@@ -3,20 +3,19 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from markupsafe import Markup
 
 from evalsuite import __version__
 from evalsuite.core import paths
-from evalsuite.finished.history import History, HistoryLine, Move, StoredReport
+from evalsuite.finished.history import History, HistoryLine, StoredReport
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, templates
 from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict import verdict as verdict_room
 from evalsuite.report.sections.verdict.verdict import ModelFinding
-from evalsuite.report.text import campaigns, names, numbers, words
+from evalsuite.report.text import names, numbers, words
 from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.site import timechart
 
@@ -73,45 +72,12 @@ class Site:
     def into(self, entry: StoredReport, sentence: Rendered) -> Markup:
         return Markup(str(Markup(sentence)).replace('href="#', f'href="{entry.folder}/report.html#'))
 
-    def since(self, entry: StoredReport) -> Rendered | None:
-        """How its cases moved against the report that most of them are compared with."""
-        moves = (move for move in self.history.moves if move.after == entry.id)
-        move = max(moves, key=lambda move: len(move.changes.changes), default=None)
-        if move is None:
-            return None
-        period = before.period if (before := self.named(move.before).report) else None
-        date = names.minute(period[1]) if period else self.words("site.undated")
-        if together := move.changes.together:
-            n, change = numbers.count(together.cases), campaigns.span(together)
-            slower = together.outcome == "slower"
-            key = "site.since_together_slower" if slower else "site.since_together_faster"
-            return self.words(key, date=date, n=n, change=change)
-        counts = [(outcome, len(move.changes.those(outcome))) for outcome in move.changes.outcomes]
-        counted = [
-            self.words("site.since_counted", n=numbers.count(n), outcome_text=self.words(f"outcome.{outcome}"))
-            for outcome, n in counts
-        ]
-        return self.words("site.since", date=date, changes_text=self.words.listed(counted))
-
-    def disturbed(self, move: Move) -> tuple[int, int]:
-        before, after = (self.named(id).report for id in (move.before, move.after))
-        return before.disturbed if before else 0, after.disturbed if after else 0
-
     def facts(self) -> Mapping[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
             "evalsuite": __version__,
             "reports": [self._report_facts(entry) for entry in self.stored],
             "regressions": [_regression_facts(line) for line in self.history.regressions],
-            "together": [
-                {
-                    "before": move.before,
-                    "after": move.after,
-                    **(asdict(move.changes.together) if move.changes.together else {}),
-                    "disturbed_runs": dict(zip(("before", "after"), self.disturbed(move), strict=True)),
-                }
-                for move in self.history.slowed_together
-            ],
             "tested": self.history.tested,
             "expected_by_chance": self.history.expected_by_chance,
         }
@@ -165,7 +131,6 @@ def _environment(site: Site) -> templates.Environment:
         "w": site.report_words,
         "names": names,
         "numbers": numbers,
-        "campaigns": campaigns,
         "heading": heading,
         "HTML_LANG": HTML_LANG,
         "version": __version__,
