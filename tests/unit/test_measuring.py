@@ -44,12 +44,12 @@ def test_several_processes_measure_what_one_does_with_and_without_a_cache(folder
         assert broken == []
 
 
-def test_what_is_done_meanwhile_is_done_once_and_here_if_there_are_others(folders, cores):
+def test_what_is_done_meanwhile_is_done_once_and_here(folders, cores):
     done = []
 
     measuring.measure_folders(folders, HOUSE, None, lambda: done.append(os.getpid()))
 
-    assert done == [os.getpid()] * (cores > 1)
+    assert done == [os.getpid()]
 
 
 def test_a_folder_that_cannot_be_read_is_a_finding_and_the_others_are_measured(folders, cores, tmp_path):
