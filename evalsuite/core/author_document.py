@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from evalsuite.core.decode import EACH_ONCE, Constraint, From, Mistake, message
 
 PLACE = re.compile(r"\{(\w+)(?::([^{}|]+))?(?:\|([^{}]*))?\}")  # of a computed number
-SIZE = re.compile(r"[1-9]\d{0,4}x[1-9]\d{0,3}")
 PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
@@ -26,7 +25,6 @@ def _is_page(url: str) -> bool:
 
 Text = Annotated[str, From(str, str.strip)]
 Url = Annotated[str, Constraint("url", _is_page)]
-Size = Annotated[str, Constraint("size", SIZE.fullmatch)]
 Place = Literal["introduction", "background", "resnet50", "bert", "face", "gpt2", "wide_deep", "problems", "own"]
 
 
@@ -78,7 +76,6 @@ class Platform:
 
     text: BothLanguages | None = None
     links: tuple[Link, ...] = ()
-    sizes: tuple[Size, ...] = ()  # nodes x devices per node: "1x1", "4x8"
 
 
 @dataclass(frozen=True, kw_only=True)

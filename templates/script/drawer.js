@@ -83,19 +83,11 @@ function hashOf(runs) {
   return [element("p", { class: "drawer-hash" }, [word("drawer.hash"), " ", shown])];
 }
 
-/* The command of the case; in a large report that of its series, with what differs put in. */
+/* The command of the case; in a large report the one that makes its series again. */
 function commandOf(receipt) {
   const own = one(".case-commands:not(.case-proof, .case-notes) code", receipt);
-  const shared = own ? null : one(".series-command code", receipt.closest(".receipt"));
-  if (!own && !shared) return [];
-  let text = (own || shared).textContent;
-  const [folder, ...values] = all(".case-head code", receipt).map((code) => code.textContent);
-  for (const value of values) {
-    const cut = value.indexOf(" = ");
-    text = text.replaceAll(value.slice(0, cut), value.slice(cut + 3));
-  }
-  text = text.replaceAll("‹case›", folder.replace(/\/$/, ""));
-  const code = element("code", { translate: "no" }, [text]);
+  const shown = own ?? one(".code code", receipt.closest(".receipt"));
+  const code = element("code", { translate: "no" }, [shown.textContent]);
   const box = element("div", { class: "code" }, [element("pre", { tabindex: "0" }, [code])]);
   offerCopy(box);
   return [titleOf(word("drawer.command")), box];

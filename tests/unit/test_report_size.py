@@ -10,7 +10,6 @@ from evalsuite import report
 from evalsuite.report.book import book
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import render
-from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names
 from tests import sources
 
@@ -39,21 +38,6 @@ def test_the_markup_that_html_lets_out_is_gone_and_every_word_stays(page, short,
 
     assert found == short
     assert fewer or _Text(found).words == _Text(page).words
-
-
-def test_a_large_page_says_the_command_of_a_series_once_and_a_small_one_that_of_each_case(large, monkeypatch):
-    series, *_ = provenance.series(Book(evaluation=large))
-
-    rebuilt = {}
-    for row in series.cases:
-        line = series.command.script.replace(provenance.CASE, row.case.id)
-        for mark, value in series.command.values[row.case.id]:
-            line = line.replace(mark, value.replace(provenance.CASE, row.case.id))
-        rebuilt[row.case.id] = line
-
-    assert rebuilt == {case.case.id: case.shell.script for case in series.cases}
-    monkeypatch.undo()
-    assert {each.command for each in provenance.series(Book(evaluation=large))} == {None}
 
 
 def test_a_large_page_keeps_every_case_and_every_run(large, tmp_path):

@@ -3,22 +3,18 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalsuite.core.model import Window
-from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import throughput_cell
 from evalsuite.report.book.participants import Participant, is_stated
 from evalsuite.report.book.tally import coverage, tally
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text import names, options
+from evalsuite.report.text.words import Rendered
 from evalsuite.results.measure import facts
 
-Scale = tuple[int, int]  # nodes, devices of the whole job
 PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
 RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
-Method = tuple[str, str | None, int, list[int], int]  # framework, method, warm-up and measured steps, runs
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -50,7 +46,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
             for column in block.columns
             for cases in [[block.case(column, *scale) for scale in scales]]
         ],
-        "methods": methods(subject.book),
         "tally": tally(subject.book),
         "coverage": coverage(subject.book, subject.words),
     }
@@ -89,48 +84,11 @@ def data_sets(subject: Subject) -> Mapping[str, Rendered]:
     }
 
 
-def methods(book: Book) -> list[Method]:
-    windows: dict[tuple[str, str, int], list[Window | None]] = {}
-    for run in book.measurements:
-        if run.throughput is not None:
-            key = (run.run.case.framework, run.throughput.method, run.run.case.protocol.warmup_steps)
-            windows.setdefault(key, []).append(run.throughput.window)
-    return [
-        (
-            names.framework(framework),
-            method,
-            warmup,
-            sorted({window.steps for window in windows if window is not None}),
-            len(windows),
-        )
-        for (framework, method, warmup), windows in sorted(windows.items(), key=lambda item: str(item[0]).casefold())
-    ]
-
-
 def platform(subject: Subject) -> Mapping[str, Any]:
-    """In the lab's own words, with the sizes that can be chosen on it."""
-    lab, words = subject.book.evaluation.document, subject.words
+    """In the lab's own words."""
+    lab = subject.book.evaluation.document
     written = lab.platform if lab else None
-    sizes = sorted(map(_scale, set(written.sizes)), key=lambda scale: (scale[1], scale[0])) if written else []
     return {
         "paragraphs": author_sections.prose(written.text, subject) if written else (),
         "links": written.links if written else (),
-        "sizes": [_say(words, scale) for scale in sizes],
-        "limit": _limit(subject.book, words, sizes),
     }
-
-
-def _scale(size: str) -> Scale:
-    nodes, _, per_node = size.partition("x")
-    return int(nodes), int(nodes) * int(per_node)
-
-
-def _say(words: Words, scale: Scale) -> Text:
-    return words("background.size", nodes=numbers.count(scale[0]), devices=numbers.count(scale[1]))
-
-
-def _limit(book: Book, words: Words, sizes: list[Scale]) -> Text | None:
-    planned = max(((case.nodes, case.total_devices) for case in book.planned), key=lambda size: size[1], default=None)
-    if not sizes or planned is None or planned[1] <= sizes[-1][1]:
-        return None
-    return words("background.size_exceeded", largest=_say(words, sizes[-1]), planned=_say(words, planned))

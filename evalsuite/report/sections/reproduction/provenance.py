@@ -77,25 +77,11 @@ class CaseProvenance:
     def cited(self) -> tuple[RunProvenance, ...]:
         return tuple(provenance for provenance in self.runs if provenance.run.origin in PUBLISHED)
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        return self.shell.words if self.shell else ()
-
-
-CASE = "‹case›"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharedCommand:
-    script: str
-    values: Mapping[str, tuple[tuple[str, str], ...]]  # case id → what is at ‹1›, ‹2› …
-
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesProvenance:
     cases: tuple[CaseProvenance, ...]
     again: str
-    command: SharedCommand | None = None
 
     @property
     def first(self) -> Case:
@@ -108,31 +94,7 @@ class SeriesProvenance:
 
 def series(book: Book) -> list[SeriesProvenance]:
     origins = by_key((case.series, _of_case(book, case)) for case in book.planned)
-    return [
-        SeriesProvenance(cases=tuple(cases), again=_again(book, cases), command=_shared(cases) if book.large else None)
-        for cases in origins.values()
-    ]
-
-
-MOST_PLACES = 9
-
-
-def _shared(cases: Sequence[CaseProvenance]) -> SharedCommand | None:
-    lines = [[word.replace(names.visible(row.case.id), CASE) for word in row.words] for row in cases if row.words]
-    shells = [origin.shell for origin in cases if origin.shell]
-    if len(lines) < 2 or len({len(line) for line in lines}) > 1 or len({shell.above for shell in shells}) > 1:
-        return None
-    columns = list(zip(*lines, strict=True))
-    differing = dict.fromkeys(column for column in columns if len(set(column)) > 1)
-    if len(differing) > MOST_PLACES:
-        return None
-    marks = {column: f"‹{place}›" for place, column in enumerate(differing, 1)}
-    ids = [origin.case.id for origin in cases if origin.words]
-    words = tuple(marks.get(column, column[0]) for column in columns)
-    return SharedCommand(
-        script=Shell(above=shells[0].above, words=words).script,
-        values={id: tuple((mark, column[row]) for column, mark in marks.items()) for row, id in enumerate(ids)},
-    )
+    return [SeriesProvenance(cases=tuple(cases), again=_again(book, cases)) for cases in origins.values()]
 
 
 def _of_case(book: Book, case: Case) -> CaseProvenance:
@@ -146,7 +108,7 @@ def _of_case(book: Book, case: Case) -> CaseProvenance:
         case=case,
         state=book.state(case),
         runs=tuple(_of_run(run, book.evaluation.commands.get(run.run.id), detailed) for run in runs),
-        shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran else None,
+        shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
         proof=proof(summary) if isinstance(summary, Summary) and detailed else None,
         flags=flags(summary) if isinstance(summary, Summary) else (),
     )
