@@ -13,7 +13,6 @@ from evalsuite.contracts.adapter import exact_amp
 from evalsuite.core import paths, placeholders
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case, Protocol
-from evalsuite.plan import spec
 from tests import goldens, sources
 
 ADAPTERS = registry.discover()
@@ -211,15 +210,3 @@ def test_an_unknown_framework_or_a_module_without_an_adapter_is_answered_with_wh
     (tmp_path / "empty.py").write_text("x = 1\n")
     with pytest.raises(EvalsuiteError, match=r"empty\.py: the module has no ADAPTER.*adding-a-framework"):
         registry.discover([tmp_path])
-
-
-def test_a_profile_gives_each_script_the_only_size_of_its_images():
-    full = spec.profile("full")
-    sizes = {
-        recipe.model: dict(recipe.meant(full.options, full.preset)).get("image_size")
-        for adapter in registry.discover().values()
-        for recipe in adapter.recipes
-    }
-
-    assert (sizes["face_r100"], sizes["mnist_mlp"], sizes["resnet50_cifar10"]) == ("112", "28", "32")
-    assert (sizes["resnet50_v1.5"], sizes["bert_base"]) == ("224", None)

@@ -69,37 +69,6 @@ def wait_for(port):
     raise TimeoutError(f"git daemon does not answer on port {port}")
 
 
-@contextlib.contextmanager
-def hanging_up(port, after_bytes):
-    """A server that passes on what the one at *port* says, and hangs up *after_bytes* of it; gives its own port."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def one_client():
-        client, _ = listener.accept()
-        with client, socket.create_connection(("127.0.0.1", port)) as behind:
-            threading.Thread(target=pass_on, args=(client, behind, 1 << 30), daemon=True).start()
-            pass_on(behind, client, after_bytes)
-
-    def clients():
-        with contextlib.suppress(OSError):  # the listener was closed: the test is over
-            while True:
-                one_client()
-
-    threading.Thread(target=clients, daemon=True).start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.close()
-
-
-def pass_on(source, target, left):
-    with contextlib.suppress(OSError):
-        while left > 0 and (block := source.recv(min(left, 4096))):
-            target.sendall(block)
-            left -= len(block)
-        target.shutdown(socket.SHUT_WR)
-
-
 @pytest.fixture
 def repository(tmp_path, server):
     commit = git(tmp_path / "work", "rev-parse", "HEAD~1")
@@ -141,19 +110,6 @@ def test_files_behind_a_plain_web_server_serve_as_well(tmp_path, repository):
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *words):
         pass
-
-
-def test_a_transfer_that_breaks_off_leaves_nothing_and_the_next_one_works(server, repository):
-    port = int(server.rpartition(":")[2])
-    with hanging_up(port, after_bytes=1500) as broken, pytest.raises(CannotFetch, match="git fetch"):
-        checkouts.get(repository, mirror=f"git://127.0.0.1:{broken}")
-    left = list(repository.folder.parent.iterdir())
-
-    folder = checkouts.get(repository)
-
-    assert left == []
-    assert checkouts.state(repository).clean
-    assert folder == repository.folder
 
 
 def test_what_a_killed_evalsuite_left_behind_is_thrown_away(repository):

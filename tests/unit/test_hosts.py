@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ from evalsuite.contracts.adapter import Command
 from evalsuite.core import placeholders
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.plan import containers
-from evalsuite.plan.commandline import agent_argv
+from evalsuite.plan.commandline import agent_argv, command_line
+from evalsuite.plan.engines import ENGINES
 from tests.toys import CASE, toynet
 
 
@@ -121,3 +123,10 @@ def test_the_plan_shows_what_starts_on_each_node_and_a_container_wraps_the_train
     line = next(line for line in said if line.startswith("srun"))
     assert line.index("evalsuite sample") < line.index(" -- docker run") < line.index("--gpus all")
     assert line.index("nvcr.io/nvidia/pytorch:21.03-py3 python3 ") > line.index("--gpus all")
+
+
+def test_a_path_that_holds_what_the_agent_replaces_is_refused():
+    about = {"python": "python3", "folder": Path("/runs/{node_rank}"), "engine": ENGINES["local"], "timeout_s": 60}
+
+    with pytest.raises(EvalsuiteError, match=r'/runs/\{node_rank\}.*got "\{node_rank\}" in the path.*--runs'):
+        command_line(toynet().recipes[0], CASE, **about)

@@ -9,11 +9,10 @@ import pytest
 
 from evalsuite.contracts import registry
 from evalsuite.core import placeholders
-from evalsuite.core.model import Case, Protocol
 from evalsuite.core.placeholders import fill
 from evalsuite.plan import repositories
 from tests import goldens, sources
-from tools.recipe_cases import SCALES, base, draw, points
+from tools.recipe_cases import SCALES, base, points
 
 PLACEHOLDERS = {*placeholders.BY_PLAN, *placeholders.BY_AGENT}
 ADAPTERS = registry.discover()
@@ -31,18 +30,6 @@ def test_the_commands_of_a_recipe_are_those_that_were_read_and_found_right(frame
 
 def test_no_golden_file_is_left_over_from_a_recipe_that_is_gone():
     assert sorted(file.stem for file in (goldens.FOLDER / "recipes").glob("*.txt")) == sorted(IDS)
-
-
-@pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
-def test_a_command_is_a_pure_function_with_known_placeholders(framework, recipe):
-    served = [case for _, case in points(framework, recipe) if not recipe.refusal(case)]
-
-    commands = [recipe.command(case) for case in served]
-
-    assert served, "a recipe serves at least one of the cases"
-    assert commands == [recipe.command(case) for case in served]
-    tokens = [token for command in commands for token in (*command.argv, *command.environment.values())]
-    assert {name for token in tokens for name in re.findall(r"\{[a-z_]+\}", token)} <= PLACEHOLDERS
 
 
 @pytest.mark.parametrize(("framework", "recipe"), OFFICIAL, ids=IDS)
@@ -121,16 +108,6 @@ def test_what_carries_gradients_between_gpus_is_built_with_nccl(framework, recip
     assert "NCCL" not in str(recipe.variables_of_build("cpu"))
 
 
-def test_a_seed_draws_the_same_lines_to_be_read_one_of_each_recipe():
-    first, again = (list(draw("2x8", 12, "22")) for _ in range(2))
-
-    assert [(name, recipe.name, words) for name, recipe, words, _ in first] == [
-        (name, recipe.name, words) for name, recipe, words, _ in again
-    ]
-    assert len({(name, recipe.name) for name, recipe, _, _ in first}) == 12
-    assert all(case.scale == "2x8" and recipe.refusal(case) is None for _, recipe, _, case in first)
-
-
 def numbers(recipe, case, flag):
     argv = recipe.command(case).argv
     joined = [token.split("=", 1)[1] for token in argv if token.startswith(f"{flag}=")]
@@ -167,20 +144,6 @@ def test_an_axis_that_the_script_lacks_is_a_refusal_and_never_another_run(change
     recipe = ADAPTERS["pytorch"].recipe("examples-imagenet")
 
     assert recipe.refusal(replace(base("pytorch", recipe), **change)) == said
-
-
-def test_epochs_are_as_many_as_the_steps_need_where_a_script_counts_nothing_else():
-    recipe = ADAPTERS["chainermn"].recipe("mnist-mlp")
-    case = Case(
-        framework="chainermn",
-        recipe="mnist-mlp",
-        model="mnist_mlp",
-        devices_per_node=2,
-        batch_per_device=100,
-        protocol=Protocol(warmup_steps=300, measured_steps=900),
-    )
-
-    assert numbers(recipe, case, "--epoch") == [4]
 
 
 def test_gpt_2_of_a_size_that_is_asked_for_is_another_case_whose_size_is_always_said():
