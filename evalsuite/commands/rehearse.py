@@ -70,8 +70,6 @@ def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) 
             reason = getattr(how.impossible, i18n.language())
             raise EvalsuiteError.of("commands.rehearse_impossible", name=f"{framework}/{name}", reason=reason)
         rehearsal.stand_in_hashes(how.stand_ins)  # raises for an unknown one
-    if arguments.record and not evidence.LOGS.parent.is_dir():
-        raise EvalsuiteError.of("commands.rehearse_record", path=evidence.LOGS)
     engine = read_engine(arguments)
     with bar(len(asked)) as shown:
 
@@ -131,13 +129,10 @@ def _rehearse(
                 raise EvalsuiteError.of("commands.rehearse_held", path=folder.path)
             rehearsed = _judge(original, recipe, how, case, folder, one.outcome, arguments)
             if rehearsed.evidence and not rehearsed.reason:
-                out = arguments.out
-                logs, proofs = (
-                    (evidence.LOGS, evidence.FOLDER) if arguments.record else (out / "logs", out / "evidence")
-                )
-                hashes = rehearsals.keep_logs(folder, f"{adapter.name}-{name}-{case.scale}", logs, recipe, made)
+                name_of_log, out = f"{adapter.name}-{name}-{case.scale}", arguments.out
+                hashes = rehearsals.keep_logs(folder, name_of_log, out / "logs", recipe, made)
                 proof = rehearsals.proof(case, recipe, how, made, replace(rehearsed.evidence, logs=hashes))
-                note(say("rehearse.written", path=evidence.write(proof, proofs)))
+                note(say("rehearse.written", path=evidence.write(proof, out / "evidence")))
             yield rehearsed
 
 
