@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from evalsuite.commands.launching.request import MANAGED, Options, make_launcher
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say, worded
-from evalsuite.commands.printing.terminal import bar, duration, note, table
+from evalsuite.commands.printing.terminal import duration, line, note
 from evalsuite.commands.run import interruptible
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
@@ -34,8 +34,6 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 
-Tick = Callable[[Run, float], None]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsed:
@@ -55,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         for each in _one_by_one(adapters, arguments):
             note(_in_words(each))
             ended.append(each)
-    _show(ended)
+    line(say("rehearse.title", whole=sum(bool(each.evidence) and not each.reason for each in ended), n=len(ended)))
     if not any(each.evidence for each in ended):
         return Exit.NOTHING_MEASURED
     return Exit.SOME_FAILED if any(each.reason for each in ended) else Exit.DONE
@@ -71,22 +69,16 @@ def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) 
             raise EvalsuiteError.of("commands.rehearse_impossible", name=f"{framework}/{name}", reason=reason)
         rehearsal.stand_in_hashes(how.stand_ins)  # raises for an unknown one
     engine = read_engine(arguments)
-    with bar(len(asked)) as shown:
-
-        def tick(run: Run, seconds: float) -> None:
-            if shown:
-                shown(place - 1, f"{run.case.framework}/{run.case.recipe} {run.case.scale} · {seconds:.0f} s")
-
-        for place, ((framework, name), how) in enumerate(asked.items(), 1):
-            note(say("rehearse.began", place=place, recipes=len(asked), recipe=f"{framework}/{name}"))
-            try:
-                yield from _rehearse(adapters[framework], name, how, engine, arguments, tick)
-            except EvalsuiteError as error:
-                yield Rehearsed(recipe=f"{framework}/{name}", scale="", reason=message_of(error))
+    for place, ((framework, name), how) in enumerate(asked.items(), 1):
+        note(say("rehearse.began", place=place, recipes=len(asked), recipe=f"{framework}/{name}"))
+        try:
+            yield from _rehearse(adapters[framework], name, how, engine, arguments)
+        except EvalsuiteError as error:
+            yield Rehearsed(recipe=f"{framework}/{name}", scale="", reason=message_of(error))
 
 
 def _rehearse(
-    adapter: Adapter, name: str, how: Rehearsal, engine: Engine, arguments: argparse.Namespace, tick: Tick
+    adapter: Adapter, name: str, how: Rehearsal, engine: Engine, arguments: argparse.Namespace
 ) -> Iterator[Rehearsed]:
     """Each scale in turn; the evidence is written where all the steps were taken."""
     original = adapter.recipe(name)
@@ -122,7 +114,6 @@ def _rehearse(
                 {adapter.name: replace(adapter, recipes=(recipe,))},
                 launcher,
                 campaign.begin(planned, store),
-                tick=tick,
                 extent=campaign.Extent(retries=0),
             )
             if not (one := next(ended, None)):
@@ -188,16 +179,3 @@ def _in_words(rehearsed: Rehearsed) -> str:
     if rehearsed.reason:
         return say("rehearse.part", **where, reason=worded(rehearsed.reason))
     return say("rehearse.whole", **where)
-
-
-def _show(ended: Sequence[Rehearsed]) -> None:
-    headings = ("recipe", "scale", "launcher", "steps", "log", "reason")
-    columns = [(say(f"columns.{name}"), "right" if name == "steps" else "left") for name in headings]
-    rows = []
-    for each in ended:
-        seen, read = each.evidence, ("", "0", "")
-        if seen:
-            read = (seen.launcher, str(seen.steps_seen), i18n.status(seen.status))
-        rows.append((each.recipe, each.scale, *read, worded(each.reason or (seen.reason if seen else ""))))
-    whole = sum(bool(each.evidence) and not each.reason for each in ended)
-    table(say("rehearse.title", whole=whole, n=len(ended)), columns, rows)
