@@ -15,9 +15,6 @@ from evalsuite.logs.text.records import count
 
 SNIFF_BYTES = 3 << 14  # in which a dialect that says more is looked for
 LOOK_BACK_BYTES = 1 << 12
-THOROUGH_BYTES = 1 << 22  # of a log in whose first lines no dialect fits, every chunk is looked at so far
-SAMPLED_BYTES = 1 << 25
-SAMPLED_CHUNKS, SELDOM = 8, 64  # and after that one of so many up to there, and one of so many later, before all are
 _LINE_BYTES = 4096
 
 
@@ -96,26 +93,15 @@ def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Di
 def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
     """None, one, or several that fit equally. Raises Unreadable.
 
-    Judged by the first lines that any dialect knows. Of a long preamble every so many chunks are looked at first, then
-    its end; the others only if nothing is found there.
+    Judged by the first lines that any dialect knows.
     """
     fitting: list[Dialect] = []
-    text, passed_over = b"", set[int]()
-    for place, chunk in enumerate(chunks(path, bare=True)):
-        seldom = SELDOM if chunk.offset > SAMPLED_BYTES else SAMPLED_CHUNKS
-        if not fitting and chunk.offset > THOROUGH_BYTES and place % seldom:
-            text = chunk.text
-            passed_over.add(place)
-            continue
+    text = b""
+    for chunk in chunks(path, bare=True):
         text = text + chunk.text if fitting else text[-LOOK_BACK_BYTES:] + chunk.text
         fitting = fitting or sniffer.fits(text)
         if fitting and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in fitting)):
             break
-    fitting = fitting or sniffer.fits(text)
-    if not fitting and passed_over:
-        for place, chunk in enumerate(chunks(path, bare=True)):
-            if place in passed_over and (fitting := sniffer.fits(text := chunk.text)):
-                break
     return sniffer.stronger(text[:SNIFF_BYTES], fitting) if any(dialect.yields_to for dialect in fitting) else fitting
 
 
