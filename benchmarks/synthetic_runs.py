@@ -18,7 +18,6 @@ from evalsuite.core.model import Case, Protocol, Run
 from evalsuite.runs import columns
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
-    CoreReading,
     DiskCounters,
     GpuReading,
     Header,
@@ -243,12 +242,6 @@ def _readings(seconds: float, chance: random.Random) -> Iterator[Sample]:
         yield Sample(
             at_s=round(at_s, 6),
             cpu_percent=round(sum(percents) / CORES, 2),
-            cores=CoreReading(
-                least_percent=min(percents),
-                mean_percent=sum(percents) / CORES,
-                most_percent=max(percents),
-                above_90_percent=sum(percent > 90 for percent in percents),
-            ),
             memory_used_bytes=100 * 2**30 + chance.randrange(2**28) // 4096 * 4096,
             disks={
                 "nvme0n1": DiskCounters(
@@ -266,7 +259,6 @@ def _readings(seconds: float, chance: random.Random) -> Iterator[Sample]:
             tree=TreeReading(
                 cpu_s=round(at_s * 16 + chance.uniform(0, 0.05), 2),
                 memory_bytes=20 * 2**30 + chance.randrange(2**24) // 4096 * 4096,
-                processes=8 + DEVICES,
             ),
             gpus=tuple(_gpu(place, energy_j, chance) for place in range(DEVICES)),
         )
@@ -277,7 +269,6 @@ def _gpu(place: int, energy_j: float, chance: random.Random) -> GpuReading:
         index=place,
         utilisation_percent=float(chance.randrange(88, 101)),
         memory_used_bytes=60 * 2**30,
-        memory_utilisation_percent=float(chance.randrange(45, 56)),
         power_w=round(chance.gauss(600, 25), 3),
         energy_j=round(energy_j + chance.uniform(0, 15), 3),
         temperature_c=float(60 + chance.randrange(3)),

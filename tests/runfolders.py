@@ -9,7 +9,6 @@ from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.core.model import Case, Run
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
-    CoreReading,
     DiskCounters,
     FilesystemCounters,
     GpuReading,
@@ -145,7 +144,6 @@ def _sample(samples: Samples, place: int) -> Sample:
         disks=each("disks", DiskCounters),
         interfaces=each("interfaces", InterfaceCounters),
         filesystems=each("filesystems", FilesystemCounters),
-        cores=(each("cores", CoreReading) or {}).get(""),
         tree=(each("tree", TreeReading) or {}).get(""),
         gpus=tuple(GpuReading(index=int(device), **values) for device, values in read.get("gpus", {}).items()),
     )

@@ -19,11 +19,10 @@ from evalsuite.machine.sensors.filesystems import Filesystems
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.machine.sensors.system import Disks, Memory
-from evalsuite.runs.samples import CoreReading, GpuReading, Header, Sample
+from evalsuite.runs.samples import GpuReading, Header, Sample
 from evalsuite.runs.store import RunFolder
 
 DRAIN_S = 5.0  # for the last output
-FULL_PERCENT = 90.0  # one process may wait for a core busier than this
 JITTER = 0.25  # of a period; more would leave gaps between readings
 
 
@@ -125,11 +124,10 @@ class NodeSensors:
     def reading(self, start_s: float) -> Sample:
         """CPU percentages hold from the sample before to this one."""
         at_s = time.monotonic() - start_s
-        percent, per_core = self._cpu.reading()
+        percent = self._cpu.percent()
         return Sample(
             at_s=round(at_s, 6),
             cpu_percent=None if percent is None else round(percent, 2),
-            cores=core_reading(per_core) if per_core else None,
             memory_used_bytes=self._memory.used_bytes(),
             disks=self._disks.reading(),
             interfaces=self._network.reading(),
@@ -151,12 +149,3 @@ class NodeSensors:
         with contextlib.suppress(EvalsuiteError):
             return tuple(self._gpus.reading())
         return None
-
-
-def core_reading(percents: Sequence[float]) -> CoreReading:
-    return CoreReading(
-        least_percent=round(min(percents), 2),
-        mean_percent=round(sum(percents) / len(percents), 2),
-        most_percent=round(max(percents), 2),
-        above_90_percent=sum(percent > FULL_PERCENT for percent in percents),
-    )

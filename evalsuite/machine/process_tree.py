@@ -63,7 +63,7 @@ class Tree:
     def reading(self) -> TreeReading:
         cpu_s = _waited_for_s() - self._waited_before_s  # first: what ends now is not counted twice
         self._look_around()
-        memory_bytes, alive = 0, 0
+        memory_bytes = 0
         for pid in list(self._ours):
             state = stat(pid)
             if state is None:
@@ -71,9 +71,8 @@ class Tree:
                 continue
             cpu_s += state.cpu_s
             memory_bytes += state.memory_bytes
-            alive += state.state != "Z"
         self._cpu_s = max(self._cpu_s, cpu_s)
-        return TreeReading(cpu_s=round(self._cpu_s, 6), memory_bytes=memory_bytes, processes=alive)
+        return TreeReading(cpu_s=round(self._cpu_s, 6), memory_bytes=memory_bytes)
 
     def _look_around(self) -> None:
         present = _pids()

@@ -80,32 +80,14 @@ class FilesystemCounters:
 class TreeReading:
     cpu_s: float  # CPU seconds
     memory_bytes: float
-    processes: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class CoreReading:
-    """Since the sample before, of hundreds of cores."""
-
-    least_percent: float
-    mean_percent: float
-    most_percent: float
-    above_90_percent: float  # cores
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuReading:
     index: float | None = None
     utilisation_percent: float | None = None
-    utilisation_mean_percent: float | None = None  # by the device, since the reading before
-    utilisation_least_percent: float | None = None
-    utilisation_most_percent: float | None = None
     memory_used_bytes: float | None = None
-    memory_utilisation_percent: float | None = None
     power_w: float | None = None
-    power_mean_w: float | None = None  # by the device, since the reading before
-    power_least_w: float | None = None
-    power_most_w: float | None = None
     energy_j: float | None = None  # since the driver was loaded
     temperature_c: float | None = None
     sm_clock_mhz: float | None = None
@@ -115,11 +97,8 @@ class GpuReading:
     link_received_bytes: float | None = None  # over all NVLinks since the driver was loaded
     link_sent_bytes: float | None = None
     clock_limits: float | None = None  # why clocks are below the highest: a bit a reason, as in nvml.h
-    memory_errors_corrected: float | None = None  # since the driver was loaded
-    memory_errors_uncorrected: float | None = None
+    memory_errors_uncorrected: float | None = None  # since the driver was loaded
     driver_errors: float | None = None  # critical ones (Xid) since the run began
-    sm_active_percent: float | None = None  # since the reading before; Hopper and newer
-    sm_occupancy_percent: float | None = None
     tensor_active_percent: float | None = None
     memory_bandwidth_percent: float | None = None
 
@@ -130,7 +109,6 @@ class Sample:
 
     at_s: float  # since the run began
     cpu_percent: float | None = None
-    cores: CoreReading | None = None
     memory_used_bytes: float | None = None
     disks: Mapping[str, DiskCounters] | None = None
     interfaces: Mapping[str, InterfaceCounters] | None = None

@@ -40,19 +40,9 @@ ret nvmlDeviceGetMemoryInfo_v2(void *device, memory2 *found) {
     found->total = 16ULL << 30; found->reserved = 1ULL << 30; found->used = 3ULL << 30; return 0; }
 
 // part BEYOND
-// What devices since Volta tell beside that. Two samples of each buffer a question, the third of the same time as one
-// that was given before; NVLink's counters count in KiB.
+// What devices since Volta tell beside that; NVLink's counters count in KiB.
 typedef union { double d; unsigned ui; unsigned long ul; unsigned long long ull; } value;
-typedef struct { unsigned long long at; value v; } sample;
 typedef struct { unsigned field, scope; long long at, latency; unsigned type; ret answer; value v; } field;
-static unsigned long long now[2] = {1000, 1000};
-ret nvmlDeviceGetSamples(
-    void *device, int kind, unsigned long long seen, unsigned *type, unsigned *count, sample *all) {
-    if (nth(device) == 1) return 3;  /* NVML_ERROR_NOT_SUPPORTED */
-    *type = 1; *count = 3; if (!all) return 0;
-    for (int i = 0; i < 3; i++) {
-        all[i].at = now[kind] + i; all[i].v.ui = kind == 0 ? 200000 + 5000 * i : 60 + 10 * i; }
-    now[kind] += 2; return 0; }
 ret nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules) {
     *millijoules = 5000; return 0; }
 ret nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons) { *reasons = 0x44; return 0; }

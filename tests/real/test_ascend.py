@@ -78,7 +78,7 @@ def test_devices_are_read_by_the_library_in_the_numbers_of_programs(sampled, dcm
         sm_clock_mhz=1800,
         memory_clock_mhz=1600,
     )
-    assert (second.temperature_c, second.memory_errors_corrected, second.memory_errors_uncorrected) == (46, 5, 1)
+    assert (second.temperature_c, second.memory_errors_uncorrected) == (46, 1)
 
 
 def test_a_library_without_a_driver_finds_no_device(sampled, dcmi):

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite import cli
-from evalsuite.agent.sampling import core_reading
 from evalsuite.core.documents import Gpu, Interface
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Window
@@ -18,7 +17,6 @@ from evalsuite.results.samples import sample_arrays, utilisation
 from evalsuite.runs import columns, samples
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import (
-    CoreReading,
     DiskCounters,
     FilesystemCounters,
     GpuReading,
@@ -45,12 +43,11 @@ def whole(at_s, **others):
         Sample(
             at_s=at_s,
             cpu_percent=12.34,
-            cores=CoreReading(least_percent=0.1, mean_percent=12.3, most_percent=99.9, above_90_percent=3),
             memory_used_bytes=3 * 2**30,
             disks={"sda": DiskCounters(read_bytes=512_000, write_bytes=0, read_operations=7, write_operations=9)},
             interfaces={"eth0.7": InterfaceCounters(received_bytes=2**52 + 512, sent_bytes=512)},
             filesystems={"nfs:fs:/data": FilesystemCounters(read_bytes=2**41 + 3, write_bytes=0, operations=11)},
-            tree=TreeReading(cpu_s=1.234, memory_bytes=2**20, processes=9),
+            tree=TreeReading(cpu_s=1.234, memory_bytes=2**20),
             gpus=(GpuReading(index=0, power_w=612.3, sm_clock_mhz=1980), GpuReading(index=7, energy_j=123456789.1)),
         ),
         **others,
@@ -125,9 +122,6 @@ def test_of_two_devices_with_one_number_the_first_counts_and_each_quantity_has_a
     gpu = GpuReading(**{each.name: 1.0 for each in fields(GpuReading)})
     everything = whole(0.0, gpus=(gpu,))
     assert runfolders.sampled(HEADER, [everything]).tables.keys() == samples.SCALES.keys()
-
-    found = core_reading([0.0, 50.0, 90.0, 91.0, 100.0])
-    assert found == CoreReading(least_percent=0.0, mean_percent=66.2, most_percent=100.0, above_90_percent=2)
 
 
 numbers = st.one_of(st.none(), st.floats(-1e12, 1e12), st.integers(-(10**18), 10**18))
@@ -228,7 +222,7 @@ def busy(at_s, place):
         cpu_percent=None if place in (0, 7) else float(place % 100),
         memory_used_bytes=2**16 * (1000 + place),
         interfaces={"eth0": InterfaceCounters(received_bytes=512 * place**3, sent_bytes=512 * 7 * place)},
-        tree=TreeReading(cpu_s=place / 8, memory_bytes=2**16 * place, processes=2),
+        tree=TreeReading(cpu_s=place / 8, memory_bytes=2**16 * place),
         gpus=(GpuReading(index=0, utilisation_percent=90.5, pcie_sent_bytes_per_s=2**16 * place), *second),
     )
 

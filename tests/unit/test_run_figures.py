@@ -70,10 +70,7 @@ def test_the_peak_of_a_job_on_cpus_is_that_of_its_processes_on_the_fullest_node(
     nodes = [
         runfolders.sampled(
             Header(hz=1.0),
-            [
-                Sample(at_s=at, tree=TreeReading(cpu_s=at, memory_bytes=held, processes=2))
-                for at, held in enumerate(each)
-            ],
+            [Sample(at_s=at, tree=TreeReading(cpu_s=at, memory_bytes=held)) for at, held in enumerate(each)],
         )
         for each in ([1 * GIB, 3 * GIB], [2 * GIB, 2 * GIB])
     ]

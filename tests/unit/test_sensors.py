@@ -49,9 +49,9 @@ def busy(seconds, idle=0.0, **more):
 @pytest.mark.parametrize(
     ("now", "reading"),
     [
-        ([busy(1.0), busy(0.5, idle=0.5), busy(0.0, idle=1.0)], (75.0, [100.0, 50.0])),  # of the usable cores
+        ([busy(1.0), busy(0.5, idle=0.5), busy(0.0, idle=1.0)], 75.0),  # of the usable cores
         # waiting for a disk is idle, and guest time counts once
-        ([busy(0.5, iowait=0.5), busy(0.5, idle=0.5, guest=0.5)], (50.0, [50.0, 50.0])),
+        ([busy(0.5, iowait=0.5), busy(0.5, idle=0.5, guest=0.5)], 50.0),
     ],
 )
 def test_cpu_percent_is_the_mean_of_the_usable_cores(psutil_says, cores, tmp_path, now, reading):
@@ -59,7 +59,7 @@ def test_cpu_percent_is_the_mean_of_the_usable_cores(psutil_says, cores, tmp_pat
     cpu = processor.Cpu(cgroups.Limits(), tmp_path)
     psutil_says["cpu_times"] = now
 
-    assert cpu.reading() == reading
+    assert cpu.percent() == reading
 
 
 def test_cores_and_disks_are_found_where_others_are_switched_off_or_parts(psutil_says, monkeypatch, tmp_path):
@@ -71,7 +71,7 @@ def test_cores_and_disks_are_found_where_others_are_switched_off_or_parts(psutil
     cpu = processor.Cpu(cgroups.Limits(), tmp_path)
     psutil_says["cpu_times"] = [busy(0, idle=1), busy(1), busy(0, idle=1)]
 
-    assert cpu.reading() == (100.0, [100.0])
+    assert cpu.percent() == 100.0
 
     counters = PsutilDisk(read_bytes=1, write_bytes=2, read_count=3, write_count=4)
     psutil_says["disk_io_counters"] = dict.fromkeys(("sda", "sda1", "dm-0", "loop0"), counters)
@@ -99,7 +99,7 @@ def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used_unl
 def test_what_psutil_cannot_say_is_absent_and_memory_in_use_is_what_is_not_available(psutil_says, cores, tmp_path):
     cpu, memory = processor.Cpu(cgroups.Limits(), tmp_path), Memory(cgroups.Limits())
 
-    assert cpu.reading() == (None, None)
+    assert cpu.percent() is None
     assert (memory.total_bytes, memory.used_bytes()) == (None, None)
     assert Disks(tmp_path).reading() == {}
     assert Network(tmp_path).reading() == {}

@@ -21,7 +21,7 @@ HEADER = {
 }  # fmt: skip
 
 
-TREE = {"cpu_s": 0.0, "memory_bytes": 7, "processes": 1}
+TREE = {"cpu_s": 0.0, "memory_bytes": 7}
 
 
 def recorded(header, *lines):

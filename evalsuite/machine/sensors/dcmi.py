@@ -118,7 +118,6 @@ class Ascend(Sensor):
             temperature_c=self._whole("dcmi_get_device_temperature", card, device),
             sm_clock_mhz=self._whole("dcmi_get_device_frequency", card, device, AI_CORE_CLOCK),
             memory_clock_mhz=self._whole("dcmi_get_device_frequency", card, device, HBM_CLOCK),
-            memory_errors_corrected=errors.total_single_bit_error_cnt if errors else None,
             memory_errors_uncorrected=errors.total_double_bit_error_cnt if errors else None,
         )
 

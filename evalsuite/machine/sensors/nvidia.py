@@ -84,8 +84,6 @@ class _Device:
     def __init__(self, index: int, handle: Any) -> None:
         self.index = index
         self.handle = handle
-        self.busy = Buffer(handle, "NVML_GPU_UTILIZATION_SAMPLES")
-        self.power = Buffer(handle, "NVML_TOTAL_POWER_SAMPLES", 1e-3)
         self.health = Health(handle)
         self.profile = Profile(handle)
 
@@ -107,20 +105,12 @@ class _Device:
         handle = self.handle
         now = ask("nvmlDeviceGetUtilizationRates", handle)
         memory = _memory(handle)
-        busy, power, links, profile = self.busy.take(), self.power.take(), _links(handle), self.profile.take()
-        corrected, uncorrected = self.health.memory_errors()
+        links, profile = _links(handle), self.profile.take()
         return GpuReading(
             index=self.index,
             utilisation_percent=now.gpu if now else None,
-            utilisation_mean_percent=busy.mean,
-            utilisation_least_percent=busy.least,
-            utilisation_most_percent=busy.most,
             memory_used_bytes=memory.used if memory else None,
-            memory_utilisation_percent=now.memory if now else None,
             power_w=_scaled(ask("nvmlDeviceGetPowerUsage", handle), 1e-3),
-            power_mean_w=power.mean,
-            power_least_w=power.least,
-            power_most_w=power.most,
             energy_j=_scaled(ask("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
             temperature_c=ask("nvmlDeviceGetTemperature", handle, constant("NVML_TEMPERATURE_GPU")),
             sm_clock_mhz=ask("nvmlDeviceGetClockInfo", handle, constant("NVML_CLOCK_SM")),
@@ -130,11 +120,8 @@ class _Device:
             link_received_bytes=links[0],
             link_sent_bytes=links[1],
             clock_limits=self.health.clock_limits(),
-            memory_errors_corrected=corrected,
-            memory_errors_uncorrected=uncorrected,
+            memory_errors_uncorrected=self.health.memory_errors(),
             driver_errors=xids,
-            sm_active_percent=profile.get("NVML_GPM_METRIC_SM_UTIL"),
-            sm_occupancy_percent=profile.get("NVML_GPM_METRIC_SM_OCCUPANCY"),
             tensor_active_percent=profile.get("NVML_GPM_METRIC_ANY_TENSOR_UTIL"),
             memory_bandwidth_percent=profile.get("NVML_GPM_METRIC_DRAM_BW_UTIL"),
         )
@@ -199,43 +186,6 @@ def _settings(index: int, handle: object) -> DeviceSettings:
     )
 
 
-# nvmlValueType_t → the member of the union that holds the value (nvml.h)
-MEMBERS = {0: "dVal", 1: "uiVal", 2: "ulVal", 3: "ullVal", 4: "sllVal", 5: "siVal", 6: "usVal"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Taken:
-    """Since the reading before; None where there is no new sample."""
-
-    mean: float | None = None
-    least: float | None = None
-    most: float | None = None
-
-
-class Buffer:
-    def __init__(self, handle: Any, name: str, scale: float = 1.0) -> None:
-        self._handle = handle
-        self._kind = constant(name) if trouble() is None else None
-        self._scale = scale
-        self._seen_us = 0
-        self._begun = False
-
-    def take(self) -> Taken:
-        """The samples since the last call. The first call gives none: those are from before the run."""
-        known = self._kind is not None
-        answer = ask("nvmlDeviceGetSamples", self._handle, self._kind, self._seen_us) if known else None
-        if answer is None:
-            return Taken()
-        member = MEMBERS.get(answer[0])
-        new = [sample for sample in answer[1] if sample.timeStamp > self._seen_us]
-        if member is None or not new:
-            return Taken()
-        self._seen_us = max(sample.timeStamp for sample in new)
-        begun, self._begun = self._begun, True
-        values = [getattr(sample.sampleValue, member) * self._scale for sample in new]
-        return Taken(mean=sum(values) / len(values), least=min(values), most=max(values)) if begun else Taken()
-
-
 XID = "nvmlEventTypeXidCriticalError"
 MOST_EVENTS = 100
 ERRORS_PERIOD_S = 5.0  # slow to read on some boards
@@ -253,17 +203,14 @@ class Health:
             reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
         return reasons
 
-    def memory_errors(self) -> tuple[int | None, int | None]:
-        """Bits corrected and not corrected by ECC since the driver was loaded; every few seconds."""
+    def memory_errors(self) -> int | None:
+        """Bits not corrected by ECC since the driver was loaded; every few seconds."""
         if time.monotonic() - self._asked_s < ERRORS_PERIOD_S:
-            return None, None
+            return None
         self._asked_s = time.monotonic()
-        counter = constant("NVML_VOLATILE_ECC")
-        corrected, uncorrected = (
-            ask("nvmlDeviceGetTotalEccErrors", self._handle, constant(name), counter)
-            for name in ("NVML_MEMORY_ERROR_TYPE_CORRECTED", "NVML_MEMORY_ERROR_TYPE_UNCORRECTED")
-        )
-        return corrected, uncorrected
+        kind, counter = constant("NVML_MEMORY_ERROR_TYPE_UNCORRECTED"), constant("NVML_VOLATILE_ECC")
+        errors: int | None = ask("nvmlDeviceGetTotalEccErrors", self._handle, kind, counter)
+        return errors
 
 
 class Xids:
@@ -300,8 +247,6 @@ def _address(handle: Any) -> int | None:
 
 
 METRICS = (
-    "NVML_GPM_METRIC_SM_UTIL",  # percent of the multiprocessors with work
-    "NVML_GPM_METRIC_SM_OCCUPANCY",  # percent of the warps that they could hold
     "NVML_GPM_METRIC_ANY_TENSOR_UTIL",  # percent of the time that the tensor cores were busy
     "NVML_GPM_METRIC_DRAM_BW_UTIL",  # percent of the memory's bandwidth
 )

@@ -28,13 +28,14 @@ class Cpu:
     def scope(self) -> str:
         return "machine" if self._group is None else "container"
 
-    def reading(self) -> tuple[float | None, list[float] | None]:
+    def percent(self) -> float | None:
+        """Of the capacity, since the call before."""
         before, now = self._before, self._now()
         self._before = now
+        if self._group is not None:
+            return self._group_percent(before, now)
         cores = _core_percents(before.cores, now.cores)
-        if self._group is None:
-            return (sum(cores) / len(cores) if cores else None), cores
-        return self._group_percent(before, now), cores
+        return sum(cores) / len(cores) if cores else None
 
     def _group_percent(self, before: "CpuTimes", now: "CpuTimes") -> float | None:
         if before.group_s is None or now.group_s is None or now.at_s <= before.at_s:
