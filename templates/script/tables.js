@@ -50,9 +50,7 @@ function rowsOfTable(table) {
   });
   const lines = body.map((row) => [
     ...(grouped ? [shownText(one(".group", row.parentNode))] : []),
-    ...[...row.cells].flatMap((cell, place) => {
-      return [shownValue(cell), ...(measured[place] ? beside(cell, row, table) : [])];
-    }),
+    ...[...row.cells].flatMap((cell, place) => [shownValue(cell), ...(measured[place] ? beside(cell, table) : [])]),
     ...(unit ? [unit] : []),
     ...source,
   ]);
@@ -72,12 +70,12 @@ function shownValue(cell) {
   return Number(Number(cell.dataset.v).toPrecision(SIGNIFICANT));
 }
 
-function beside(cell, row, table) {
+function beside(cell, table) {
   if (cell.dataset.v === undefined) return BESIDE.map(() => "");
   const text = (name) => one(name, cell)?.textContent ?? "";
-  const signs = [...all(".sign", cell), ...all("th .sign", row)];
+  const signs = [...all(".sign", cell)];
   const marks = [...(table.dataset.marks ?? "").split(" "), ...signs.map(markOf)];
-  const n = text(".runs-n") || row.dataset.n || table.dataset.n || "";
+  const n = text(".runs-n") || table.dataset.n || "";
   return [...endsOf(text(".interval")), n && Number(n), marks.filter(Boolean).join(" ")];
 }
 

@@ -3,9 +3,9 @@
 An empty cell is a defect (docs/report.md#states-and-marks). What all values of a table share is printed once above it.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import Field, dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 from evalsuite.core.findings import UnstableRepeats
 from evalsuite.core.model import Case, Interval, Summary
@@ -110,9 +110,6 @@ class OfAll:
     n: int | None = None
 
 
-Marked = TypeVar("Marked", Cell, OfAll)
-
-
 def of_all(cells: Iterable[Cell]) -> OfAll:
     """The marks that every value carries, and the n of all of them; of two values at least."""
     valued = [cell for cell in cells if cell.state == "value"]
@@ -125,37 +122,28 @@ def of_all(cells: Iterable[Cell]) -> OfAll:
     )
 
 
-class _Dataclass(Protocol):
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-
-Row = TypeVar("Row", bound=_Dataclass)
+Row = TypeVar("Row")  # a dataclass
 
 
 def lift_shared(rows: Iterable[Row]) -> tuple[tuple[Row, ...], OfAll]:
     """*rows*, whose fields hold cells or tuples of cells, without what all these cells share; and that."""
-    rows = tuple(rows)
-    shared = of_all(cell for row in rows for field in fields(row) for cell in _cells_in(getattr(row, field.name)))
-    return tuple(_without(row, shared) for row in rows), shared
+    given: Iterable[Any] = rows
+    values = [(row, {field.name: getattr(row, field.name) for field in fields(row)}) for row in given]
+    shared = of_all(cell for _, of_row in values for value in of_row.values() for cell in _cells(value))
+    return tuple(
+        replace(row, **{name: _without(value, shared) for name, value in of_row.items() if _cells(value)})
+        for row, of_row in values
+    ), shared
 
 
-def _cells_in(value: object) -> Iterable[Cell]:
-    if isinstance(value, Cell):
-        return (value,)
-    return (each for each in value if isinstance(each, Cell)) if isinstance(value, tuple) else ()
+def _cells(value: object) -> Sequence[Cell]:
+    return [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Cell)]
 
 
-def _without(row: Row, shared: OfAll) -> Row:
-    changed: dict[str, Any] = {}
-    for field in fields(row):
-        value = getattr(row, field.name)
-        if isinstance(value, Cell):
-            changed[field.name] = bare(value, shared)
-        elif any(_cells_in(value)):
-            changed[field.name] = tuple(bare(each, shared) for each in value)
-    return replace(row, **changed)
+def _without(value: Any, shared: OfAll) -> Any:
+    return tuple(bare(cell, shared) for cell in value) if isinstance(value, tuple) else bare(value, shared)
 
 
-def bare(cell: Marked, shared: OfAll) -> Marked:
+def bare(cell: Cell, shared: OfAll) -> Cell:
     marks = tuple(mark for mark in cell.marks if mark not in shared.marks)
     return replace(cell, marks=marks, n=cell.n if shared.n is None else None)

@@ -24,9 +24,7 @@ class CaseColumn:
     name: str
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not
-    method: str = ""  # name of the column that says how it was found
     stated: bool = False  # by the source of an imported run
-    in_totals: bool = True  # else the chapter of its model alone has it
     main: bool = False  # the tables of frameworks by scales have it, too
 
     def head(self, words: Words) -> Rendered:
@@ -61,7 +59,7 @@ def _median_step_s(summary: Summary) -> float | None:
 
 
 OF_CASE = (
-    CaseColumn(name="step_time_s", value=_median_step_s, form=numbers.milliseconds, in_totals=False),
+    CaseColumn(name="step_time_s", value=_median_step_s, form=numbers.milliseconds),
     CaseColumn(
         name="tflops_per_device",
         value=lambda summary: rate.tflops_per_device if (rate := compute(summary)) else None,
@@ -73,7 +71,6 @@ OF_CASE = (
         name="energy_j_per_item",
         value=lambda summary: used.joules_per_item if (used := energy(summary)) else None,
         form=_quantity("J"),
-        method="energy_method",
     ),
     CaseColumn(name="energy_method", value=lambda summary: used.method if (used := energy(summary)) else None),
     *(_of_figure(figure) for figure in FIGURES if figure.over_runs),

@@ -1,8 +1,7 @@
-"""All figures of a model's cases side by side, where its size is an axis, its source prints some, or its task asks for
-step time and memory; and, across batch sizes, each framework at the largest that ran."""
+"""All figures of a model's cases side by side; and, across batch sizes, each framework at the largest that ran."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 
@@ -11,16 +10,14 @@ from evalsuite.core.model import Case, Summary
 from evalsuite.report.book import cells, columns
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, OfAll, bare
+from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.decisions import SIZES
 
-FIRST = ("step_time", "peak_memory")
 ALIKE = attrgetter("case.device", "unit", "case.precision")
-TASKS = ("language_modelling", "click_prediction")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +53,7 @@ class FiguresTable:
     def title(self, words: Words) -> Rendered:
         if self.sizes:
             return words("models.by_size", sizes=words.listed(self.heads(words)))
-        memory = any("memory" in column.name for column in self.columns)
-        return words("models.figures" if memory else "models.figures_without_memory")
+        return words("totals.title")
 
     def heads(self, words: Words) -> list[Rendered]:
         return [options.title(name, words) for name in self.sizes]
@@ -69,10 +65,9 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
     numbered = (name for name, of in given.items() if all(text is None or whole(text) is not None for text in of))
     sizes = tuple(name for name in numbered if len(given[name]) > 1)
     values = {case.id: columns.shown_values(summary) for case in cases if (summary := book.valid_of.get(case.id))}
-    every = sorted(columns.shown(book.evaluation), key=lambda column: not column.name.startswith(FIRST))
-    used = tuple(column for column in every if any(value[column.name] is not None for value in values.values()))
-    asked = sizes or any(column.stated for column in used) or names.model_facts(model.name).get("task") in TASKS
-    if not asked or not (used or sizes):
+    shown = columns.shown(book.evaluation)
+    used = tuple(column for column in shown if any(value[column.name] is not None for value in values.values()))
+    if not sizes and all(column.name == "step_time_s" for column in used):  # the throughput once more
         return None
     told = _distinctions([_without(case, sizes) for case in cases])
     rows = (
@@ -85,8 +80,8 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
         )
         for case in sorted(cases, key=lambda case: _order(case, sizes))
     )
-    shown, shared = cells.lift_shared(rows)
-    return FiguresTable(sizes=sizes, columns=used, rows=shown, of_all=shared)
+    bare_rows, shared = cells.lift_shared(rows)
+    return FiguresTable(sizes=sizes, columns=used, rows=bare_rows, of_all=shared)
 
 
 def _distinctions(cases: Sequence[Case]) -> dict[str, Distinction]:
@@ -117,7 +112,6 @@ class LargestRow:
     notes: Distinction
     batches: tuple[int, ...]
     cells: tuple[Cell, ...]
-    own: OfAll = field(default_factory=OfAll)  # what each of its values carries, beyond what all of the table do
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +124,7 @@ class LargestTable:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        marks = (mark for row in self.rows for mark in row.own.marks)
-        return cells.legend((cell for row in self.rows for cell in row.cells), *marks)
+        return cells.legend(cell for row in self.rows for cell in row.cells)
 
 
 def largest_batches(book: Book, model: Model) -> tuple[LargestTable, ...]:
@@ -166,8 +159,6 @@ def _largest(book: Book, valid: Sequence[Summary]) -> LargestTable | None:
         )
         for alike, summaries in sorted(series.items(), key=lambda each: names.case_order(each[0]))
     )
-    lifted, shared = cells.lift_shared(rows)
-    owned = ((row, cells.of_all(row.cells)) for row in lifted)
-    shown = tuple(replace(row, cells=tuple(bare(cell, own) for cell in row.cells), own=own) for row, own in owned)
+    shown, shared = cells.lift_shared(rows)
     row = valid[0]
     return LargestTable(precision=row.case.precision, unit=row.unit, scales=tuple(scales), rows=shown, of_all=shared)

@@ -13,7 +13,7 @@ from evalsuite.core.model import Case, Interval, Summary
 from evalsuite.report.book import cells, columns
 from evalsuite.report.book.blocks import Block, Column
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
+from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names
 from evalsuite.results.compare.decisions import WORK
@@ -32,8 +32,6 @@ class SeriesRow:
     column: Column
     cells: tuple[Cell, ...]
     opens: bool = False  # the first of its block: it has the block's anchors
-    marks: tuple[str, ...] = ()
-    n: int | None = None  # runs of each of its values, where the values of the table differ in it
 
 
 Group = tuple[SeriesRow, ...]  # of one block with one setting of the compiler: what may be ranked
@@ -56,8 +54,7 @@ class Grid:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        marks = (mark for row in self.rows for mark in row.marks)
-        return cells.legend((cell for row in self.rows for cell in row.cells), *marks)
+        return cells.legend(cell for row in self.rows for cell in row.cells)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,21 +139,19 @@ class BatchPolicy:
         return tuple(_groups(self._rows(cells.throughput_cell, served=False)))
 
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
-        groups = list(_groups(self._rows(cell_of, served=True)))
-        if ranked:
-            groups = [tuple(_with_leaders(row, self.scales) for row in group) for group in groups]
-        shared = of_all(cell for group in groups for row in group for cell in row.cells)
-        one_base = len(self.base_devices) < 2
-        told_once = (tuple(_without_shared(row, shared, one_base=one_base) for row in group) for group in groups)
-        return Grid(groups=tuple(told_once), marks=shared.marks, n=shared.n)
+        rows = self._rows(cell_of, served=True)
+        shown, shared = cells.lift_shared(_with_leaders(row, self.scales) if ranked else row for row in rows)
+        return Grid(groups=tuple(_groups(shown)), marks=shared.marks, n=shared.n)
 
     def _rows(self, cell_of: CellOf, *, served: bool) -> Iterable[SeriesRow]:
+        one_base = len(self.base_devices) < 2
         for block in self.blocks:
             opens = True
             for column in sorted(block.columns, key=lambda column: str(column.xla)):
-                cells = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
-                if served != all(cell.state in NEVER for cell in cells):
-                    yield SeriesRow(block=block, column=column, cells=cells, opens=opens)
+                found = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
+                if served != all(cell.state in NEVER for cell in found):
+                    told = tuple(replace(cell, base_devices=None) for cell in found) if one_base else found
+                    yield SeriesRow(block=block, column=column, cells=told, opens=opens)
                     opens = False
 
 
@@ -210,11 +205,3 @@ def _with_leaders(row: SeriesRow, scales: Sequence[tuple[int, int]]) -> SeriesRo
     summaries, ahead = [row.block.measured(row.column, *scale) for scale in scales], row.block.book.ahead
     bold = [summary is not None and summary.case.id in ahead for summary in summaries]
     return replace(row, cells=tuple(replace(cell, best=best) for cell, best in zip(row.cells, bold, strict=True)))
-
-
-def _without_shared(row: SeriesRow, shared: OfAll, *, one_base: bool) -> SeriesRow:
-    """*row* with what all its values have in common, beyond what all of the table have, next to its name."""
-    own = bare(of_all(row.cells), shared)
-    told = (bare(bare(cell, shared), own) for cell in row.cells)
-    cells = (replace(cell, base_devices=None if one_base else cell.base_devices) for cell in told)
-    return replace(row, cells=tuple(cells), marks=own.marks, n=own.n)

@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalsuite.core.model import Case, Summary, Timeline, Utilisation
-from evalsuite.report.book import columns, model_figures
 from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.usage import timelines
 from evalsuite.report.sections.usage.timelines import combine_means, combine_spreads
@@ -16,7 +14,6 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 
-Values = Mapping[str, float | str | None]
 COMPUTE = (
     *("gpu", "gpu_tensor", "gpu_memory", "gpu_bandwidth", "gpu_power", "gpu_temperature", "gpu_sm_clock"),
     *("cpu", "job_cpu", "memory", "job_memory"),
@@ -70,50 +67,32 @@ class Usage:
         return tuple(part for part in (("compute", other), ("transfer", moving)) if part[1])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Totals:
-    """What each device computed, held and took, and the CPU time of a run: a row a case."""
-
-    block: Block
-    columns: tuple[CaseColumn, ...]
-    rows: tuple[tuple[Summary, Distinction, Values], ...]
-
-    def mfu(self, values: Values) -> Number | None:
-        return next((column.number(values) for column in self.columns if column.name == "mfu"), None)
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
         id="usage",
         title=subject.words("usage.title"),
         template="usage/usage.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: writer.fill(
-            "usage/usage.md.j2", totals=() if subject.book.huge else totals(subject.book, subject.models)
-        ),
-        finding=lambda facts: finding(facts["usages"], facts["totals"], subject.words),
+        finding=lambda facts: finding(facts["usages"], subject.words),
     )
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     if subject.book.huge:
-        return {"usages": (), "totals": ()}
+        return {"usages": ()}
     tables = usages(subject.book, subject.models)
     return {
         "usages": tables,
         "timelines": {use.block.id: timelines.draw_timelines(use.shown, use.block, subject.words) for use in tables},
-        "totals": totals(subject.book, subject.models),
     }
 
 
-def finding(usages: Sequence[Usage], of_case: Sequence[Totals], words: Words) -> Rendered | None:
+def finding(usages: Sequence[Usage], words: Words) -> Rendered | None:
     read = [(row.readings[0].mean, row.case) for usage in usages for row in usage.rows if row.readings[0]]
-    shares = [(share, row.case) for each in of_case for row, _, values in each.rows if (share := each.mfu(values))]
-    if len({usage.resources[0] for usage in usages}) > 1 or not (read or shares):
+    if len({usage.resources[0] for usage in usages}) > 1 or not read:
         return None
-    (low, least), (high, most) = (choose(read or shares, key=lambda pair: pair[0].raw) for choose in (min, max))
-    name = words(f"resources.{usages[0].resources[0]}" if read else "totals.mfu")
-    values = {"resource_text": name, "low": low.about(names.case_anchor(least))}
+    (low, least), (high, most) = (choose(read, key=lambda pair: pair[0].raw) for choose in (min, max))
+    values = {"resource_text": words(f"resources.{usages[0].resources[0]}"), "low": low.about(names.case_anchor(least))}
     if low.text == high.text:
         return words("usage.found_one", **values)
     ends = {"low_name": _short(least, words), "high_name": _short(most, words)}
@@ -175,20 +154,3 @@ def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
             if first:
                 yield summary, *first
                 break
-
-
-def totals(book: Book, models: Sequence[Model]) -> list[Totals]:
-    left = (model for model in models if model_figures.of_model(book, model) is None)
-    return [totals for model in left for block in model.blocks if (totals := _of_block(block))]
-
-
-def _of_block(block: Block) -> Totals | None:
-    shown = [column for column in columns.shown(block.book.evaluation) if column.in_totals]
-    every = (*columns.OF_CASE, *shown)
-    values = [(summary, {column.name: column.value(summary) for column in every}) for summary in block.valid]
-    notes = distinctions(summary.case for summary, _ in values)
-    rows = [
-        (summary, notes[summary.case.id], row) for summary, row in values if any(each.number(row) for each in shown)
-    ]
-    used = tuple(column for column in shown if any(column.number(row) for _, _, row in rows))
-    return Totals(block=block, columns=used, rows=tuple(rows)) if used else None

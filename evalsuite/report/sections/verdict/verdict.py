@@ -61,7 +61,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
 def _in_short(subject: Subject) -> Sequence[Rendered | Text]:
     blocks, words = scaling_blocks(subject.models), subject.words
     texts = [figure_titles.of_blocks(blocks, words)] if blocks else []
-    busy = usage.finding(usage.usages(subject.book, subject.models), (), words)
+    busy = usage.finding(usage.usages(subject.book, subject.models), words)
     return [*texts, *([busy] if busy else [])]
 
 
