@@ -2,27 +2,45 @@
 
 import math
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from evalsuite.contracts.dialect import NO_ITEMS, PIECES
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
-from evalsuite.core.model import Breakdown, Certainty, Finding, Score, Status, Step, Throughput
+from evalsuite.core.model import (
+    ARRIVALS,
+    RATES,
+    STAMPS,
+    TIMES,
+    Breakdown,
+    Certainty,
+    Finding,
+    Score,
+    Status,
+    Step,
+    Throughput,
+)
+from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
 from evalsuite.logs.steps.merging import Facts, facts
-from evalsuite.logs.steps.numbers import (
-    FINAL,
-    Numbers,
-    explain_grade,
-    find_doubt,
-    grade,
-    has_trained,
-    judge_status,
-    unfinished,
-)
-from evalsuite.logs.text.records import positive
+from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
+from evalsuite.logs.steps.throughput import disagreement
+from evalsuite.logs.steps.window import CLOCKS
+from evalsuite.logs.text.records import positive, whole
 
+FINAL = "final figure"  # the method of a throughput that is the script's own total
+_PER_DEVICE = Message("logs.parse_devices")
+_COARSE = Message("logs.log_coarse")
+_ASSUMED = (rules.JobAssumedLauncher, rules.JobAssumedOnePrints, rules.OwnAssumed)
+_FIGURE = {
+    STAMPS: Message("logs.clock_stamps"),
+    ARRIVALS: Message("logs.clock_arrivals"),
+    TIMES: Message("logs.clock_times"),
+    RATES: Message("logs.clock_rates"),
+}
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = rules.FinalDisagrees.limit
 COUNT_DEVICES = frozenset(
@@ -65,9 +83,24 @@ class Reading:
 
     @property
     def certainty_reason(self) -> str:
-        if self.certainty is None or self.throughput is None:
+        if self.certainty is None or (measured := self.throughput) is None:
             return ""
-        return explain_grade(self.certainty, self.throughput)
+        if self.certainty == "assumed scope":
+            return Message("logs.sure_scope")
+        if self.certainty == "printed only":
+            return Message("logs.sure_printed_pieces") if measured.unit in PIECES else Message("logs.sure_printed")
+        if measured.implied_batch and self.certainty == "one clock":
+            unit = measured.unit.partition("/")[0]
+            return Message("logs.sure_implied", batch=measured.implied_batch, unit=unit)
+        name = _FIGURE[STAMPS if _is_stamped(measured) else measured.method]
+        if self.certainty == "two clocks agree":
+            return Message("logs.sure_agree", clock=name, share=100 * rules.ClockDisagrees.limit)
+        others = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
+        if not others:
+            return Message("logs.sure_alone", clock=name)
+        apart = max(abs(finding.difference) for finding in others)
+        second = _FIGURE.get(others[0].other_method, others[0].other_method)
+        return Message("logs.sure_differ", clock=name, other=second, share=100 * apart)
 
 
 def judge(numbers: Numbers) -> Reading:
@@ -76,25 +109,27 @@ def judge(numbers: Numbers) -> Reading:
         total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
         numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
-    failure = next((hit for scan in run.scans if (hit := find_failure(scan.behind.lines()))), None)
-    at_exit = failure if failure and has_trained(numbers) else None
+    failures = [find_failure(scan.behind.lines()) for scan in run.scans]
+    failure = next(filter(None, failures), None)
+    in_peace = not any(each for each, scan in zip(failures, run.scans, strict=True) if scan.records)
+    ended = any(scan.ended for scan in run.scans) or (run.given.ended_well and numbers.complete and in_peace)
+    at_exit = failure if ended else None  # takes nothing from the figures
     tells = measured is not None or len(merged.steps) >= FEWEST_STEPS  # else a run that died is no run
     died = failure if failure and not at_exit and tells and not run.given.case else None
     findings = tuple(_findings(numbers, at_exit))
-    status, reason = judge_status(numbers, None if at_exit or died else failure)
+    status, reason, stop = _judge_status(numbers, None if at_exit or died else failure)
     why = died.reason if died else None
     if why is not None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
     noted = (*findings, *measured.findings) if measured else findings
-    if noted and status in ("ok", "partial") and not run.given.case and (unlike := _unlike_others(findings, measured)):
+    if noted and status in ("ok", "partial") and not run.given.case and (unlike := _name_unlike(noted)):
         status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured
-    sure = None if measured is None or measured.items_per_s is None else grade(measured, findings)
+    sure = None if measured is None or measured.items_per_s is None else _grade(measured, findings)
     batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
-    stop = unfinished(run) if status == "incomplete" else None
     window = measured.window if measured else None
     parts = (scan.timers.breakdown(window) for scan in run.scans)
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)
@@ -117,7 +152,7 @@ def judge(numbers: Numbers) -> Reading:
         scores=next(filter(None, scored), ()),
         certainty=sure,
         findings=findings,
-        unfinished=stop[0] if stop else None,
+        unfinished=stop if status == "incomplete" else None,
         items_per_epoch=told.items_per_epoch,
         in_epochs=merged.in_epochs,
         printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
@@ -125,25 +160,25 @@ def judge(numbers: Numbers) -> Reading:
     )
 
 
-def _unlike_others(findings: Sequence[Finding], measured: Throughput | None) -> str | None:
+def find_unlike(findings: Iterable[Finding]) -> rules.RestDiffers | rules.LongStall | None:
+    """By which the window does not speak for its log: it stands still, or goes on at another speed."""
+    for finding in findings:
+        if isinstance(finding, rules.LongStall) and finding.share > rules.LongStall.doubtful:
+            return finding
+        if isinstance(finding, rules.RestDiffers) and abs(finding.difference) > rules.RestDiffers.doubtful:
+            return finding
+    return None
+
+
+def _name_unlike(findings: Sequence[Finding]) -> str | None:
     if any(isinstance(finding, BEGINS_AGAIN) for finding in findings):
         return Message("logs.several_starts")
-    if measured and any(isinstance(finding, rules.SteepDrift) for finding in measured.findings):
+    if any(isinstance(finding, rules.SteepDrift) for finding in findings):
         return Message("logs.read_drift")
-    if stall := stall_of(measured):
-        return Message("logs.read_stall", share=stall.share, seconds=stall.seconds)
-    apart = rest_of(measured)
-    return Message("logs.read_rest", steps=apart.steps, difference=apart.difference) if apart else None
-
-
-def rest_of(measured: Throughput | None) -> rules.RestDiffers | None:
-    rest = (finding for finding in measured.findings if isinstance(finding, rules.RestDiffers)) if measured else ()
-    return next((finding for finding in rest if abs(finding.difference) > rules.RestDiffers.doubtful), None)
-
-
-def stall_of(measured: Throughput | None) -> rules.LongStall | None:
-    stalls = (finding for finding in measured.findings if isinstance(finding, rules.LongStall)) if measured else ()
-    return next((finding for finding in stalls if finding.share > rules.LongStall.doubtful), None)
+    unlike = find_unlike(findings)
+    if isinstance(unlike, rules.LongStall):
+        return Message("logs.read_stall", share=unlike.share, seconds=unlike.seconds)
+    return Message("logs.read_rest", steps=unlike.steps, difference=unlike.difference) if unlike else None
 
 
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
@@ -177,3 +212,163 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
             yield rules.FinalDisagrees(
                 final_items_per_s=numbers.final, items_per_s=measured.items_per_s, difference=difference
             )
+
+
+def _judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, str, Finding | None]:
+    """With the reason why it is no better, and how the log stops short of its script's end.
+
+    *failure*: what ended the training before it was done.
+    """
+    run, steps, measured = numbers.run, numbers.merged.steps, numbers.throughput
+    cut, script = next((scan.cut_line for scan in run.scans if scan.cut_line is not None), None), run.dialect.title
+    if failure is not None:
+        return "failed", failure.reason, None
+    if (
+        measured is None
+        and run.dialect.evaluation_inside
+        and len(run.records) > 1
+        and all(record.gap for record in run.records[1:])
+    ):
+        return "partial", Message("logs.log_evaluated"), None
+    if not steps and measured is None:
+        if resumed := whole(run.said.get("resumed_step")):
+            return "partial", Message("logs.log_checkpoint", steps=resumed), None
+        if run.final is not None:
+            return "partial", _PER_DEVICE, None
+        return "unrecognised", Message("logs.parse_dialect", name=run.dialect.name), None
+    ended = any(scan.ended for scan in run.scans)
+    if cut is not None and not ended:
+        return "incomplete", Message("logs.log_middle", number=cut), rules.LogCut(line=cut)
+    if run.dialect.ends and not ended:
+        return "incomplete", Message("logs.log_no_end", script=script), rules.LogWithoutEnd(script=script)
+    if measured is None:
+        return "partial", _missing(numbers), None
+    if not numbers.complete:
+        return "partial", _too_short(numbers), None
+    if measured.method == FINAL:
+        return "partial", Message("logs.log_total", why=_missing(numbers)), None
+    if run.dialect.averaging == "step" and _is_of_one_batch(numbers, measured):
+        return "partial", Message("logs.read_one_timer"), None
+    if all(record.evaluated for record in run.records) and measured.method != FINAL:
+        return "partial", Message("logs.log_validated"), None
+    return "ok", "", None
+
+
+def _too_short(numbers: Numbers) -> str:
+    steps, protocol = numbers.merged.steps, numbers.run.given.protocol
+    if not steps:
+        return Message("logs.log_final_alone")
+    if numbers.merged.in_epochs:
+        return Message("logs.log_epoch_reports", count=len(steps))
+    wanted = Message("logs.log_wanted", warmup=protocol.warmup_steps, measured=protocol.measured_steps)
+    if len(steps) == 1:
+        return Message("logs.log_shortest", step=steps[-1].index, wanted=wanted)
+    return Message("logs.log_short", count=len(steps), step=steps[-1].index, wanted=wanted)
+
+
+def _missing(numbers: Numbers) -> str:
+    run, dialect, merged, facts = numbers.run, numbers.run.dialect, numbers.merged, numbers.facts
+    if dialect.steps_times_nodes:
+        return Message("logs.log_nodes")
+    one_line = len(merged.steps) == 1 and len(run.records) <= max(1, merged.printers)  # the start, whatever its clock
+    ticks = merged.tick_s is not None and any(step.items and step.seconds for step in merged.steps)
+    coarse = not one_line and (ticks or (bool(dialect.clock_s) and len(merged.steps) == 1))
+    if coarse or (dialect.unit in NO_ITEMS and numbers.complete):
+        return _COARSE
+    if numbers.is_warmup:
+        return Message("logs.log_first_steps", count=merged.steps[0].index)
+    if merged.scope == "unstated":
+        return Message("logs.log_whose")
+    if merged.scope != "global" and numbers.rated:
+        return _PER_DEVICE
+    times = operator.attrgetter("stamp_s", "report_s", "step_s", "mean_s", "elapsed_s", "steps_per_s")
+    if all(time is None for record in run.records for time in times(record)):
+        return Message("logs.log_nothing", count=len(merged.steps))
+    if merged.in_epochs:
+        return Message("logs.log_long")
+    batch = facts.batch_per_device or facts.global_batch
+    if batch and not facts.counts(dialect.unit, if_large=True):
+        return Message("logs.log_pieces", items=dialect.unit.partition("/")[0])
+    lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
+    option = Message("logs.log_options") if len(lacking) > 1 else "".join(lacking)
+    return Message("logs.log_batch", option=option) if lacking else _COARSE
+
+
+def _grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
+    """How sure the number is."""
+    if any(isinstance(finding, _ASSUMED) for finding in findings):
+        return "assumed scope"
+    stamped, clock = _is_stamped(measured), measured.method in CLOCKS
+    if not clock and measured.method != TIMES and not stamped:
+        return "one clock" if (measured.implied_batch or 0.0) >= 1 else "printed only"
+    clocked = stamped or (clock and measured.printed_items_per_s is not None)
+    unsure = any(isinstance(finding, rules.ClockDisagrees | rules.CoarseFigures) for finding in measured.findings)
+    return "two clocks agree" if clocked and not unsure else "one clock"
+
+
+def _is_stamped(measured: Throughput) -> bool:
+    within = measured.stamps_within
+    return measured.method not in CLOCKS and within is not None and within <= rules.PrintedOnly.limit
+
+
+def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool]:
+    """(What denies *measured*, and what could explain it; is it refused, not shown as doubtful?)
+
+    Of a case `clocks_far_apart` says what is merely doubtful.
+    """
+    value = measured.items_per_s or 0.0
+    apart = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
+    if numbers.merged.scope == "unstated":
+        apart += _unlike_printed(numbers, measured)
+    if measured.method == FINAL and (several := several_finals(numbers.run)):
+        return join(several, Message("logs.several_finals_last")), False
+    worst = max(apart, key=lambda finding: finding.factor, default=None)
+    if worst and worst.factor >= DOUBT:
+        why = Message("logs.read_neither", why=_explain(worst, numbers.facts))
+        return join(two_figures(worst, measured), why), True
+    for second in (scan.second for scan in numbers.run.scans if scan.second):
+        if denied := second.contradiction(value):
+            return denied, True
+    doubtful = worst is not None and worst.factor >= rules.ClocksFarApart.limit and not numbers.run.given.case
+    return two_figures(worst, measured) if worst and doubtful else None, False
+
+
+def _unlike_printed(numbers: Numbers, measured: Throughput) -> Iterator[rules.ClockDisagrees]:
+    """What is printed of an unstated number of devices is that of one to all of them."""
+    value, first, last = measured.items_per_s, measured.line_first, measured.line_last
+    if value is None or first is None or last is None:
+        return
+    if rates := [record.rate for record in numbers.run.records if record.rate and first <= record.line <= last]:
+        middle = statistics.median(rates)
+        nearest = min(max(value, middle), middle * (numbers.facts.devices or math.inf))
+        yield disagreement(value, measured.method, nearest, RATES)
+
+
+def _is_of_one_batch(numbers: Numbers, measured: Throughput) -> bool:
+    """Is each figure that of one batch, by the script's own timer, and no clock confirms it?"""
+    clocked = measured.method in CLOCKS or measured.clock_items_per_s is not None or measured.stamps_within is not None
+    meant = any(record.mean_s is not None for record in numbers.run.records)
+    return not clocked and not meant and measured.window is not None
+
+
+def two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
+    return Message(
+        "logs.read_doubt",
+        method=_FIGURE.get(apart.method, apart.method),
+        rate=rate(apart.items_per_s),
+        unit=measured.unit,
+        other=_FIGURE.get(apart.other_method, apart.other_method),
+        other_rate=rate(apart.other_items_per_s),
+        factor=apart.factor,
+    )
+
+
+def _explain(worst: rules.ClockDisagrees, facts: Facts) -> Message:
+    scope = facts.devices and facts.devices > 1 and is_nearly(worst.factor, facts.devices)
+    first = Message("logs.doubt_scope", devices=facts.devices) if scope else None
+    second = Message("logs.doubt_batch") if facts.items_per_step is not None else None
+    if first and second:
+        return Message("logs.either", first=first, second=second)
+    clocked = worst.method in (STAMPS, ARRIVALS)
+    unpaused = clocked == (worst.items_per_s > worst.other_items_per_s)  # no pause explains that
+    return first or second or (Message("logs.doubt_part") if unpaused else Message("logs.doubt_paused"))

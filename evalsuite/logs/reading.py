@@ -12,20 +12,11 @@ from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import RATES, Case, Log, Protocol, Status
 from evalsuite.logs import catalogue
-from evalsuite.logs.judging import BEGINS_AGAIN, judge, rest_of, stall_of
+from evalsuite.logs.judging import BEGINS_AGAIN, FINAL, find_unlike, judge, two_figures
 from evalsuite.logs.judging import Reading as Reading
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.steps.merging import Facts
-from evalsuite.logs.steps.numbers import (
-    FINAL,
-    Given,
-    Numbers,
-    Pass,
-    compute_numbers,
-    in_steps,
-    measure_logs,
-    two_figures,
-)
+from evalsuite.logs.steps.numbers import Given, Numbers, Pass, compute_numbers, in_steps, measure_logs
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.logfile import Unreadable
@@ -97,11 +88,8 @@ class Evidence:
     window: Reading
     numbers: Numbers | None = None  # None: no dialect reads them
     refused: bool = False  # they are no whole text, or no log
-
-    @property
-    def unread(self) -> bool:
-        """True if another format may read the log: no dialect that somebody named finds a step in it."""
-        return not self.by_name and not self.window.steps
+    again: bool = False  # one file holds several trainings
+    speaks: bool = False  # the window has a number whose items are known, or none is to be had by counting steps
 
 
 @dataclass(frozen=True)
@@ -120,26 +108,38 @@ def _read(
     name: str | None,
     dialects: Mapping[str, Dialect] | None,
 ) -> Reading:
+    by_name = name is not None
     try:
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        numbers = measure_logs(paths, arrivals, dialect, given)
-        seen = Evidence(
-            paths=paths,
-            arrivals=arrivals,
-            given=given,
-            by_name=name is not None,
-            window=judge(numbers),
-            numbers=numbers,
-        )
+        seen = _read_window(paths, arrivals, given, by_name, dialect)
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         none = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
-        seen = Evidence(
-            paths=paths, arrivals=arrivals, given=given, by_name=name is not None, window=none, refused=error.final
-        )
+        seen = Evidence(paths=paths, arrivals=arrivals, given=given, by_name=by_name, window=none, refused=error.final)
     return _take_first(seen, READINGS)
+
+
+def _read_window(
+    paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, by_name: bool, dialect: Dialect
+) -> Evidence:
+    numbers = measure_logs(paths, arrivals, dialect, given)
+    window, measured, steps = judge(numbers), numbers.throughput, numbers.merged.steps
+    stamped = any(step.steps > 1 for step in steps) and any(step.stamp_s is not None for step in steps)
+    by_rates = measured and measured.method == RATES and not measured.implied_batch
+    denied = dialect.averaging == "step" and stamped and by_rates  # by the stamps
+    settled = given.case or window.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
+    return Evidence(
+        paths=paths,
+        arrivals=arrivals,
+        given=given,
+        by_name=by_name,
+        window=window,
+        numbers=numbers,
+        again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
+        speaks=bool(settled or numbers.final or (measured and not denied)),
+    )
 
 
 def _take_first(seen: Evidence, readings: Sequence[LogReading]) -> Reading:
@@ -149,55 +149,19 @@ def _take_first(seen: Evidence, readings: Sequence[LogReading]) -> Reading:
     return seen.window
 
 
-# several trainings in one file
-
-
-def _begins_again(seen: Evidence) -> bool:
-    again = any(isinstance(finding, BEGINS_AGAIN) for finding in seen.window.findings)
-    return seen.numbers is not None and not seen.given.case and len(seen.paths) == 1 and again
-
-
 def _read_one_start(seen: Evidence) -> Reading | None:
     """Reads the start chosen by choose_start, with the batch and devices printed before it."""
     assert seen.numbers is not None
     dialect = seen.numbers.run.dialect
     if (start := choose_start(seen.paths[0], dialect, seen.given)) is None:
         return None
-    numbers = measure_logs(seen.paths, seen.arrivals, dialect, replace(seen.given, lines=start.lines))
-    own = _take_first(replace(seen, window=judge(numbers), numbers=numbers), OF_ONE_TRAINING)
+    given = replace(seen.given, lines=start.lines)
+    own = _take_first(_read_window(seen.paths, seen.arrivals, given, seen.by_name, dialect), OF_ONE_TRAINING)
     if own.throughput is None:
         return None
     findings = [finding for finding in own.findings if not isinstance(finding, BEGINS_AGAIN | rules.Restarted)]
     reason = join(start.reason, own.reason, start.died)
     return replace(own, status="doubtful", reason=reason, findings=(rules.Restarted(attempts=start.count), *findings))
-
-
-# a window that does not speak for its log
-
-
-def _speaks(numbers: Numbers, status: Status) -> bool:
-    """True if the window has a number whose items are known, or none is to be had by counting steps."""
-    measured = numbers.throughput
-    settled = numbers.run.given.case or status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
-    return bool(settled or numbers.final or (measured and not _denies_batch(numbers)))
-
-
-def _denies_batch(numbers: Numbers) -> bool:
-    steps, measured = numbers.merged.steps, numbers.throughput
-    seldom = numbers.run.dialect.averaging == "step" and any(step.steps > 1 for step in steps)
-    stamped = any(step.stamp_s is not None for step in steps)
-    return bool(seldom and stamped and measured and measured.method == RATES and not measured.implied_batch)
-
-
-def _is_unlike_rest(seen: Evidence) -> bool:
-    numbers, measured, given = seen.numbers, seen.window.throughput, seen.given
-    if numbers is None or measured is None or measured.items_per_s is None or not _speaks(numbers, seen.window.status):
-        return False
-    by_time = measured.method not in (RATES, FINAL) and numbers.run.dialect.averaging != "cumulative"
-    asked = given.case or given.protocol != Protocol()  # for a window
-    alone = len(seen.paths) == 1 and not any(isinstance(finding, BEGINS_AGAIN) for finding in seen.window.findings)
-    unlike = rest_of(measured) or stall_of(measured)
-    return bool(unlike and by_time and not asked and alone and seen.paths[0].stat().st_size <= SMALL_BYTES)
 
 
 def _read_whole(seen: Evidence) -> Reading | None:
@@ -215,19 +179,12 @@ def _collect_all(run: Pass, paths: Sequence[Path]) -> Pass:
     return measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
 
 
-def _counts_steps_alone(seen: Evidence) -> bool:
-    if seen.numbers is None or _speaks(seen.numbers, seen.window.status):
-        return False
-    run = seen.numbers.run
-    return run.dialect.every is not None or any(
-        record.step is not None or record.interval or record.step_s for record in run.records
-    )
-
-
 def _read_in_steps(seen: Evidence) -> Reading | None:
     """In steps/s, where devices or batch are unknown."""
     assert seen.numbers is not None
     run = seen.numbers.run
+    if run.dialect.every is None and not any(r.step is not None or r.interval or r.step_s for r in run.records):
+        return None
     if run.uncollected and seen.paths[0].stat().st_size < SMALL_BYTES:
         run = _collect_all(run, seen.paths)
     counted = judge(over_all(compute_numbers(in_steps(run))))
@@ -247,12 +204,6 @@ def _read_shape(seen: Evidence, *, bars: bool | None = None) -> Reading | None:
     silent = replace(seen.window, throughput=None) if bars is False else seen.window
     found = read_by_shape(seen.paths, seen.arrivals, seen.given, silent, bars=bars)
     return None if found is silent else found
-
-
-def _has_no_step_of_value(seen: Evidence) -> bool:
-    window = seen.window
-    no_value = window.throughput is None and window.status == "partial" and not seen.given.case
-    return not seen.by_name and bool(window.steps) and no_value
 
 
 def _read_bars(seen: Evidence) -> Reading | None:
@@ -276,16 +227,35 @@ def _deny_total(seen: Evidence) -> Reading | None:
     return replace(steps, reason=join(two_figures(apart, measured), steps.reason))
 
 
+def _is_unlike_rest(seen: Evidence) -> bool:
+    measured, given = seen.window.throughput, seen.given
+    if seen.numbers is None or measured is None or measured.items_per_s is None or not find_unlike(measured.findings):
+        return False
+    by_time = measured.method not in (RATES, FINAL) and seen.numbers.run.dialect.averaging != "cumulative"
+    asked = given.case or given.protocol != Protocol()  # for a window
+    alone = len(seen.paths) == 1 and not seen.again
+    return seen.speaks and by_time and not asked and alone and seen.paths[0].stat().st_size <= SMALL_BYTES
+
+
 OF_ONE_TRAINING = (
     LogReading("whole_log", _is_unlike_rest, _read_whole),
-    LogReading("steps_alone", _counts_steps_alone, _read_in_steps),
+    LogReading("steps_alone", lambda seen: seen.numbers is not None and not seen.speaks, _read_in_steps),
 )
 READINGS = (
     LogReading("refused", lambda seen: seen.refused, lambda seen: seen.window),
-    LogReading("one_start", _begins_again, _read_one_start),
+    LogReading("one_start", lambda seen: seen.again and not seen.given.case and len(seen.paths) == 1, _read_one_start),
     *OF_ONE_TRAINING,
-    LogReading("bars", _has_no_step_of_value, _read_bars),
-    LogReading("shape", lambda seen: seen.unread and seen.window.throughput is None, _read_shape),
-    LogReading("shape_not_total", lambda seen: seen.unread and not seen.given.case, _deny_total),
+    LogReading(
+        "bars",
+        lambda seen: (
+            bool(seen.window.steps)
+            and seen.window.throughput is None
+            and seen.window.status == "partial"
+            and not (seen.given.case or seen.by_name)
+        ),
+        _read_bars,
+    ),
+    LogReading("shape", lambda seen: not (seen.by_name or seen.window.steps or seen.window.throughput), _read_shape),
+    LogReading("shape_not_total", lambda seen: not (seen.by_name or seen.window.steps or seen.given.case), _deny_total),
     LogReading("window", lambda seen: True, lambda seen: seen.window),
 )

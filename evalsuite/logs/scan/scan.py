@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from evalsuite.contracts.dialect import Dialect, Line
 from evalsuite.core import paths
@@ -34,20 +33,22 @@ SAMPLE_BYTES = 1 << 11  # of each later piece
 MOST_SAMPLED = 20_000  # of a log of any size
 
 
-class Enough(Protocol):
-    """Says when a scan holds all the records that a window can need."""
+class TooMany:
+    """Every record is kept, until there are more than any window can need.
 
-    @property
-    def steps(self) -> int | None:
-        """Of one epoch, if that many are enough in a plain log."""
+    *steps*: so many of one epoch are enough in a plain log.
+    """
 
-    def __call__(self, scan: "Scan") -> bool: ...
+    steps: int | None = None
+
+    def __call__(self, scan: "Scan") -> bool:
+        return len(scan.records) > MAX_RECORDS
 
 
 class Scan:
     """Records until the window is full, then only how many more there are."""
 
-    def __init__(self, dialect: Dialect, enough: Enough) -> None:
+    def __init__(self, dialect: Dialect, enough: TooMany) -> None:
         self.dialect = dialect
         self.records: list[Record] = []
         self.uncollected = 0  # step lines after the window
@@ -203,15 +204,6 @@ def _cut_line(chunk: Chunk, dialect: Dialect) -> int | None:
         if line.literal and (line.literal in last or begun):
             return number
     return None
-
-
-class TooMany:
-    """Every record is kept, until there are more than any window can need."""
-
-    steps = None
-
-    def __call__(self, scan: Scan) -> bool:
-        return len(scan.records) > MAX_RECORDS
 
 
 # why a run ended badly: the decisive line after the last sign of training, and what kind of failure it is

@@ -12,8 +12,9 @@ from pathlib import Path
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import rate
+from evalsuite.logs.judging import find_doubt
 from evalsuite.logs.scan.scan import Scan, TooMany, find_failure
-from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, find_doubt, in_steps
+from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Record, find_places
 
