@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -24,7 +23,6 @@ from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 
-NO_UNNAMED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL})  # of old kernels too
 PIECE_BYTES = 1 << 18
 HOLE_BYTES = 1 << 30  # a larger file of which next to nothing was ever written is none
 MOST_BYTES = 1 << 26  # of a record
@@ -117,9 +115,10 @@ def write_json(path: Path, facts: Mapping[str, object]) -> None:
     write_atomically(path, text.encode("utf-8", "backslashreplace"))  # escapes a name that is no UTF-8
 
 
-def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
+def write_atomically(path: Path, content: bytes | Iterable[bytes], *, mode: int = 0o644, lasting: bool = True) -> None:
     """Writes beside *path*, flushes to the disk, renames into place."""
-    _put(path, content, mode=0o644, lasting=True)
+    with replacing(path, mode=mode, lasting=lasting) as file:
+        file.writelines((content,) if isinstance(content, bytes) else content)
 
 
 def text(path: Path) -> str | None:
@@ -134,24 +133,17 @@ def write_cache(path: Path, content: bytes) -> None:
     """Puts *content* into a cache; a failure only costs time."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _put(path, content, mode=0o600, lasting=False)
-
-
-def _put(path: Path, content: bytes | Iterable[bytes], *, mode: int, lasting: bool) -> None:
-    with replacing(path, mode=mode, lasting=lasting) as file:
-        file.writelines((content,) if isinstance(content, bytes) else content)
+        write_atomically(path, content, mode=0o600, lasting=False)
 
 
 @contextlib.contextmanager
 def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterator[BinaryIO]:
-    """A new file that replaces *path* once it is whole.
-
-    Where files without a name exist (O_TMPFILE), a killed process leaves nothing.
-    """
+    """A new file that replaces *path* once it is whole."""
+    prefix = f".{path.name}."
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):  # root would replace /dev/stdout
             raise OSError(errno.EINVAL, Message("core.no_regular_file"), str(path))
-        handle, name = _new_file(path)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
@@ -159,34 +151,15 @@ def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterato
                 if lasting:
                     os.fsync(file.fileno())
                 os.fchmod(file.fileno(), mode)
-                name = name or _named(file.fileno(), path)
             os.replace(name, path)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(name or "")
+                os.unlink(name)
             raise
     except OSError as error:
-        if error.filename is None:  # the kernel does not say where there is no room
+        if prefix in str(error.filename or prefix):  # the kernel does not say where there is no room
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-
-
-def _new_file(path: Path) -> tuple[int, str | None]:
-    """A new file beside *path* and its name, None with O_TMPFILE (open(2))."""
-    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
-        try:
-            return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o600), None
-        except OSError as error:
-            if error.errno not in NO_UNNAMED:
-                raise
-    return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-
-
-def _named(handle: int, path: Path) -> str:
-    name = f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
-    # with any src_dir_fd Python follows the link (linkat(2))
-    os.link(f"/proc/self/fd/{handle}", name, src_dir_fd=handle)
-    return name
 
 
 @contextlib.contextmanager
