@@ -581,8 +581,6 @@ class Verdict(Judged):
     outcome: Outcome
     threshold: float | None = None
     min_nodes: int | None = None  # smallest scale in scope
-    scope: tuple[tuple[str, tuple[str, ...]], ...] = ()  # axis → names; none: all cases
-    largest_only: bool = False  # judges the largest scale alone
     measured: Interval | None = None
     n: int = 0
     case: Case | None = None  # the worst in scope

@@ -59,8 +59,8 @@ TARGET = '[[target]]\nmodel = "m"\nmetric = "top1"\nvalue = 76.0\nepochs = 90\n'
 
 
 def test_the_default_file_asks_for_all_criteria_and_a_table_that_is_left_out_for_none(tmp_path):
-    assert CRITERIA.linear_speedup == criteria.LinearSpeedup(threshold=0.8, min_nodes=20)
-    assert CRITERIA.mean_utilisation == criteria.MeanUtilisation(threshold=0.8, min_nodes=20)
+    assert CRITERIA.linear_speedup == criteria.Threshold(threshold=0.8, min_nodes=20)
+    assert CRITERIA.mean_utilisation == criteria.Threshold(threshold=0.8, min_nodes=20)
     assert CRITERIA.fastest
 
     only_columns = criteria.read(written(tmp_path, '[[column]]\nname = "mine"\nvalue = "n"\n'))

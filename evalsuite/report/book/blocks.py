@@ -72,7 +72,7 @@ class Block:
 
     @property
     def efficiency_threshold(self) -> float | None:
-        return self.book.efficiency_threshold if not self.strong or self.book.judges_strong else None
+        return None if self.strong else self.book.efficiency_threshold
 
     @cached_property
     def summaries(self) -> tuple[Row, ...]:

@@ -70,11 +70,6 @@ class Book:
     def huge(self) -> bool:
         return len(self.planned) > HUGE
 
-    @property
-    def judges_strong(self) -> bool:
-        first = next((verdict for verdict in self.evaluation.verdicts if verdict.criterion == "C1"), None)
-        return first is not None and "strong" in dict(first.scope).get("scalings", ())
-
     @cached_property
     def efficiency_threshold(self) -> float | None:
         return next((verdict.threshold for verdict in self.evaluation.verdicts if verdict.criterion == "C1"), None)

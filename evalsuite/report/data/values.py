@@ -144,7 +144,6 @@ def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
 
 
 FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
-    "aggregation": lambda book, thing: "largest_scale" if thing.largest_only else "every_scale",
     "also": lambda book, thing: ";".join(thing.also),
     "among": lambda book, thing: {
         "what": thing.scope.among,

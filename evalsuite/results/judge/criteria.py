@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from evalsuite.core import decode, paths
 from evalsuite.core.decode import Constraint, Many, Mistake, Word, between, message
@@ -24,81 +24,24 @@ def _perhaps(value: float) -> str:
     return Message("system.near", name=f"{meant:g}") if 0 < value <= 100 else ""
 
 
-Aggregation = Literal["every_scale", "largest_scale"]  # which scales in scope must reach the threshold
-UtilisationMetric = Literal["gpu", "all_resources", "both"]
 Share = Annotated[float, Constraint("share", lambda value: 0 < value <= 1, hint=_perhaps)]
 Percent = Annotated[float, Constraint("percent", lambda value: 1 < value <= 100, hint=_perhaps)]
 Points = Annotated[float, between(0, 100)]
 Count = Annotated[int, between(1, MOST)]
 Epochs = Annotated[float, between(0, MOST)]
-AXES = ("frameworks", "models", "precisions", "scalings")  # of a scope
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaseScope:
-    """The cases of a criterion; none named: all. C1 is about weak scaling unless *scalings* says otherwise."""
-
-    frameworks: Many[Word] = ()
-    models: Many[Word] = ()
-    precisions: Many[Word] = ()
-    scalings: Many[Word] = ()
-
-    @property
-    def named(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return tuple((axis, names) for axis in AXES if (names := getattr(self, axis)))
-
-    def holds(self, case: Case) -> bool:
-        return all(_of(case, axis) in names for axis, names in self.named)
-
-    def check(self, cases: Iterable[Case], where: str) -> None:
-        known = list(cases)
-        for axis, names in self.named:
-            there = sorted({_of(case, axis) for case in known})
-            for name in names:
-                if name not in there:
-                    raise EvalsuiteError.of(
-                        "results.criteria_name",
-                        where=where,
-                        axis=axis,
-                        name=name,
-                        names=there,
-                        near=did_you_mean(name, there, cutoff=0.5),
-                    )
-        if self.named and not any(map(self.holds, known)):
-            asked = "; ".join(f"{axis} = {', '.join(names)}" for axis, names in self.named)
-            raise EvalsuiteError.of("results.criteria_selects_none", where=where, asked=asked)
-
-
-def _of(case: Case, axis: str) -> str:
-    scaling = "weak" if case.strong_batch is None else "strong"
-    return {"frameworks": case.framework, "models": case.model, "precisions": case.precision, "scalings": scaling}[axis]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinearSpeedup:
-    """C1: scaling efficiency against one device, at every measured scale from *min_nodes* nodes up."""
+class Threshold:
+    """`[C1]`: weak scaling efficiency against one device. `[C2]`: mean hardware utilisation, read in two ways."""
 
     threshold: Share
-    min_nodes: Count
-    metric: Literal["efficiency"] = "efficiency"
-    aggregation: Aggregation = "every_scale"
-    scope: CaseScope = CaseScope()
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeanUtilisation:
-    """C2: mean hardware utilisation, read in two ways, of which both are shown: GPU only, and all resources."""
-
-    threshold: Share
-    min_nodes: Count = 1
-    metric: UtilisationMetric = "both"
-    aggregation: Literal["every_scale"] = "every_scale"
-    scope: CaseScope = CaseScope()
+    min_nodes: Count  # every measured scale from here up must reach it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fastest:
-    scope: CaseScope = CaseScope()
+    """`[C3]`: who is ahead; information only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +54,8 @@ class CertificateTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria:
-    linear_speedup: LinearSpeedup | None = None
-    mean_utilisation: MeanUtilisation | None = None
+    linear_speedup: Threshold | None = None
+    mean_utilisation: Threshold | None = None
     fastest: Fastest | None = None
     targets: tuple[Target, ...] = ()
     columns: tuple[OwnColumn, ...] = ()
@@ -135,17 +78,23 @@ class Criteria:
             yield OwnCriteria(differences=", ".join(differences), where=Path(self.file).name)
 
     def check(self, cases: Collection[Case]) -> None:
-        usual = {"C1": self.linear_speedup, "C2": self.mean_utilisation, "C3": self.fastest}
-        scopes = {f"[{name}.scope]": asked.scope for name, asked in usual.items() if asked}
-        for each in self.own:
-            scopes[f"[[criterion]] {each.name}"] = CaseScope(frameworks=each.frameworks, models=each.models)
-        for table, scope in scopes.items():
-            scope.check(cases, f"{self.file}: {table}")
+        """Raises EvalsuiteError where a criterion of one's own names what is not among *cases*."""
+        for asked in self.own:
+            where = f"{self.file}: [[criterion]] {asked.name}"
+            for axis, names in (("frameworks", asked.frameworks), ("models", asked.models)):
+                there = sorted({getattr(case, axis.removesuffix("s")) for case in cases})
+                for name in names:
+                    if name not in there:
+                        near = did_you_mean(name, there, cutoff=0.5)
+                        facts = {"where": where, "axis": axis, "name": name, "names": there, "near": near}
+                        raise EvalsuiteError.of("results.criteria_name", **facts)
+            if not any(asked.is_about(case.framework, case.model, asked.min_nodes) for case in cases):
+                about = "; ".join(", ".join(names) for names in (asked.frameworks, asked.models))
+                raise EvalsuiteError.of("results.criteria_selects_none", where=where, asked=about)
 
 
-def _level(asked: LinearSpeedup | MeanUtilisation) -> str:
-    scope = "".join(f"; {axis} = {', '.join(names)}" for axis, names in asked.scope.named)
-    return f"{asked.threshold:.0%}, {asked.min_nodes}+ nodes, {asked.aggregation}{scope}"
+def _level(asked: Threshold) -> str:
+    return f"{asked.threshold:.0%}, {asked.min_nodes}+ nodes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +110,8 @@ class _Target(Target):
 
 @dataclass(frozen=True, kw_only=True)
 class _CriteriaFile:
-    C1: LinearSpeedup | None = None
-    C2: MeanUtilisation | None = None
+    C1: Threshold | None = None
+    C2: Threshold | None = None
     C3: Fastest | None = None
     target: tuple[_Target, ...] = ()
     column: OwnColumns = ()

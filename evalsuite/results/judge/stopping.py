@@ -13,7 +13,7 @@ from evalsuite.core.model import Case, Row, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.compare.fairness import FRAMEWORKS, groups
 from evalsuite.results.compare.significance import Leads
-from evalsuite.results.judge.criteria import Criteria, LinearSpeedup
+from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid, values
 
@@ -57,11 +57,11 @@ def open_pairs(rivals: int, first: int, leads: Callable[[int, int], Leads]) -> I
             yield pair
 
 
-def _at_threshold(known: Sequence[Summary], asked: LinearSpeedup) -> Iterator[str]:
+def _at_threshold(known: Sequence[Summary], asked: Threshold) -> Iterator[str]:
     by_case = {row.case: row for row in known}
     for row in known:
         base = by_case.get(row.base) if row.base and row.base != row.case else None
-        if base is None or row.case.nodes < asked.min_nodes or not asked.scope.holds(row.case):
+        if base is None or row.case.nodes < asked.min_nodes:
             continue
         few = min(row.n, base.n) < FULL_REPEATS
         if few or not clear_of(values(row), values(base), row.case, base.case, asked.threshold):

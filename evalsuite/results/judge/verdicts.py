@@ -8,7 +8,7 @@ samples cover all planned devices and hosts.
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from evalsuite.core.findings import (
     BusyMachine,
@@ -38,7 +38,7 @@ from evalsuite.core.model import (
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.decisions import RankingResult, evidence, lack, rank
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose
-from evalsuite.results.judge.criteria import CaseScope, Criteria, LinearSpeedup, MeanUtilisation
+from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, disturbances, failed_runs, valid, values
 
@@ -63,37 +63,18 @@ Place = TypeVar("Place", Verdict, VerdictCell)
 def verdicts(summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Case] = ()) -> tuple[Verdict, ...]:
     """C1, C2a, C2b and C3 over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten."""
     judged: list[Verdict] = []
-    if first := criteria.linear_speedup:
-        rows, cases = _within(first.scope, summaries, planned)
-        strong = "strong" in first.scope.scalings
-        asked = [row for row in rows if strong or row.case.strong_batch is None]
-        cases_asked = [case for case in cases if strong or case.strong_batch is None]
-        verdict = _linear_speedup(asked, first, cases_asked)
-        if (rows or cases) and not (asked or cases_asked):
+    if first := criteria.linear_speedup:  # of weak scaling: the threshold is about a kept batch
+        weak = [row for row in summaries if row.case.strong_batch is None]
+        asked = [case for case in planned if case.strong_batch is None]
+        verdict = _linear_speedup(weak, first, asked)
+        if (summaries or planned) and not (weak or asked):
             verdict = replace(verdict, reason="strong_only", values=())
         judged.append(verdict)
     if second := criteria.mean_utilisation:
-        rows, cases = _within(second.scope, summaries, planned)
-        found = _mean_utilisation(rows, second, cases)
-        if second.metric != "both":
-            wanted = GPU_ALONE if second.metric == "gpu" else ALL
-            without = Verdict(criterion=ALL, outcome="undetermined", reason="no_capacity", **_asked(second))
-            found = [each for each in found if each.criterion == wanted] or [without]
-        judged += found
+        judged += _mean_utilisation(summaries, second, planned)
     if criteria.fastest:
-        rows, _ = _within(criteria.fastest.scope, summaries, planned)
-        judged.append(
-            replace(_fastest([row for row in valid(rows) if row.decides]), scope=criteria.fastest.scope.named)
-        )
+        judged.append(_fastest([row for row in valid(summaries) if row.decides]))
     return tuple(judged)
-
-
-def _within(scope: CaseScope, summaries: Sequence[Row], planned: Sequence[Case]) -> tuple[list[Row], list[Case]]:
-    return [row for row in summaries if scope.holds(row.case)], [case for case in planned if scope.holds(case)]
-
-
-def _asked(criterion: LinearSpeedup | MeanUtilisation) -> dict[str, Any]:
-    return {"threshold": criterion.threshold, "min_nodes": criterion.min_nodes, "scope": criterion.scope.named}
 
 
 def _judge(
@@ -114,7 +95,7 @@ def _judge(
     return replace(place, outcome="pass", reason="met")
 
 
-def _no_large(rows: Iterable[Row], asked: LinearSpeedup | MeanUtilisation) -> Doubt:
+def _no_large(rows: Iterable[Row], asked: Threshold) -> Doubt:
     largest = max((row.case.nodes for row in valid(rows) if row.origin in DECIDING_ORIGINS), default=0)
     return "no_large_scale", (("largest", str(largest)), ("min_nodes", str(asked.min_nodes)))
 
@@ -130,7 +111,7 @@ def _cell_of(case: Case) -> tuple[str, str, str]:
 # C1, for each framework, model and precision
 
 
-def _linear_speedup(rows: Sequence[Row], asked: LinearSpeedup, planned: Sequence[Case]) -> Verdict:
+def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Case]) -> Verdict:
     """Passed if every cell passes, failed if one fails; the worst cell is the one that is shown."""
     deciding = [row.case for row in rows if row.origin in DECIDING_ORIGINS]
     cited = {row.case for row in rows if row.origin not in DECIDING_ORIGINS}
@@ -148,10 +129,7 @@ def _linear_speedup(rows: Sequence[Row], asked: LinearSpeedup, planned: Sequence
             for name in names
         ]
         cells.append(min([each for each in judged if each.reason != "no_large_scale"] or judged, key=_badness))
-    largest_only = asked.aggregation == "largest_scale"
-    verdict = Verdict(
-        criterion="C1", outcome="undetermined", largest_only=largest_only, cells=tuple(cells), **_asked(asked)
-    )
+    verdict = Verdict(criterion="C1", outcome="undetermined", cells=tuple(cells), **vars(asked))
     if all(cell.reason == "no_large_scale" for cell in cells):
         reason, named = _no_large(rows, asked)
         return replace(verdict, reason=reason, values=named)
@@ -164,12 +142,10 @@ def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
     return WORST_FIRST.index(cell.outcome), cell.reason == "no_large_scale", value
 
 
-def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: LinearSpeedup) -> VerdictCell:
+def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold) -> VerdictCell:
     row_of = {row.case: row for row in reversed(rows)}
     cases = dict.fromkeys([*planned, *(row.case for row in rows if row.origin in DECIDING_ORIGINS)])
     scope = sorted((case for case in cases if case.nodes >= asked.min_nodes), key=_by_size)
-    if asked.aggregation == "largest_scale":
-        scope = [case for case in scope if case.total_devices == scope[-1].total_devices]
     example = (*(row.case for row in rows), *planned)[0]
     cell = VerdictCell.of(example, outcome="undetermined", scales=tuple(case.scale for case in scope))
     if not scope:
@@ -257,13 +233,13 @@ def _failed_by_itself(row: Row | None) -> bool:
 # C2: C2a of the GPUs, C2b of every resource that has a capacity, at the lowest scale in scope
 
 
-def _mean_utilisation(rows: Sequence[Row], asked: MeanUtilisation, planned: Sequence[Case]) -> list[Verdict]:
+def _mean_utilisation(rows: Sequence[Row], asked: Threshold, planned: Sequence[Case]) -> list[Verdict]:
     deciding = [row for row in valid(rows) if row.origin in DECIDING_ORIGINS]
     cited = {row.case for row in rows if row.origin not in DECIDING_ORIGINS}
     cases = dict.fromkeys([*planned, *(row.case for row in rows)])
     scope = [case for case in cases if case.nodes >= asked.min_nodes and case not in cited]
     measured = [row for row in deciding if row.case in scope]
-    both = [Verdict(criterion=name, outcome="undetermined", **_asked(asked)) for name in (GPU_ALONE, ALL)]
+    both = [Verdict(criterion=name, outcome="undetermined", **vars(asked)) for name in (GPU_ALONE, ALL)]
     none: Doubt | None = None
     if not any(row.utilisation for row in deciding):
         none = ("no_samples", ())

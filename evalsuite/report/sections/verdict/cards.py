@@ -116,20 +116,7 @@ def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
         limits["threshold"] = form(verdict.threshold)
     if verdict.min_nodes is not None:
         limits["min_nodes"] = numbers.count(verdict.min_nodes)
-    if verdict.largest_only and f"{key}_largest" in words:
-        key = f"{key}_largest"
-    said = words(key, **limits)
-    if not verdict.scope:
-        return said
-    selected = words.listed(_selected(axis, name, words) for axis, chosen in verdict.scope for name in chosen)
-    return words("criteria.scoped", statement_text=said, scope=selected)
-
-
-def _selected(axis: str, name: str, words: Words) -> str | Text:
-    if axis == "scalings":
-        return words(f"criteria.{name}_scaling")
-    printed = {"frameworks": names.framework, "models": names.model, "precisions": names.precision}
-    return printed[axis](name)
+    return words(key, **limits)
 
 
 def _reason(verdict: Verdict | VerdictCell, words: Words) -> Text | None:
