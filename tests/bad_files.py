@@ -48,7 +48,7 @@ AGENT = AgentOutcome(
     samples_missed=0, left_behind=0, survivors=0, started_at="2026-11-20T10:00:00+08:00", group_cpu_s=50.0, beside=0,
     cores=((0, 1),), sha256={"log.n0.txt": "0" * 64},
 )  # fmt: skip
-SAMPLE = {"cpu_percent": 10.0, "memory_used_bytes": 100, "tree": {"cpu_s": 1.0, "memory_bytes": 5, "processes": 2}}
+SAMPLE = {"cpu_percent": 10.0, "memory_used_bytes": 100, "tree": {"cpu_s": 1.0, "memory_bytes": 5}}
 LOG = "".join(f"Epoch: [0][{step:4d}/120]\tTime 0.5000 (0.5000)\tLoss 6.7e+00\n" for step in range(120))
 ROW = {"framework": "pytorch", "model": "resnet50_v1.5", "nodes": "1", "gpus_per_node": "8", "batch_size_per_gpu": "64",
        "precision": "amp", "throughput": "1234.5", "unit": "images/s", "run": "0"}  # fmt: skip

@@ -56,7 +56,7 @@ def cpu_samples(cpu_s: Iterable[float], cores: float = 1.0, percent: float = 100
     """The text of a samples file: what the job had used, read twice a second."""
     lines = [{"header": True, "hz": 2.0, "cpu_count": cores}]
     for at, used_s in enumerate(cpu_s):
-        tree = {"cpu_s": used_s, "memory_bytes": 1, "processes": 1}
+        tree = {"cpu_s": used_s, "memory_bytes": 1}
         lines.append({"at_s": at / 2, "cpu_percent": percent, "tree": tree})
     return "".join(f"{json.dumps(line)}\n" for line in lines)
 

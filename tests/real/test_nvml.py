@@ -79,7 +79,7 @@ def test_every_value_is_read_with_its_unit_the_driver_is_named_and_the_json_hold
         index=1, utilisation_percent=91, memory_used_bytes=4 << 30, power_w=250.5,
         temperature_c=61, sm_clock_mhz=1410, memory_clock_mhz=1215,
     )  # fmt: skip
-    assert pcie - {(None, None)} == {(2000 * 1024, 1000 * 1024)}
+    assert pcie - {(None, None)} == {(31 << 16, 16 << 16)}  # kept in 64 KiB/s
     assert (environment.driver, environment.cuda_driver) == ("550.54.15", "12.4")
     assert [gpu.name for gpu in environment.gpus] == ["Stand-in 0", "Stand-in 1"]
     assert type(header).from_json(json.loads(json.dumps(header.to_json(), allow_nan=False)), "n") == header
