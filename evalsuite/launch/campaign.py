@@ -15,7 +15,6 @@ from typing import Literal
 
 from evalsuite import __version__
 from evalsuite.contracts.adapter import Adapter, Recipe
-from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.documents import CampaignPlace
 from evalsuite.core.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.core.messages import message_of
@@ -178,82 +177,54 @@ def launch_all(
     extent: Extent = Extent(),
     needed: Callable[[Run], bool] = lambda run: True,
 ) -> Iterator[EndedRun]:
-    """Launches *runs* in order and gives each as it ends. A failed run does not stop the others.
+    """Launches *runs* in order and gives each as it ends; one that the infrastructure failed is made again.
 
-    *needed* says before each whether it still is: adaptive repeats may be settled. Runs that another process holds or
-    has finished are passed over. One that the infrastructure failed is made again. Before each block (a repeat at a
-    scale) a fixed computation is timed and recorded.
+    *needed* says before each whether it still is. Before each block (a repeat at a scale) a fixed computation is timed.
     """
-    going = _Going(store=store, launcher=launcher, started=started, tick=tick, seed=seed, extent=extent)
-    block, probe_s = None, 0.0
+    order, spent_h, block, probe_s = 0, extent.spent_h, None, 0.0
     for run in runs:
-        if extent.device_hours is not None and extent.spent_h + going.spent_h >= extent.device_hours:
+        if extent.device_hours is not None and spent_h >= extent.device_hours:
             return
         if not needed(run):
             continue
         if not extent.fits(run):
             return
+        recipe = adapters[run.case.framework].recipe(run.case.recipe)
         with store.claim(run) as folder:
             if folder is None:
                 continue
             try:
                 if block != (block := (run.repeat, run.case.scale)):
                     probe_s = round(cores.measure_seconds(), 6)
-                ended = going.launch(run, adapters[run.case.framework].recipe(run.case.recipe), folder, probe_s)
+                more, again = extent.retries, True
+                while again:
+                    place = CampaignPlace(
+                        id=started.id,
+                        plan_sha256=started.plan_sha256,
+                        round=run.repeat,
+                        order=order,
+                        attempt=store.journal.started(run, started.id, _now()),
+                        seed=seed,
+                        probe_s=probe_s,
+                    )
+                    enough = make_enough(run, recipe, folder, launcher)
+                    watch = functools.partial(tick, run)
+                    outcome = runner.launch(run, recipe, folder, launcher, tick=watch, enough=enough, place=place)
+                    store.journal.note(_end_of(run, place, outcome, folder))
+                    order += 1
+                    spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
+                    again = False
+                    if outcome.fault is not None:
+                        launcher = replace(launcher, engine=launcher.after_fault(launcher.engine))
+                        silent = not folder.environments() and allocations.await_answer(launcher.engine, launcher.waits)
+                        again, more = silent or more > 0, more if silent else more - 1
+                        if again:
+                            store.again(folder, outcome.fault)
             except OSError as error:
                 if mendable := of_machine(error, folder.path):
                     raise mendable from error
                 raise
-        yield ended
-
-
-@dataclass(kw_only=True)
-class _Going:
-    store: Store
-    launcher: runner.Launcher
-    started: Campaign
-    tick: Callable[[Run, float], None]
-    seed: int | None
-    extent: Extent
-    order: int = 0
-    spent_h: float = 0.0  # device-hours
-
-    def launch(self, run: Run, recipe: Recipe, folder: RunFolder, probe_s: float) -> EndedRun:
-        more = self.extent.retries
-        while True:
-            place = CampaignPlace(
-                id=self.started.id,
-                plan_sha256=self.started.plan_sha256,
-                round=run.repeat,
-                order=self.order,
-                attempt=self.store.journal.started(run, self.started.id, _now()),
-                seed=self.seed,
-                probe_s=probe_s,
-            )
-            outcome = runner.launch(
-                run,
-                recipe,
-                folder,
-                self.launcher,
-                tick=functools.partial(self.tick, run),
-                enough=make_enough(
-                    run, recipe, folder, self.launcher.dialects, stop_after_window=self.launcher.stop_after_window
-                ),
-                place=place,
-            )
-            self.store.journal.note(_end_of(run, place, outcome, folder))
-            self.order += 1
-            self.spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
-            if outcome.fault is not None:
-                self.launcher = replace(self.launcher, engine=self.launcher.after_fault(self.launcher.engine))
-            if outcome.fault is None:
-                break
-            if folder.environments() or not allocations.await_answer(self.launcher.engine, self.launcher.waits):
-                if not more:
-                    break
-                more -= 1
-            self.store.again(folder, outcome.fault)
-        return EndedRun(run=run, outcome=outcome, attempt=place.attempt)
+        yield EndedRun(run=run, outcome=outcome, attempt=place.attempt)
 
 
 def _end_of(run: Run, place: CampaignPlace, outcome: Outcome, folder: RunFolder) -> JournalLine:
@@ -274,27 +245,25 @@ MIDWAY_S = 600.0  # between steps, at least
 MIDWAY_TIMES = 30  # times the longest silence before: an evaluation, a checkpoint
 
 
-def make_enough(
-    run: Run, recipe: Recipe, folder: RunFolder, dialects: Mapping[str, Dialect], *, stop_after_window: bool = False
-) -> Callable[[], Enough | None]:
+def make_enough(run: Run, recipe: Recipe, folder: RunFolder, launcher: runner.Launcher) -> Callable[[], Enough | None]:
     """Says why the run can be ended, if it can.
 
-    "no_limit": its measured steps are done and the script has no limit; "window": they are done and
-    *stop_after_window*; "hung": they are done and nothing was printed for SILENT_S, as of process groups that hang when
-    taken down; "silent": it was silent for far longer than ever before. Before its first step a script may compile or
-    index data.
+    "no_limit": its measured steps are done and the script has no limit; "window": they are done and the launcher stops
+    after them; "hung": they are done and nothing was printed for SILENT_S, as of process groups that hang when taken
+    down; "silent": it was silent for far longer than ever before. Before its first step a script may compile or index
+    data.
     """
     from evalsuite.logs import reading
 
     endless = recipe.step_bound == "none"
-    planned: Enough | None = "no_limit" if endless else "window" if stop_after_window else None
+    planned: Enough | None = "no_limit" if endless else "window" if launcher.stop_after_window else None
 
     def find_end() -> Enough | None:
         logs = folder.logs()
         silent_s = (time.time() - max(log.path.stat().st_mtime for log in logs)) if logs else 0.0
         if not logs or not (planned or silent_s > min(SILENT_S, MIDWAY_S)):
             return None
-        steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=dialects).steps
+        steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=launcher.dialects).steps
         if not steps:
             return None
         if steps[-1].index >= run.case.protocol.total_steps:

@@ -5,7 +5,7 @@ A run that the infrastructure failed says nothing of the framework and is made a
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 from evalsuite.plan.containers import Container
-from evalsuite.runs.endings import CANNOT_EXECUTE, EVALUATOR_LOST, NOT_FOUND, AgentOutcome
+from evalsuite.runs.endings import CANNOT_EXECUTE, NOT_FOUND, AgentOutcome
 from evalsuite.runs.store import RunFolder
 
 LONGEST = 500
@@ -49,7 +49,7 @@ def find_infrastructure_fault(folder: RunFolder, case: Case) -> str | None:
     if not started and not ended:
         return Message("launch.run_no_agent")
     if lost := sorted(started - ended):
-        return lost_on(lost)
+        return Message("launch.run_agent_lost", nodes=lost)
     by_itself = [each for each in agents.values() if not (each.interrupted_by or each.signal)]
     # before it could wait for another node: the launcher then ends agents that leave no record
     at_once = [each for each in by_itself if each.exit_code != 0 and each.duration_s < RENDEZVOUS_S]
@@ -58,28 +58,12 @@ def find_infrastructure_fault(folder: RunFolder, case: Case) -> str | None:
     return None
 
 
-def lost_on(hosts: Sequence[str]) -> str:
-    return Message("launch.run_agent_lost", nodes=hosts)
-
-
-def find_deaf_hosts(agents: Mapping[str, AgentOutcome]) -> list[str]:
-    return sorted(host for host, agent in agents.items() if agent.error and agent.exit_code == EVALUATOR_LOST)
-
-
 def find_lacking_program(agents: Mapping[str, AgentOutcome], program: str) -> str | None:
     """Why the training starts on some hosts alone; None where it starts nowhere: that is the recipe's own matter."""
     errors = {host: agent.error for host, agent in agents.items() if agent.error and agent.exit_code in CANNOT_START}
     if not errors or (len(errors) == len(agents) and shutil.which(program) is None):
         return None
     return Message("system.of", name=sorted(errors), what=next(iter(errors.values())))
-
-
-def find_launcher_fault(agents: Mapping[str, AgentOutcome]) -> str | None:
-    """What is wrong with a run whose launcher reports success: Open MPI 5 gives 0 after it lost a node."""
-    if not any(agent.exit_code for agent in agents.values()):
-        return None
-    asked = sorted(host for host, agent in agents.items() if agent.interrupted_by)
-    return Message("launch.run_launcher_ended", nodes=asked) if asked else None
 
 
 def find_container_fault(folder: RunFolder, container: Container | None) -> str | None:
@@ -116,12 +100,9 @@ def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str
     return Message("launch.run_changed", files=dict.fromkeys(changed))
 
 
-def find_lost_nodes(text: str) -> list[str]:
-    return sorted(set(_ITS_NODE.findall(text))) if _LOST_DAEMON.search(text) else []
-
-
 def read_lost_nodes(log: Path) -> list[str]:
-    return find_lost_nodes(files.read_text(log)) if files.is_file(log) else []
+    text = files.read_text(log) if files.is_file(log) else ""
+    return sorted(set(_ITS_NODE.findall(text))) if _LOST_DAEMON.search(text) else []
 
 
 def is_unreached(line: str) -> bool:

@@ -29,7 +29,7 @@ from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.containers import Container, Runtime
 from evalsuite.plan.engines import Engine
 from evalsuite.runs import equivalence
-from evalsuite.runs.endings import AGENT_FAILED, Enough, Outcome
+from evalsuite.runs.endings import AGENT_FAILED, EVALUATOR_LOST, Enough, Outcome
 from evalsuite.runs.store import RunFolder
 
 Tick = Callable[[float], None]
@@ -167,7 +167,7 @@ def _recorded_end(
     exit_code: int, why: Enough | None, folder: RunFolder, case: Case, launcher: Launcher, lost: Sequence[str]
 ) -> Outcome:
     if lost:
-        return _failed_by_infrastructure(fault_attribution.lost_on(lost), folder)
+        return _failed_by_infrastructure(Message("launch.run_agent_lost", nodes=lost), folder)
     if exit_code == AGENT_FAILED and (error := _agent_error(folder)):
         raise EvalsuiteError.of("launch.kept_go_on", error=error)
     return _ended(why) if why else _ending(exit_code, folder, case, launcher)
@@ -203,10 +203,13 @@ def _ending(exit_code: int, folder: RunFolder, case: Case, launcher: Launcher) -
     if exit_code == 124 or any(agent.timed_out for agent in agents.values()):
         return Outcome(status="timed_out", reason=Message("launch.run_limit", seconds=launcher.timeout_s))
     if exit_code == 0 and not _lost(folder, case):
-        said = fault_attribution.find_launcher_fault(agents)
-        return _failed_by_infrastructure(said, folder) if said else Outcome(status="completed", reason="")
-    if deaf := fault_attribution.find_deaf_hosts(agents):
-        return _failed_by_infrastructure(fault_attribution.lost_on(deaf), folder)
+        # Open MPI 5 gives 0 after it lost a node
+        ended = sorted(host for host, agent in agents.items() if agent.interrupted_by)
+        if ended and any(agent.exit_code for agent in agents.values()):
+            return _failed_by_infrastructure(Message("launch.run_launcher_ended", nodes=ended), folder)
+        return Outcome(status="completed", reason="")
+    if deaf := sorted(host for host, agent in agents.items() if agent.error and agent.exit_code == EVALUATOR_LOST):
+        return _failed_by_infrastructure(Message("launch.run_agent_lost", nodes=deaf), folder)
     if error := _agent_error(folder):
         elsewhere = launcher.engine.name != "local"
         lacking = fault_attribution.find_lacking_program(agents, folder.command().command[0]) if elsewhere else None

@@ -28,13 +28,9 @@ class Host:
 
 def from_words(text: str) -> tuple[Host, ...]:
     words = [word.strip() for word in text.split(",") if word.strip()]
-    hosts = []
-    for word in words:
-        match = _WORD.fullmatch(word)
-        if not match:
-            raise EvalsuiteError.of("plan.hosts_word", name=word[:60])
-        hosts.append(Host(address=match[1], devices=int(match[2]) if match[2] else None))
-    return _checked(hosts, "--hosts")
+    return _checked(
+        [_host(_WORD, word, EvalsuiteError.of("plan.hosts_word", name=word[:60])) for word in words], "--hosts"
+    )
 
 
 def from_file(path: Path) -> tuple[Host, ...]:
@@ -44,17 +40,19 @@ def from_file(path: Path) -> tuple[Host, ...]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else Message("plan.host_no_text")
         raise EvalsuiteError.of("plan.hosts_file", path=path, error=why) from error
-    hosts = []
-    for number, line in enumerate(lines, 1):
-        words = line.partition("#")[0].strip()
-        if not words:
-            continue
-        match = _LINE.fullmatch(words)
-        if not match:
-            raise EvalsuiteError.of("plan.host_line", path=path, line=number, text=words[:60])
-        slots = match[2] or match[3]
-        hosts.append(Host(address=match[1], devices=int(slots) if slots else None))
+    bare = [(number, words) for number, line in enumerate(lines, 1) if (words := line.partition("#")[0].strip())]
+    hosts = [
+        _host(_LINE, words, EvalsuiteError.of("plan.host_line", path=path, line=number, text=words[:60]))
+        for number, words in bare
+    ]
     return _checked(hosts, f"--hosts {path}")
+
+
+def _host(pattern: re.Pattern[str], words: str, mistake: EvalsuiteError) -> Host:
+    if not (match := pattern.fullmatch(words)):
+        raise mistake
+    devices = next(filter(None, match.groups()[1:]), None)
+    return Host(address=match[1], devices=int(devices) if devices else None)
 
 
 def _checked(hosts: Sequence[Host], where: str) -> tuple[Host, ...]:

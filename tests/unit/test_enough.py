@@ -14,9 +14,9 @@ from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 from tests import sources
+from tests.toynet import LAUNCHER
 from tests.toys import CASE, COMMAND, toynet
 
-HOUSE = catalogue.known()
 SHORT = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=4))
 LINE = "Epoch: [0][{0:>4}/2000]\tTime  0.500 ( 0.500)\tData  0.001 ( 0.001)\tLoss 7.0e+00 (7.0e+00)\n"
 ENDED = (
@@ -77,7 +77,8 @@ def silent(folder, seconds):
 
 
 def enough(folder, recipe=None, **asked):
-    return make_enough(Run(case=SHORT, repeat=0), recipe or toynet().recipes[0], folder, HOUSE, **asked)()
+    launcher = replace(LAUNCHER, dialects=catalogue.known(), **asked)
+    return make_enough(Run(case=SHORT, repeat=0), recipe or toynet().recipes[0], folder, launcher)()
 
 
 @pytest.mark.parametrize(("steps", "seconds", "why"), sources.cases("enough.toml")["script_falls_silent"])
