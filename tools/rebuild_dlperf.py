@@ -37,7 +37,7 @@ from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import facts, machines, summary
-from evalsuite.results.rules import suspicions
+from evalsuite.results.rules import data_rules
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
 TITLE = "dlperf_v1"
@@ -163,7 +163,7 @@ def _findings(summaries: Sequence[Summary]) -> Iterator[Finding]:
     for each in summaries:
         yield from (finding for run in each.measurements for finding in run.findings)
         yield from each.findings
-    yield from suspicions.findings(summary.valid(summaries))
+    yield from data_rules.far_below(summary.valid(summaries))
 
 
 def _machine(source: Mapping) -> Machine:

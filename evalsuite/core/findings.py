@@ -194,16 +194,7 @@ class FarBelow(Finding, code="far_below", severity="note"):
     unit: Name
     others: Count  # frameworks
     median: Rate  # of theirs
-
-
-class OutsidePublished(Finding, code="outside_published", severity="note"):
-    rate: Rate
-    unit: Name
-    low: Rate
-    high: Rate
-    device: Name
-    figures: Count
-    sources: tuple[Name, ...]
+    limit: Factor = 4.0  # more than libraries of one generation differ by
 
 
 class ArrivalsBursty(Finding, code="arrivals_bursty", severity="note"):
@@ -830,12 +821,6 @@ class MethodsDiffer(Finding, code="methods_differ", severity="flag"):
             base = of_case.get(summary.base, ()) if summary.base else ()
             if base and summary.base != summary.case and of_case[summary.case] != base:
                 yield cls(methods=of_case[summary.case], base_methods=base, where=summary.case.id)
-
-
-class PeakUnverified(Finding, code="peak_unverified", severity="flag"):
-    device: Name
-    peak_tflops: Rate
-    source: Name
 
 
 class SideBySide(Finding, code="side_by_side", severity="flag"):

@@ -4,8 +4,6 @@ import pytest
 import synthetic
 
 from evalsuite.core.model import Fact, Skip
-from evalsuite.report.book.book import Book
-from evalsuite.report.sections.verdict import answers as answers_section
 from evalsuite.report.text import words
 from evalsuite.results.compare import answers
 
@@ -96,10 +94,6 @@ def test_the_same_items_by_whatever_loader_are_one_ranking_and_those_of_another_
     assert names(found.ranked) == ["oneflow", "mxnet", "pytorch"]
     [apart] = found.apart
     assert (apart.summary.case.framework, apart.why) == ("tensorflow", ("facts.data_source",))
-    (shown, *_) = answers_section.questions(Book(evaluation=synthetic.evaluation(rows)), SPOKEN)
-    assert [place.loader and place.loader.plain("en") for place in shown.places] == ["OFRecord", "DALI (GPU)", "own"]
-    (alike, *_) = answers_section.questions(Book(evaluation=synthetic.evaluation(rows[:1])), SPOKEN)
-    assert [place.loader for place in alike.places] == [None]
 
 
 def test_every_framework_of_the_model_is_ranked_or_has_its_reason():

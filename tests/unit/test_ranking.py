@@ -64,16 +64,6 @@ def test_of_one_framework_its_variants_are_ranked_by_the_rule_of_frameworks_and_
     assert names[-1] == "500 Mbit/s link" and len(set(names)) == 3
 
 
-@pytest.mark.parametrize(
-    ("scale", "slower", "idle"), [((1, 8), SLOW, ("link_mbit",)), ((2, 8), SLOW, ()), ((1, 8), BARE, ("link_mbit",))]
-)
-def test_on_one_node_variants_of_another_link_are_said_to_do_the_same_work(scale, slower, idle):
-    found = only([summary(100.0, FAST, scale=scale), summary(90.0, slower, scale=scale)])
-
-    assert found.idle == idle
-    assert only([summary(100.0, SLOW, scale=scale), summary(90.0, BARE, scale=scale)]).idle == ()
-
-
 def test_with_two_frameworks_frameworks_are_ranked_and_the_best_variant_leads():
     found = [
         *(summary(speed, options) for speed, options in ((90.0, BARE), (100.0, FAST))),

@@ -126,14 +126,6 @@ class Answer:
         return any(self.candidate(apart.summary) not in ranked for apart in self.apart)
 
     @property
-    def idle(self) -> tuple[str, ...]:
-        """The options in which those ranked differ though they cannot act here: a link, on one node."""
-        if self.nodes > 1:
-            return ()
-        cases = [entry.summary.case for entry in self.ranked]
-        return tuple(name for name in decisions.BETWEEN_NODES if len({case.option(name) for case in cases}) > 1)
-
-    @property
     def fewest(self) -> int:
         return min((entry.summary.n for entry in self.ranked if entry.judged), default=0)
 

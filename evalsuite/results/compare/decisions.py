@@ -29,7 +29,6 @@ from evalsuite.results.measure.summary import (
 
 WORK = ("image_size", "sequence_length", "network")
 SIZES = ("num_layers", "hidden_size", "deep_vocabulary", "classes")
-BETWEEN_NODES = ("link_mbit",)
 Among = Literal["frameworks", "variants"]
 
 

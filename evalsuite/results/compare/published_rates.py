@@ -1,7 +1,4 @@
-"""What others printed of a model on a device (`data/reference/published.csv`).
-
-They used other versions: a rate outside their range is a question and no error.
-"""
+"""What others printed of a model on a device (`data/reference/published.csv`), with other versions of all."""
 
 import functools
 import math
@@ -13,14 +10,12 @@ from pathlib import Path
 
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.model import Case, ReferenceComparison, Summary, by_key
+from evalsuite.core.model import Case, ReferenceComparison, Summary
+from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts
 
 FOLDER = paths.DATA / "reference"
 FILE = FOLDER / "published.csv"
-OTHER_BATCH = 4  # a figure of so many times the batch, or of as small a share, says nothing
-FULL_BATCH = 32  # smaller ones do not fill a device, as those do that authors print without their batch
-FEWEST_FIGURES = 3
 ALIKE = {
     "fp32": ("fp32", "tf32"),
     "tf32": ("fp32", "tf32"),
@@ -28,7 +23,6 @@ ALIKE = {
     "fp16_amp": ("amp",),
     "bf16_amp": ("amp", "bf16_amp"),
 }
-SENTENCES = ("sentences/s", "sequences/s", "samples/s")
 Conditions = tuple[set[str], set[str]]  # input sizes and machines of a case's runs
 
 
@@ -52,36 +46,15 @@ class PublishedRate:
         return self.value * self.devices if self.per_device else self.value
 
 
-@dataclass(frozen=True, kw_only=True)
-class PublishedRange:
-    device: str
-    devices: int
-    low: float
-    median: float
-    high: float
-    figures: int
-    sources: tuple[str, ...]
-
-    @property
-    def few(self) -> bool:
-        return self.figures < FEWEST_FIGURES
-
-
 @functools.cache
 def figures(file: Path = FILE) -> tuple[Mapping[str, str], ...]:
     return tuple(paths.read_rows(file))
 
 
-@functools.cache
-def rates() -> Mapping[tuple[str, int], Sequence[PublishedRate]]:
-    every = (_rate(row, int(row["devices"]), row["device"], row["source"]) for row in figures() if row["device"])
-    return by_key(((plain(rate.model), rate.devices), rate) for rate in every)
-
-
 def of_reference(name: str) -> list[PublishedRate]:
     """The figures called *name*: all published ones, or a table set in `data/reference`. Raises EvalsuiteError."""
     if name == "published":
-        return [rate for each in rates().values() for rate in each]
+        return [_rate(row, int(row["devices"]), row["device"], row["source"]) for row in figures() if row["device"]]
     tables = {file.parent.name.replace("_", "-"): file for file in FOLDER.glob("*/cells.csv")}
     if name not in tables:
         raise EvalsuiteError.of("commands.against", name=name, names=["published", *sorted(tables)])
@@ -134,14 +107,14 @@ def _rate(row: Mapping[str, str], devices: int, device: str, source: str) -> Pub
 def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Iterator[ReferenceComparison]:
     """Each of *summaries* beside the figures of its model and number of devices that differ least from it."""
     for row in summaries:
-        known = [rate for rate in among if plain(rate.model) == plain(row.case.model) and _alike_units(rate, row)]
+        known = [rate for rate in among if plain(rate.model) == plain(row.case.model) and _alike(rate.unit, row.unit)]
         alike = [rate for rate in known if rate.devices == row.case.total_devices]
         if not alike:
             continue
         conditions = _conditions(row)
         differs = {rate: _differences(rate, row.case, conditions) for rate in alike}
         far = {
-            rate: ([len(differing), *(name for name, _ in differing)], _batches_apart(rate, row.case), differing)
+            rate: ([len(differing), *(name for name, _ in differing)], _log_of_batches(rate, row.case), differing)
             for rate, differing in differs.items()
         }
         nearest = [rate for rate in alike if far[rate] == min(far.values())]
@@ -169,7 +142,7 @@ def _differences(rate: PublishedRate, case: Case, conditions: Conditions) -> tup
     alike = {
         "framework": (rate.framework, plain(rate.framework) == plain(case.framework)),
         "precision": (rate.precision, rate.precision in ALIKE.get(case.precision, (case.precision,))),
-        "batch": (f"{rate.batch_per_device:g}" if rate.batch_per_device else "", not _batches_apart(rate, case)),
+        "batch": (f"{rate.batch_per_device:g}" if rate.batch_per_device else "", not _log_of_batches(rate, case)),
         "device": (rate.device, all(device.search(machine) and "MIG" not in machine for machine in machines)),
         "input_size": (rate.input_size, sizes == {rate.input_size}),
         "options": (", ".join(sorted({*rate.options} - options)), False),
@@ -178,40 +151,13 @@ def _differences(rate: PublishedRate, case: Case, conditions: Conditions) -> tup
     return tuple((name, value) for name, (value, same) in alike.items() if value and not same)
 
 
-def _batches_apart(rate: PublishedRate, case: Case) -> float:
+def _log_of_batches(rate: PublishedRate, case: Case) -> float:
     return abs(math.log2(rate.batch_per_device / case.batch_per_device)) if rate.batch_per_device else 0.0
 
 
-def _alike_units(rate: PublishedRate, summary: Summary) -> bool:
-    return rate.unit == summary.unit or {rate.unit, summary.unit} <= set(SENTENCES)
+def _alike(unit: str, other: str) -> bool:
+    return unit == other or {unit, other} <= set(SEQUENCES)
 
 
 def plain(model: str) -> str:
     return re.sub(r"[^a-z0-9]", "", model.lower())
-
-
-def published(summary: Summary) -> PublishedRange | None:
-    case = summary.case
-    known = rates().get((plain(case.model), case.total_devices), ()) if case.device == "gpu" else ()
-    near = [
-        rate
-        for rate in known
-        if _alike_units(rate, summary)
-        and _batches_apart(rate, case) <= math.log2(OTHER_BATCH)
-        and (rate.batch_per_device is not None or case.batch_per_device >= FULL_BATCH)
-    ]
-    conditions = _conditions(summary) if near else (set(), set())
-    may_differ = {"framework", "batch", "own_options"}
-    found = [rate for rate in near if not {name for name, _ in _differences(rate, case, conditions)} - may_differ]
-    if not found:
-        return None
-    values = [rate.items_per_s for rate in found]
-    return PublishedRange(
-        device=found[0].device,
-        devices=found[0].devices,
-        low=min(values),
-        median=statistics.median(values),
-        high=max(values),
-        figures=len(found),
-        sources=tuple(dict.fromkeys(rate.source for rate in found)),
-    )

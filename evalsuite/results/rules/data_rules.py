@@ -16,7 +16,7 @@ from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, Run
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import copies, flops_and_energy, suspicions, work_done
+from evalsuite.results.rules import copies, flops_and_energy, work_done
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
@@ -100,7 +100,7 @@ def findings(
         *_printed_speedups(valid(summaries), known),
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
-        *suspicions.findings(valid(summaries)),
+        *far_below(valid(summaries)),
         *machine_drifts(run for row in summaries for run in row.measurements),
         *other_nodes([run for row in summaries for run in row.measurements]),
         *_missing_rows(valid(summaries), known),
@@ -266,3 +266,17 @@ def other_nodes(runs: Iterable[Measurement]) -> Iterable[Finding]:
         if others:
             apart = len(hosts) - times
             yield rules.OtherNodes(scale=scale, nodes=usual, others=others[0][0], runs=apart, of_runs=len(hosts))
+
+
+def far_below(summaries: Iterable[Summary]) -> Iterable[Finding]:
+    """Frameworks that are on one device a fraction of the median of at least two others at the same work."""
+    alone = [row for row in summaries if row.case.total_devices == 1]
+    for members in by_key((replace(row.case, framework="", recipe=""), row) for row in alone).values():
+        for row in members:
+            best: dict[str, float] = {}
+            for other in members:
+                if other.case.framework != row.case.framework and other.unit == row.unit:
+                    best[other.case.framework] = max(other.items_per_s.value, best.get(other.case.framework, 0.0))
+            rate, usual = row.items_per_s.value, median(best.values()) if len(best) > 1 else 0.0
+            if rate * rules.FarBelow.limit < usual:
+                yield rules.FarBelow(rate=rate, unit=row.unit, others=len(best), median=usual, where=row.case.id)

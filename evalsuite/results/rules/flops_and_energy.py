@@ -13,7 +13,7 @@ from typing import Literal
 
 from evalsuite.core import paths
 from evalsuite.core.decode import decode, read_toml, whole
-from evalsuite.core.findings import AbovePeak, PeakUnverified
+from evalsuite.core.findings import AbovePeak
 from evalsuite.core.model import Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.units import SEQUENCES
@@ -65,7 +65,6 @@ class Peak:
     words: tuple[str, ...]  # all of them occur in its name
     source: str
     tflops: Mapping[Arithmetic, float]
-    verified: bool = True  # against a data sheet of the product as it is sold
     without: tuple[str, ...] = field(default_factory=tuple)  # none of these does
 
     def fits(self, device: str) -> bool:
@@ -131,17 +130,12 @@ def _flops_per_item(case: Case, unit: str, size: Fact | None) -> float | None:
 
 
 def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
-    """Cases that compute more than their device can (D20), and those whose MFU counts from an unconfirmed peak."""
+    """Cases that compute more than their device can (D20)."""
     for summary in summaries:
         computed = compute(summary)
-        if computed is None or computed.device is None or computed.peak_tflops is None:
-            continue
-        tflops, peak = computed.tflops_per_device, computed.peak_tflops
-        if computed.above_peak:
+        if computed and computed.above_peak and computed.device and computed.peak_tflops is not None:
+            tflops, peak = computed.tflops_per_device, computed.peak_tflops
             yield AbovePeak(device=computed.device, tflops=tflops, peak_tflops=peak, where=summary.case.id)
-        listed = _of_device(computed.device)
-        if listed is not None and not listed.verified:
-            yield PeakUnverified(device=computed.device, peak_tflops=peak, source=listed.source, where=summary.case.id)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,9 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from evalsuite.core.findings import MostlyOutside
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
@@ -13,13 +12,12 @@ from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
-from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked
 from evalsuite.results.compare.decisions import Candidate
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import EQUAL_WITHIN
-from evalsuite.results.measure.summary import median_run, values
+from evalsuite.results.measure.summary import values
 
 OF_OTHERS = ("printed", "cited")  # figures that nobody clocked
 MOST_IN_ORDER = 5
@@ -43,7 +41,6 @@ class Answered(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class RankedPlace:
     name: Rendered
-    loader: Rendered | None  # of the data, where those that are ranked have several
     ratio: str
     ahead: bool
     flagged: bool
@@ -65,7 +62,6 @@ class AnsweredQuestion:
     sentence: Text
     deciding: Text | None
     caution: Rendered | None  # how often the rule errs, of an order that it tells
-    idle: Text | None
     unit: str
     ticks: tuple[tuple[str, str], ...]  # of the strip, which begins at 0: where, what
     places: tuple[RankedPlace, ...]
@@ -164,7 +160,6 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, high: float, word
         sentence=sentence(answer, words),
         deciding=deciding(answer, words),
         caution=_caution(answer, words),
-        idle=words("answers.idle") if answer.idle else None,
         unit=names.visible(unit),
         ticks=tuple((f"{_at(mark, end) / 2}%", ticks.number(mark)) for mark in dict.fromkeys((*marks, end))),
         places=tuple(_place(answer, entry, end, words) for entry in answer.ranked),
@@ -180,10 +175,8 @@ def _at(value: float, end: float) -> float:
 def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> RankedPlace:
     summary = entry.summary
     interval = numbers.interval(summary.items_per_s, numbers.rounded)
-    own, loaders = _loader(summary), {_loader(each.summary) for each in answer.ranked}
     return RankedPlace(
         name=name(answer, summary, words),
-        loader=options.value_of("loader", own, words) if len(loaders) > 1 and own else None,
         ratio=f"{entry.ratio:.3f}",
         ahead=summary.case.id in answer.ahead,
         flagged=bool(entry.flags),
@@ -193,10 +186,6 @@ def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> RankedPla
         dots="".join(f"M{_at(value, end)} 8h0" for value in values(summary)),
         median=f"M{_at(summary.items_per_s.value, end)} 2v12",
     )
-
-
-def _loader(summary: Summary) -> str:
-    return ", ".join(fact.value for fact in fairness.facts_of(summary).get("loader", ()))
 
 
 def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
@@ -224,7 +213,10 @@ def sentence(answer: Answer, words: Words) -> Text:
         return words("answers.none")
     first = answer.ranked[0].summary
     fewest = min(answer.compared, key=lambda summary: summary.n)
-    order: list[object] = [_with_value(answer, each, value(answer, each, words), words) for each in answer.ranked]
+    order: list[object] = [
+        words("answers.with_value", framework=_named(answer, each.summary, words), value=value(answer, each, words))
+        for each in answer.ranked
+    ]
     order[MOST_IN_ORDER:] = ["…"] * (len(order) > MOST_IN_ORDER)
     values: dict[str, object] = {
         "first": _named(answer, first, words),
@@ -300,46 +292,16 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     unranked = [_reason(answer, of, why, words) for of, why in others if of not in ranked]
     failed = ((entry.summary, why) for entry in answer.ranked for why in compared.left_over(entry.summary))
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
-    reasons = [
-        *(words("answers.closed", said_text=each) for each in unranked),
-        *(_flagged(answer, entry, words) for entry in answer.leaders if entry.flags),
-        *(_few(answer, entry, words) for entry in answer.few),
-        *(words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said),
-        *_outside(answer, words),
-    ]
+    reasons = [words("answers.closed", said_text=each) for each in unranked]
+    for entry in answer.leaders:
+        if entry.flags:
+            rules = words.listed(findings.rule(code, words) for code in entry.flags[:MOST_BESIDE])
+            reasons.append(words("answers.flagged", framework=_named(answer, entry.summary, words), rules=rules))
+    reasons += [_few(answer, entry, words) for entry in answer.few]
+    reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
     needed = deciding(answer, words) if not alone else None
-    texts: list[Rendered] = [*_news(answer, words), *reasons[:MOST_BESIDE], *([needed] if needed else [])]
+    texts: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(texts).about(anchor(answer)) if texts else None
-
-
-def _with_value(answer: Answer, entry: Ranked, shown: Number | Text, words: Words) -> Text:
-    return words("answers.with_value", framework=_named(answer, entry.summary, words), value=shown)
-
-
-def _news(answer: Answer, words: Words) -> Iterator[Text]:
-    slower = [(entry, own.value) for entry in answer.ranked if (own := entry.summary.speedup) and own.value < 1]
-    named = [
-        _with_value(answer, entry, numbers.speedup(times).to(names.case_anchor(entry.summary.case)), words)
-        for entry, times in slower
-    ]
-    if named:
-        n, all_ = (numbers.count(len(texts)).about(anchor(answer)) for texts in (named, answer.ranked))
-        yield words("answers.slower_than_base", n=n, all=all_, frameworks=words.listed(named))
-
-
-def _flagged(answer: Answer, entry: Ranked, words: Words) -> Text:
-    rules = words.listed(findings.rule(code, words) for code in entry.flags[:MOST_BESIDE])
-    return words("answers.flagged", framework=_named(answer, entry.summary, words), rules=rules)
-
-
-def _outside(answer: Answer, words: Words) -> Iterator[Text]:
-    for entry in answer.leaders if answer.ahead or answer.known in ("open", "repeats") else ():
-        run = median_run(entry.summary)
-        for each in run.findings:
-            if isinstance(each, MostlyOutside):
-                took = {"window": each.window_s, "outside": each.before_s + each.after_s}
-                values = {name: numbers.seconds(s).about(names.case_anchor(run.run.case)) for name, s in took.items()}
-                yield words("answers.mostly_outside", first=_named(answer, entry.summary, words), **values)
 
 
 def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
