@@ -92,7 +92,8 @@ class Reading:
         if measured.implied_batch and self.certainty == "one clock":
             unit = measured.unit.partition("/")[0]
             return Message("logs.sure_implied", batch=measured.implied_batch, unit=unit)
-        name = _FIGURE[STAMPS if _is_stamped(measured) else measured.method]
+        within = math.inf if measured.method in CLOCKS or measured.stamps_within is None else measured.stamps_within
+        name = _FIGURE[STAMPS if within <= rules.PrintedOnly.limit else measured.method]
         if self.certainty == "two clocks agree":
             return Message("logs.sure_agree", clock=name, share=100 * rules.ClockDisagrees.limit)
         others = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
@@ -131,7 +132,7 @@ def judge(numbers: Numbers) -> Reading:
     sure = None if measured is None or measured.items_per_s is None else _grade(measured, findings)
     batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
     window = measured.window if measured else None
-    parts = (scan.timers.breakdown(window) for scan in run.scans)
+    parts = (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)
     return Reading(
         dialect=run.dialect.name,
@@ -298,17 +299,13 @@ def _grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
     """How sure the number is."""
     if any(isinstance(finding, _ASSUMED) for finding in findings):
         return "assumed scope"
-    stamped, clock = _is_stamped(measured), measured.method in CLOCKS
+    clock, within = measured.method in CLOCKS, measured.stamps_within
+    stamped = not clock and within is not None and within <= rules.PrintedOnly.limit
     if not clock and measured.method != TIMES and not stamped:
         return "one clock" if (measured.implied_batch or 0.0) >= 1 else "printed only"
     clocked = stamped or (clock and measured.printed_items_per_s is not None)
     unsure = any(isinstance(finding, rules.ClockDisagrees | rules.CoarseFigures) for finding in measured.findings)
     return "two clocks agree" if clocked and not unsure else "one clock"
-
-
-def _is_stamped(measured: Throughput) -> bool:
-    within = measured.stamps_within
-    return measured.method not in CLOCKS and within is not None and within <= rules.PrintedOnly.limit
 
 
 def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool]:

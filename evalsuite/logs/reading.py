@@ -89,6 +89,7 @@ class Evidence:
     numbers: Numbers | None = None  # None: no dialect reads them
     refused: bool = False  # they are no whole text, or no log
     again: bool = False  # one file holds several trainings
+    unlike: bool = False  # by its times it is unlike the rest of a small log, and nobody asked for a window
     speaks: bool = False  # the window has a number whose items are known, or none is to be had by counting steps
 
 
@@ -130,6 +131,9 @@ def _read_window(
     by_rates = measured and measured.method == RATES and not measured.implied_batch
     denied = dialect.averaging == "step" and stamped and by_rates  # by the stamps
     settled = given.case or window.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
+    by_time = measured and measured.method not in (RATES, FINAL) and dialect.averaging != "cumulative"
+    asked = given.case or given.protocol != Protocol()
+    small = len(paths) == 1 and paths[0].stat().st_size <= SMALL_BYTES
     return Evidence(
         paths=paths,
         arrivals=arrivals,
@@ -137,6 +141,7 @@ def _read_window(
         by_name=by_name,
         window=window,
         numbers=numbers,
+        unlike=bool(by_time and not asked and small and window.throughput and find_unlike(window.throughput.findings)),
         again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
         speaks=bool(settled or numbers.final or (measured and not denied)),
     )
@@ -167,6 +172,8 @@ def _read_one_start(seen: Evidence) -> Reading | None:
 def _read_whole(seen: Evidence) -> Reading | None:
     """Over all that a small log printed after its warm-up."""
     assert seen.numbers is not None and seen.window.throughput is not None
+    if seen.window.throughput.items_per_s is None:
+        return None
     window = compute_numbers(_collect_all(seen.numbers.run, seen.paths))
     if (whole := over_all(window)) is window or not whole.throughput:
         return None
@@ -227,18 +234,8 @@ def _deny_total(seen: Evidence) -> Reading | None:
     return replace(steps, reason=join(two_figures(apart, measured), steps.reason))
 
 
-def _is_unlike_rest(seen: Evidence) -> bool:
-    measured, given = seen.window.throughput, seen.given
-    if seen.numbers is None or measured is None or measured.items_per_s is None or not find_unlike(measured.findings):
-        return False
-    by_time = measured.method not in (RATES, FINAL) and seen.numbers.run.dialect.averaging != "cumulative"
-    asked = given.case or given.protocol != Protocol()  # for a window
-    alone = len(seen.paths) == 1 and not seen.again
-    return seen.speaks and by_time and not asked and alone and seen.paths[0].stat().st_size <= SMALL_BYTES
-
-
 OF_ONE_TRAINING = (
-    LogReading("whole_log", _is_unlike_rest, _read_whole),
+    LogReading("whole_log", lambda seen: seen.unlike and seen.speaks and not seen.again, _read_whole),
     LogReading("steps_alone", lambda seen: seen.numbers is not None and not seen.speaks, _read_in_steps),
 )
 READINGS = (

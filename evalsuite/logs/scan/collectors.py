@@ -176,43 +176,35 @@ class Incidents:
     again: BeginsAgain | None = None
     resumed: Resumed | None = None
     nan: LossNotANumber | None = None
-    _anchor: bytes | None = None  # what the first step line says before and of its number
+    _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
 
     def add(self, piece: Piece) -> None:
         text = piece.chunk.text
-        if self._anchor is None:
-            self._anchor = _anchor(text, self.dialect)
+        present = [line for line in self.dialect.step if line.literal in text] if self._anchor is None else ()
+        if hits := [match for line in present if (match := line.compiled.search(text)) is not None]:
+            match = min(hits, key=re.Match.start)
+            groups = match.re.groupindex
+            counter = "step" if "step" in groups else "consumed"
+            needed = ("step", "epoch") if self.dialect.steps_restart == "epoch" else (counter,)
+            told = all(name in groups and match[name] is not None for name in needed)
+            begin = max(match.start(), text.rfind(b"\n", match.start(), match.start(needed[0]))) if told else 0
+            anchor = text[begin : max(match.end(name) for name in needed) + 1] if told else b""
+            self._anchor = anchor if len(anchor) >= SHORTEST_ANCHOR else b""
         if piece.behind is not None and self.again is None and self._anchor:
             at = text.find(self._anchor, piece.behind)
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
         # a byte is found ten times faster than a word
         spelt = (b"n" in text and b"nan" in text) or (b"N" in text and (b"NaN" in text or b"NAN" in text))
-        if self.nan is None and spelt and (match := _NAN_LOSS.search(text)):
-            self.nan = LossNotANumber(line=_line(piece.chunk, match.start()))
+        if self.nan is None and spelt and (nan := _NAN_LOSS.search(text)):
+            self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
-        if self.resumed is None and may_resume and (match := _RESUMED.search(text)):
-            quoted = match[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
-            self.resumed = Resumed(line=_line(piece.chunk, match.start()), text=quoted)
+        if self.resumed is None and may_resume and (resumed := _RESUMED.search(text)):
+            quoted = resumed[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
+            self.resumed = Resumed(line=_line(piece.chunk, resumed.start()), text=quoted)
 
 
 def _line(chunk: Chunk, at: int) -> int:
     return chunk.first_line + chunk.text.count(b"\n", 0, at)
-
-
-def _anchor(text: bytes, dialect: Dialect) -> bytes | None:
-    """The first step line up to its number; b"" where that is not its place in the run."""
-    present = [line for line in dialect.step if line.literal in text]
-    hits = [match for line in present if (match := line.compiled.search(text)) is not None]
-    if not hits:
-        return None
-    match = min(hits, key=re.Match.start)
-    groups = match.re.groupindex
-    needed = ("step", "epoch") if dialect.steps_restart == "epoch" else ("step",) if "step" in groups else ("consumed",)
-    if any(name not in groups or match[name] is None for name in needed):
-        return b""
-    begin = max(match.start(), text.rfind(b"\n", match.start(), match.start(needed[0])))
-    anchor = text[begin : max(match.end(name) for name in needed) + 1]
-    return anchor if len(anchor) >= SHORTEST_ANCHOR else b""
 
 
 # how good the model was after each epoch (docs/report.md#convergence)
@@ -237,12 +229,12 @@ class PrintedScores:
 class ScoreCollector:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._found: list[PrintedScores] = []
+        self.found: list[PrintedScores] = []
         self._rank: str | None = None
 
     def add(self, piece: Piece) -> None:
         chunk, text = piece.chunk, piece.chunk.text
-        if len(self._found) >= MOST_SCORES:
+        if len(self.found) >= MOST_SCORES:
             return
         for match, line in matches(text, self._dialect.scores):
             fields = (line.read(match) if is_whole(match, line) else None) or {}
@@ -250,7 +242,7 @@ class ScoreCollector:
             begin = text.rfind(b"\n", 0, match.start()) + 1
             if known and self._first_rank(printer(text[begin : match.start()])):
                 end = text.find(b"\n", match.end()) + 1 or len(text)
-                self._found.append(
+                self.found.append(
                     PrintedScores(
                         epoch=whole(fields.get("epoch")),
                         elapsed_s=number(fields.get("elapsed_s")),
@@ -262,14 +254,14 @@ class ScoreCollector:
 
     def _first_rank(self, rank: str | None) -> bool:
         """Only the rank that prints first is read: each has its own share of the data."""
-        if not self._found:
+        if not self.found:
             self._rank = rank
         return rank == self._rank
 
     def scores(self, arrival: Callable[[int], float | None] | None) -> tuple[Score, ...]:
         """By epoch; the first of each metric and split, where an epoch is printed again."""
         first: dict[tuple[int, Split, str], Score] = {}
-        for place, entry in enumerate(self._found, 1):
+        for place, entry in enumerate(self.found, 1):
             epoch = place if entry.epoch is None else entry.epoch - self._dialect.first_epoch + 1
             at_s = entry.elapsed_s if entry.elapsed_s is not None else arrival(entry.end) if arrival else None
             for split, metric, value in entry.values:
@@ -317,23 +309,23 @@ OWN_TIMERS = Timers(
 class TimerCollector:
     timers: Timers
     each: int = 1  # steps of a report without a number
-    _found: list[tuple[int | None, dict[str, float | None]]] = field(default_factory=list)  # (step, timer → seconds)
+    found: list[tuple[int | None, dict[str, float | None]]] = field(default_factory=list)  # (step, timer → seconds)
 
     def add(self, piece: Piece) -> None:
-        if len(self._found) >= MOST_REPORTS or (piece.steps_alone and self.timers is OWN_TIMERS):
+        if len(self.found) >= MOST_REPORTS or (piece.steps_alone and self.timers is OWN_TIMERS):
             return
         for match, line in matches(piece.chunk.text, (self.timers.line,)):
             fields = line.read(match) or {}
             several, alone = fields.get("timers"), fields.get("timer")
             if isinstance(several, bytes):
                 seconds = {name.decode(): number(value) for name, value in _PAIR.findall(several)}
-                self._found.append((whole(fields.get("step")), seconds))
+                self.found.append((whole(fields.get("step")), seconds))
             elif isinstance(alone, bytes):
                 name = alone.decode("ascii", "replace")
                 if name == self.timers.whole:  # begins the next report; what precedes the first is dropped
-                    self._found.append((None, {}))
-                if self._found:
-                    self._found[-1][1][name] = number(fields.get("timer_s"))
+                    self.found.append((None, {}))
+                if self.found:
+                    self.found[-1][1][name] = number(fields.get("timer_s"))
 
     def breakdown(self, window: Window | None) -> Breakdown | None:
         """Means over the measured steps; None where none was timed as a whole.
@@ -341,7 +333,7 @@ class TimerCollector:
         A phase that only some steps have is left out; of a step that was trained again the last counts.
         """
         by_last: dict[int, tuple[int, Mapping[str, float]]] = {}  # last step → first step, seconds
-        for place, (step, seconds) in enumerate(self._found, 1):
+        for place, (step, seconds) in enumerate(self.found, 1):
             known = {name: value for name, value in seconds.items() if value is not None and value >= 0}
             last = place * self.each if step is None else step
             by_last[last] = (last - self.each + 1 if step is None else step, known)
@@ -390,7 +382,7 @@ class CollectiveLines:
 
     def add(self, piece: Piece) -> None:
         text = piece.chunk.text
-        if piece.steps_alone or b"NCCL " not in text:
+        if piece.steps_alone:
             return
         self.speaks |= b"NCCL INFO" in text or b"NCCL version" in text or b"NCCL WARN" in text
         for match in _NCCL.finditer(text):

@@ -1,6 +1,7 @@
 """One pass over a log file, in bounded memory: its records until the window is full, and what is needed of the rest."""
 
 import functools
+import itertools
 import math
 import re
 from collections import deque
@@ -67,8 +68,12 @@ class Scan:
         self.rest = Rest(dialect)
         self.intact = IntactCheck(lines_of_reports(dialect))
         self.behind = Quiet((dialect.step, (*dialect.final, *dialect.evaluation, *dialect.end)))
-        collectors = (self.intact, self.facts, self.incidents, self.timers, self.collectives, self.scores, self.behind)
-        self._collectors = [collector for collector in collectors if collector is not None]
+        self._collectors = [  # each with the bytes without which a piece says nothing to it
+            *((b"", each) for each in (self.intact, self.facts, self.incidents)),
+            (self.timers.timers.line.literal, self.timers),
+            (b"NCCL ", self.collectives),
+            *((b"", each) for each in (self.scores, self.behind) if each is not None),
+        ]
         self._extractor = Extractor(dialect)
         self._enough = enough
         self._full = False
@@ -92,8 +97,9 @@ class Scan:
                 records=len(self.records),
                 steps_alone=behind == 0 and more == chunk.line_ends,
             )
-            for collector in self._collectors:
-                collector.add(piece)
+            for literal, collector in self._collectors:
+                if literal in chunk.text:
+                    collector.add(piece)
             if piece.behind is not None:
                 self.rest.add(piece, piece.behind)
             if self.second is not None:
@@ -134,8 +140,12 @@ class Quiet:
         for chunk in (*self._first, *self._last):
             text, first = chunk.text, chunk.first_line
             sign = -1
-            for lines in self.signs:
-                sign = max([sign, *(_last_match(text, line, max(sign, 0)) for line in lines)])
+            for line in itertools.chain(*self.signs):
+                at = text.rfind(line.literal, max(sign, 0)) if line.literal else -1
+                while at >= 0 and line.compiled.match(text, at) is None:
+                    at = text.rfind(line.literal, max(sign, 0), at)
+                unnamed = () if line.literal else line.compiled.finditer(text, max(sign, 0))
+                sign = max([sign, at, *(match.start() for match in unnamed)])
             if sign >= 0:
                 begin = text.find(b"\n", sign) + 1 or len(text)
                 text, first = text[begin:], first + text.count(b"\n", 0, begin)
@@ -181,15 +191,6 @@ class Rest:
         if records and apart:
             records[0] = records[0]._replace(gap=True)  # the interval since the report before is unknown
         self.records += records
-
-
-def _last_match(text: bytes, line: Line, begin: int) -> int:
-    if not line.literal:
-        return max((match.start() for match in line.compiled.finditer(text, begin)), default=-1)
-    at = text.rfind(line.literal, begin)
-    while at >= 0 and line.compiled.match(text, at) is None:
-        at = text.rfind(line.literal, begin, at)
-    return at
 
 
 def _cut_line(chunk: Chunk, dialect: Dialect) -> int | None:

@@ -36,22 +36,8 @@ class Facts:
     batch_from_outside: bool = False
     argument: str | None = None  # as printed in the log
     model: str | None = None
-
-    @property
-    def items_per_step(self) -> float | None:
-        items = self.items_per_batch or 1.0
-        if self.global_batch is not None:
-            return self.global_batch * items
-        if self.batch_per_device is None or self.devices is None:
-            return None
-        return self.batch_per_device * self.devices * items
-
-    @property
-    def batch_on_device(self) -> float | None:
-        if self.global_batch is None or self.devices is None:
-            return self.batch_per_device
-        each = self.global_batch / self.devices
-        return each if each >= 1 else None  # a model spread over devices has no batch on each
+    items_per_step: float | None = None
+    batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
 
     def counts(self, unit: str, *, if_large: bool = False) -> bool:
         """In *unit*? A batch from outside may be sequences, where tokens are printed; *if_large*: not a large one."""
@@ -78,6 +64,9 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
         told = _devices(numbers | {name: counts[f"argued_{name}"] for name in argued}) or told
     devices = (known.devices if case else None) or told
+    items_per_batch = counts.get("items_per_batch") or known.items_per_batch
+    spread = total / devices if total and devices else batch
+    step = total or (batch * devices if batch and devices else None)
     texts = [_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said]
     return replace(
         known,
@@ -86,7 +75,9 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch_per_device=batch,
         global_batch=total,
         items_per_epoch=numbers.get("epoch_items"),
-        items_per_batch=counts.get("items_per_batch") or known.items_per_batch,
+        items_per_batch=items_per_batch,
+        items_per_step=step and step * (items_per_batch or 1.0),
+        batch_on_device=None if total and devices and spread and spread < 1 else spread,
         batch_from_outside=bool(argued) or (bool(batch) and batch == given),
         argument=", ".join(texts) if argued else None,
         model=known.model or (_text(said["model"]) if "model" in said else None),

@@ -12,12 +12,12 @@ from pathlib import Path
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
-from evalsuite.core.model import RATES, TIMES, Finding, Protocol, Step, Throughput, Window
+from evalsuite.core.model import RATES, TIMES, Finding, Protocol, Throughput
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.steps.throughput import throughput, unlike_rest
-from evalsuite.logs.steps.window import Span, Timing, span, widened
+from evalsuite.logs.steps.window import span, widened
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Arrival, Record, positive
@@ -151,31 +151,27 @@ def _counted_in_steps(records: Sequence[Record]) -> list[Record]:
     return [record._replace(rate=None, consumed=None, global_batch=1.0) for record in records]
 
 
-def compute_numbers(run: Pass) -> Numbers:
+def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
     """Of the candidates (batch given or printed, scope declared or proven) the first without contradiction."""
-    numbers = _choose_scope(run, run.given.known)
-    stated = not run.given.case and run.given.known.batch_per_device is not None and not any(run.arrivals)
-    if stated and run.said.keys().isdisjoint(("batch_per_device", "global_batch")) and (doubt := _batch_doubt(numbers)):
-        printed = _choose_scope(run, replace(run.given.known, batch_per_device=None))
-        if printed.throughput or printed.final:
-            numbers = replace(printed, findings=(doubt,))
-    much_more = run.uncollected and run.uncollected >= len(run.records) / 2
-    return _compare_tail(numbers) if numbers.complete and much_more else numbers
-
-
-def _choose_scope(run: Pass, known: Facts) -> Numbers:
-    told = facts(known, run.said, run.given.case)
-    first = numbers = _numbers(run, told, run.given.scope)
-    if run.given.scope or not run.dialect.final or run.dialect.final_scope != "global":
-        return first
-    for scope in (None, "global", "per_device"):
+    given, known = run.given, known or run.given.known
+    told = facts(known, run.said, given.case)
+    first = _numbers(run, told, given.scope)
+    proven = not given.scope and run.dialect.final and run.dialect.final_scope == "global" and (told.devices or 1) > 1
+    for scope in (None, "global", "per_device") if proven else (None,):
         numbers = _numbers(run, told, scope) if scope else first
         printed = numbers.throughput and numbers.throughput.printed_items_per_s
-        if not told.devices or told.devices == 1 or not printed or not numbers.final:
-            return numbers
-        if not is_nearly(max(numbers.final / printed, printed / numbers.final), told.devices):
-            return numbers
-    return first
+        apart = max(numbers.final / printed, printed / numbers.final) if printed and numbers.final else 0.0
+        if not is_nearly(apart, told.devices or 1):
+            break
+    else:
+        numbers = first
+    stated = not given.case and known.batch_per_device is not None and not any(run.arrivals)
+    if stated and run.said.keys().isdisjoint(("batch_per_device", "global_batch")) and (doubt := _batch_doubt(numbers)):
+        printed_alone = compute_numbers(run, replace(known, batch_per_device=None))
+        if printed_alone.throughput or printed_alone.final:
+            return replace(printed_alone, findings=(doubt, *printed_alone.findings))
+    much_more = run.uncollected and run.uncollected >= len(run.records) / 2
+    return _compare_tail(numbers) if numbers.complete and much_more else numbers
 
 
 def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
@@ -208,7 +204,8 @@ def _compare_tail(numbers: Numbers) -> Numbers:
     begin = 0 if run.dialect.mean_reports else max(0, reached - LEAD_RECORDS * max(1, merged.printers))
     sample = [[*scan.records[begin:], *scan.rest.records] for scan in run.scans]
     behind = merge_records(sample, run.dialect, numbers.facts, arrivals=run.arrivals, scope=merged.scope)
-    inside = _within(merged.steps, known.window)
+    first, last = known.window.first_step, known.window.last_step
+    inside = [step for step in merged.steps if first <= step.index <= last]
     differs = tuple(unlike_rest(known, inside, behind.steps, trust_stamps=run.dialect.trust_stamps))
     own = tuple(finding for finding in known.findings if not isinstance(finding, rules.RestDiffers))  # of few steps
     several = tuple(finding for finding in behind.findings if isinstance(finding, rules.SeveralRuns))
@@ -224,21 +221,16 @@ def _batch_doubt(numbers: Numbers) -> Finding | None:
     measured, devices = numbers.throughput, numbers.facts.devices
     if measured is None or measured.items_per_s is None or measured.window is None or measured.method == RATES:
         return None
-    reports = tuple(_within(numbers.merged.steps, measured.window))
-    total = numbers.final if numbers.run.dialect.scope == "global" else None
-    rated = Timing(span=Span(before=None, reports=reports, complete=True), method=RATES).value
-    printed = rated if numbers.rated else total
-    if printed is None:
+    clocks = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
+    rates = [finding.other_items_per_s for finding in clocks if finding.other_method == RATES]
+    total = numbers.final if numbers.run.dialect.scope == "global" and not numbers.rated else None
+    if (printed := next(iter(rates), total)) is None:
         return None
     factor = printed / measured.items_per_s
     limit = SAME_LINE if measured.method == TIMES and numbers.rated else DOUBT
     if 1 / limit < factor < limit or (devices and is_nearly(max(factor, 1 / factor), devices)):
         return None
     return rules.BatchDoubted(clock_items_per_s=measured.items_per_s, printed_items_per_s=printed, factor=factor)
-
-
-def _within(steps: Sequence[Step], window: Window) -> list[Step]:
-    return [step for step in steps if window.first_step <= step.index <= window.last_step]
 
 
 def is_nearly(factor: float, whole: float) -> bool:

@@ -96,7 +96,7 @@ def throughput(
     told = dialect.trust_stamps and any(step.stamp_s is not None for step in chosen.reports)
     implied = _implied_batch(stamped) if method == RATES and told and not epochs else None
     findings += _denied_by_seconds(stamped, value, method) if own and told and not fine else ()
-    findings += _too_small(implied, value)
+    findings += _too_small(implied, value) if implied else ()
     if not epochs:
         findings += _unsteady(timing, rough)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
