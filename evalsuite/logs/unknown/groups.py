@@ -30,12 +30,16 @@ FEWEST_STEPS = 5  # to which a bar counts that does not say what
 ALIKE = 0.8  # of as many lines
 LATE = 0.6  # of the log: a group that ends before is not what goes on to its end
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
+# Progress on:train 50.0it/200kit rate:2.1s/it remaining:83:15:01 elapsed:01:45 postfix:loss=2.31, of tqdm_loggable
 _BAR = re.compile(
-    rb"(?P<desc>[^\r\n|]{0,120}?)\b\d{1,3}%(?:\|[^|\r\n]*\| *| )(?P<n>[\d.]+[kMG]?)/(?P<of>[\d.]+[kMG]?) ?\["
-    rb"(?P<elapsed>[\d:]+)<[\d:?]+"
-    rb"(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?"
+    rb"(?P<desc>[^\r\n|]{0,120}?)(?:\b\d{1,3}%(?:\|[^|\r\n]*\| *| )|(?<=Progress on:)\w+ )(?P<n>[\d.]+[kMG]?)(?:it)?/"
+    rb"(?P<of>[\d.]+[kMG]?)(?:it)?(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed>[\d:]+)"
+    rb"(?:<[\d:?]+(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?)?"
 )
-_FORM = rb"\d%%(?:\|[^|\r\n]*\| *| )(?P<step>[\d.]+[kMG]?)/(?P<of>%b) ?\[(?P<elapsed_s>[\d:]+)<"
+_FORM = (
+    rb"(?:\d%%(?:\|[^|\r\n]*\| *| )|Progress on:\w+ )(?P<step>[\d.]+[kMG]?)(?:it)?/(?P<of>%b)(?:it)?"
+    rb"(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed_s>[\d:]+)"
+)
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 _SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
@@ -86,13 +90,15 @@ def groups(path: Path) -> list[Group]:
     """The heaviest first; those that can be read before all others. Raises Unreadable."""
     sampled = list(_sample(path))
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
-    title = b""
+    title, names = b"", list[bytes]()
     for number, text in sampled:
         bar = _bar(text)
         if _DIGIT.search(text):
             spoken = words.WORD.findall(bar["desc"] if bar else _SCALED.sub(b"", words.mask(text)))
-            by_words[(b"%|", *(spoken or _words_of(title)), bar["of"]) if bar else tuple(spoken)].append((number, text))
+            key = (b"%|", *(spoken or _words_of(title)), bar["of"]) if bar else tuple(spoken)
+            by_words[(b",", *names) if not bar and roles.is_row(text, names) else key].append((number, text))
         title = title if bar else text
+        names = roles.cells(text) if roles.is_header(text) else names
     ends = sampled[-1][0] if sampled else 0
     trains = any(_LOSS.search(words.translate(text)) for _, text in sampled)
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
@@ -117,7 +123,7 @@ def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
         return group
     pattern = group.dialect.step[0].pattern
     rest = [other for other in others if other is not group]
-    alike = any(re.search(pattern, other.text.encode()) for other in rest)
+    alike = any(re.search(pattern, other.text.encode()) for other in rest if is_bar or other.lacks == _OTHER_WORK)
     unsaid = is_bar and any("step" in other.roles for other in rest)
     return replace(group, dialect=None, lacks=_UNCLEAR) if alike or unsaid else group
 
@@ -163,10 +169,10 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or _SAVED.search(said) or _FAILS.search(text) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=_OTHER_WORK)
-    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts)
+    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, key[1:] if key[:1] == (b",",) else ())
     counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
-    timed = "step" in group.roles and not is_bar and {"rate", "steps_per_s"} & group.roles.keys()
-    if not training and not (trains and (counts or timed)):
+    timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
+    if not training and not (trains and counts) and (is_bar or not timed):
         return replace(group, dialect=None, lacks=_NO_TRAINING)
     return group
 
@@ -175,7 +181,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
 
 
 def _bar(text: bytes) -> Match[bytes] | None:
-    return _BAR.search(text) if b"%|" in text or b"% " in text else None
+    return _BAR.search(text) if b"%|" in text or b"% " in text or b"Progress on:" in text else None
 
 
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
@@ -249,8 +255,8 @@ def _find_clock(texts: Sequence[bytes], columns: roles.Columns) -> _Clock:
     return _Clock(stamps, next(iter(heads), b""), columns, chosen, restarts, unix)
 
 
-def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
-    found = _find_clock(texts, roles.columns_of(texts))
+def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) -> Group:
+    found = _find_clock(texts, roles.columns_of(texts, names))
     stamps, columns, chosen = found.stamps, found.columns, found.chosen
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
@@ -281,7 +287,7 @@ def _read_lines(group: Group, texts: Sequence[bytes]) -> Group:
     chosen |= found.unix
     fields = partial(read_fields, others, same) if others or scaled or same else None
     chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
-    made = _dialect(_pattern(chosen), middle, fields, unit=unit, scope=scope, restart=found.restarts)
+    made = _dialect(_pattern(chosen, names), middle, fields, unit=unit, scope=scope, restart=found.restarts)
     whole = coarse or timed == "elapsed whole"
     made = replace(made, clock_s=float(whole), trust_stamps=not coarse)
     made = replace(made, averaging="cumulative") if whole else made
@@ -312,8 +318,13 @@ _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): 
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 
 
-def _pattern(chosen: roles.Chosen) -> bytes:
-    """The roles in the order of the line, each with the words before and behind it."""
+def _pattern(chosen: roles.Chosen, names: Sequence[bytes]) -> bytes:
+    """The roles in the order of the line, each with the words before and behind it, or by their places in a row."""
+    if names:
+        row = [rb"[^,;|\t\r\n]*"] * len(names)
+        for name, column in chosen.items():
+            row[column[0].start] = rb"(?P<%b>%b)" % (name.encode(), _number_pattern(name, column))
+        return rb"(?m)^[ |]*" + rb" *[,;|\t] *".join(row) + rb"(?=[ |\r]*$)"
     parts: list[bytes] = []
     for name, column in sorted(chosen.items(), key=lambda pair: pair[1][0].start):
         lead = _common([slot.lead for slot in column], backwards=True)

@@ -18,6 +18,7 @@ SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
 REGULAR = 0.5  # of the counter's steps are the usual one
 
+_NUMBER = re.compile(rb"%b|%b" % (words.DURATION, words.NUMBER))
 _MEAN = re.compile("avg|average|mean")
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
 
@@ -26,8 +27,32 @@ Columns = Mapping[tuple[str, str, int], Column]
 Chosen = dict[str, Column]  # by names of `GROUPS`
 
 
-def columns_of(texts: Sequence[bytes]) -> Columns:
-    """(label, unit, which of these) → the number in every line; what some lack is left out."""
+def cells(text: bytes) -> list[bytes]:
+    return [cell.strip() for cell in re.split(rb"[,;|\t]", text.strip(b" |\r"))]
+
+
+def is_header(text: bytes) -> bool:
+    names = cells(text)
+    return len(names) >= FEWEST and all(re.fullmatch(rb"[A-Za-z][^:=\d]{0,40}", name) for name in names)
+
+
+def is_row(text: bytes, names: Sequence[bytes]) -> bool:
+    row = cells(text) if names else []
+    return len(row) == len(names) and sum(map(bool, map(_NUMBER.fullmatch, row))) >= FEWEST
+
+
+def columns_of(texts: Sequence[bytes], names: Sequence[bytes] = ()) -> Columns:
+    """(label, unit, which of these) → the number in every line; what some lack is left out.
+
+    *names*: of the columns, where they stand above rows of numbers; the start of a number is then its place.
+    """
+    if names:
+        rows = zip(map(words.label, names), zip(*map(cells, texts), strict=True), strict=True)
+        return {
+            (label, "", at): [Slot(label=label, unit="", text=cell, lead=b"", tail=b"", start=at) for cell in column]
+            for at, (label, column) in enumerate(rows)
+            if all(map(_NUMBER.fullmatch, column))
+        }
     columns: dict[tuple[str, str, int], Column] = defaultdict(list)
     for text in texts:
         seen: Counter[tuple[str, str]] = Counter()
@@ -121,7 +146,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
             continue
         share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
         named = was_range or bool(words.COUNTER.search(slot.label))
-        bare = not slot.label and place == 0  # 1278: 3.23
+        bare = not slot.label and (place == 0 or slot.lead.rstrip().endswith((b"[", b",")))  # 1278: 3.23 · [0, 1934]
         if not named and not share and not (bare and _rises(column)):
             continue
         steps = _differences(column)
@@ -147,7 +172,12 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
 
 
 def counts_samples(step: Column, columns: Columns) -> bool:
-    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two"""
+    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two
+
+    (epoch: 1, iters: 60, time: 14.259): junyanz/pytorch-CycleGAN-and-pix2pix@0ae4f0500e, train.py, counts images
+    """
+    if (step[0].lead[-8:], step[0].tail) == (b" iters: ", b", time: "):
+        return True
     usual = Counter(_differences(step)).most_common(1)[0][0]
     in_percent = any((c[0].lead, c[0].tail[:2]) == (b" (", b"%)") for c in columns.values())
     return step[0].lead.endswith(b"[") and in_percent and usual >= LEAST_SAMPLES and usual % BATCH == 0
@@ -269,4 +299,6 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             chosen[name] = column
             return name
         unclear = "unclear"
-    return unclear
+    if per_step:
+        chosen["seconds"] = per_step[0]
+    return "seconds" if per_step else unclear
