@@ -497,10 +497,6 @@ class Interval:
     high: float | None = None
     coverage: float | None = None
 
-    @property
-    def is_range(self) -> bool:
-        return self.low is not None and self.coverage is None
-
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:

@@ -56,7 +56,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     others = (paths.PACKAGE / "cli.py", *(paths.TEMPLATES / "services").iterdir())
     code += "\n".join(file.read_text(encoding="utf-8") for file in others)
     composed = (
-        *("columns.", "adapters.", "dialects.", "statuses.", "causes.", "groups.", "plan.on_", "nodes."),
+        *("columns.", "duration.", "adapters.", "dialects.", "statuses.", "causes.", "groups.", "plan.on_", "nodes."),
         *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "methods.", "again."),
         *("goodput.", "readings.", "certificate.", "services."),
     )

@@ -46,7 +46,7 @@ def language() -> str:
 
 
 def say(key: str, **values: object) -> str:
-    return _words()(key, **values).plain(_chosen)
+    return spoken()(key, **values).plain(_chosen)
 
 
 def status(name: str) -> str:
@@ -56,7 +56,7 @@ def status(name: str) -> str:
 def known(section: str, name: str) -> str:
     """The words for one of the names that *section* knows; the name itself where it has none."""
     key = f"{section}.{name}"
-    return say(key) if key in _words() else name
+    return say(key) if key in spoken() else name
 
 
 def finding(finding: "Finding") -> str:
@@ -80,10 +80,10 @@ def of_argparse(text: str) -> str:
 
 
 def make_ready() -> None:
-    _words()
+    spoken()
 
 
-def _words() -> "Words":
+def spoken() -> "Words":
     from evalsuite.report.text import words
 
     return words.read((_chosen,), words.TERMINAL)

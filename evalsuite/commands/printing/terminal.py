@@ -30,13 +30,7 @@ def duration(seconds: float | None) -> str:
     """`75.2` → "1 min 15 s"; None → "?"."""
     if seconds is None:
         return say("duration.none")
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return say("duration.hours", hours=hours, minutes=f"{minutes:02d}")
-    if minutes:
-        return say("duration.minutes", minutes=minutes, seconds=f"{rest:02d}")
-    return say("duration.seconds", seconds=rest)
+    return i18n.spoken().duration(seconds).plain(i18n.language())
 
 
 def note(text: str) -> None:

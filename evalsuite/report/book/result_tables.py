@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
 
-from evalsuite.core.model import Case, Interval, Summary
+from evalsuite.core.model import Case, Summary
 from evalsuite.report.book import cells, columns
 from evalsuite.report.book.blocks import Block, Column
 from evalsuite.report.book.book import Book
@@ -31,7 +31,6 @@ class SeriesRow:
     block: Block
     column: Column
     cells: tuple[Cell, ...]
-    opens: bool = False  # the first of its block: it has the block's anchors
 
 
 Group = tuple[SeriesRow, ...]  # of one block with one setting of the compiler: what may be ranked
@@ -99,15 +98,8 @@ class BatchPolicy:
 
     @property
     def coverages(self) -> tuple[float, ...]:
-        return _coverages(summary.items_per_s for summary in self.summaries)
-
-    @property
-    def ratio_coverages(self) -> tuple[float, ...]:
-        return _coverages(summary.speedup for summary in self.summaries if summary.speedup)
-
-    @property
-    def has_ratio_ranges(self) -> bool:
-        return any(summary.speedup.is_range for summary in self.summaries if summary.speedup)
+        held = {summary.items_per_s.coverage for summary in self.summaries}
+        return tuple(sorted(coverage for coverage in held if coverage is not None))
 
     @cached_property
     def throughput(self) -> Grid:
@@ -146,17 +138,11 @@ class BatchPolicy:
     def _rows(self, cell_of: CellOf, *, served: bool) -> Iterable[SeriesRow]:
         one_base = len(self.base_devices) < 2
         for block in self.blocks:
-            opens = True
             for column in sorted(block.columns, key=lambda column: str(column.xla)):
                 found = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
                 if served != all(cell.state in NEVER for cell in found):
                     told = tuple(replace(cell, base_devices=None) for cell in found) if one_base else found
-                    yield SeriesRow(block=block, column=column, cells=told, opens=opens)
-                    opens = False
-
-
-def _coverages(intervals: Iterable[Interval]) -> tuple[float, ...]:
-    return tuple(sorted({interval.coverage for interval in intervals if interval.coverage is not None}))
+                    yield SeriesRow(block=block, column=column, cells=told)
 
 
 def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:

@@ -50,17 +50,9 @@ class Number:
         return Markup('<a class="num" href="#{0}" data-ref="{0}">{1}</a>').format(self.ref, self.text)
 
     @property
-    def exact(self) -> str:
-        return repr(self.raw)
-
-    @property
     def exported(self) -> str:
         """Nine digits: more are traces of binary arithmetic."""
         return f"{self.raw:.9g}"
-
-    @property
-    def sortable(self) -> str:
-        return f"{self.raw:.6g}"
 
 
 Form = Callable[[float], Number]

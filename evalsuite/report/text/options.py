@@ -44,10 +44,6 @@ def together(parts: Iterable[Rendered | str], words: Words) -> Listed:
     return replace(words.listed(parts), separators=" + ")
 
 
-def side_by_side(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    return replace(words.listed(parts), separators=" ")
-
-
 def candidate_name(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
     """As in a table or next to a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap"."""
     if scope.among == "frameworks":
