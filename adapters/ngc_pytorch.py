@@ -1,6 +1,7 @@
 """NGC PyTorch: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 and BERT, as of 2020 (Apex) and of 2023 (native AMP)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from adapters.common import launchers
 from adapters.common.reference import BERT_LENGTH, IMAGES, LAMB
@@ -84,71 +85,60 @@ def _static_only(case: Case) -> str | None:
 
 LOADERS = {"data": ("synthetic", "dali-gpu", "dali-cpu", "pytorch")}
 DLLOGGER = ("dllogger",)  # each Dockerfile installs it over the image
+RESNET_2020 = Recipe(
+    name="resnet50-2020",
+    model="resnet50_v1.5",
+    checkout="ngc-pytorch-2020",
+    libraries=DLLOGGER,
+    dialect="dllogger_pytorch",
+    command=_resnet50(2020),
+    options={**LOADERS, **SCALES},
+    facts=IMAGES,
+    features=("APEX",),
+    amp="Apex O1",
+    needs_gpu=NEEDS_GPU,
+    outside="--training-only --no-checkpoints",
+    image="nvcr.io/nvidia/pytorch:20.03-py3",
+)
+BERT_2020 = Recipe(
+    name="bert-base-2020",
+    model="bert_base",
+    unit="sequences/s",
+    checkout="ngc-pytorch-2020",
+    libraries=DLLOGGER,
+    dialect="dllogger_pytorch_bert",
+    command=_bert(2020),
+    options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
+    facts=PRETRAINING,
+    features=("APEX",),
+    amp="Apex O2",
+    needs_gpu=NEEDS_GPU,
+    outside="--skip_checkpoint; it evaluates nothing",
+    image="nvcr.io/nvidia/pytorch:20.03-py3",
+)
 ADAPTER = Adapter(
     name="ngc_pytorch",
     title="NGC PyTorch",
     recipes=(
-        Recipe(
-            name="resnet50-2020",
-            model="resnet50_v1.5",
-            checkout="ngc-pytorch-2020",
-            libraries=DLLOGGER,
-            dialect="dllogger_pytorch",
-            command=_resnet50(2020),
-            options={**LOADERS, **SCALES},
-            facts=IMAGES,
-            features=("APEX",),
-            amp="Apex O1",
-            needs_gpu=NEEDS_GPU,
-            outside="--training-only --no-checkpoints",
-            image="nvcr.io/nvidia/pytorch:20.03-py3",
-        ),
-        Recipe(
+        RESNET_2020,
+        replace(
+            RESNET_2020,
             name="resnet50",
-            model="resnet50_v1.5",
             checkout="ngc",
-            libraries=DLLOGGER,
-            dialect="dllogger_pytorch",
             command=_resnet50(2023),
             unsupported=_static_only,
-            options={**LOADERS, **SCALES},
-            facts=IMAGES,
             amp="native autocast to float16",
             features=("DistributedDataParallel",),
-            needs_gpu=NEEDS_GPU,
-            outside="--training-only --no-checkpoints",
             image="nvcr.io/nvidia/pytorch:21.03-py3",
         ),
-        Recipe(
-            name="bert-base-2020",
-            model="bert_base",
-            unit="sequences/s",
-            checkout="ngc-pytorch-2020",
-            libraries=DLLOGGER,
-            dialect="dllogger_pytorch_bert",
-            command=_bert(2020),
-            options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
-            facts=PRETRAINING,
-            features=("APEX",),
-            amp="Apex O2",
-            needs_gpu=NEEDS_GPU,
-            outside="--skip_checkpoint; it evaluates nothing",
-            image="nvcr.io/nvidia/pytorch:20.03-py3",
-        ),
-        Recipe(
+        BERT_2020,
+        replace(
+            BERT_2020,
             name="bert-base",
-            model="bert_base",
-            unit="sequences/s",
             checkout="ngc",
-            libraries=DLLOGGER,
-            dialect="dllogger_pytorch_bert",
             command=_bert(2023),
-            options={**BERT_LENGTH, "loss_scale": ("dynamic", "static")},
-            facts=PRETRAINING,
             amp="native autocast to float16",
             features=("DistributedDataParallel",),
-            needs_gpu=NEEDS_GPU,
-            outside="--skip_checkpoint; it evaluates nothing",
             image="nvcr.io/nvidia/pytorch:21.11-py3",
         ),
     ),

@@ -1,6 +1,7 @@
 """NGC TensorFlow 1.x: NVIDIA's DeepLearningExamples, ResNet-50 v1.5 (2020, 2023) and BERT, over Horovod and mpirun."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from adapters.common import launchers
 from adapters.common.reference import BERT_LENGTH, IMAGES, TEXT
@@ -88,44 +89,34 @@ def _bert(case: Case) -> Command:
 
 
 DLLOGGER = ("dllogger",)  # each Dockerfile installs it over the image
+RESNET_2020 = Recipe(
+    name="resnet50-2020",
+    model="resnet50_v1.5",
+    checkout="ngc-tensorflow-2020",
+    libraries=DLLOGGER,
+    dialect="dllogger_tf1",
+    command=_resnet50(2020),
+    spawn="once",
+    features=("Horovod",),
+    unsupported=_too_few_warmup,
+    options={"data": ("synthetic", "dali")},
+    facts=IN_NCHW,
+    amp="graph rewrite, static loss scale 128",
+    xla="XLA",
+    needs_gpu=NEEDS_GPU,
+    outside="it evaluates nothing; a checkpoint every 1000 steps",
+    image="nvcr.io/nvidia/tensorflow:20.03-tf1-py3",
+)
 ADAPTER = Adapter(
     name="ngc_tensorflow",
     title="NGC TensorFlow 1.x",
     recipes=(
-        Recipe(
-            name="resnet50-2020",
-            model="resnet50_v1.5",
-            checkout="ngc-tensorflow-2020",
-            libraries=DLLOGGER,
-            dialect="dllogger_tf1",
-            command=_resnet50(2020),
-            spawn="once",
-            features=("Horovod",),
-            unsupported=_too_few_warmup,
-            options={"data": ("synthetic", "dali")},
-            facts=IN_NCHW,
-            amp="graph rewrite, static loss scale 128",
-            xla="XLA",
-            needs_gpu=NEEDS_GPU,
-            outside="it evaluates nothing; a checkpoint every 1000 steps",
-            image="nvcr.io/nvidia/tensorflow:20.03-tf1-py3",
-        ),
-        Recipe(
+        RESNET_2020,
+        replace(
+            RESNET_2020,
             name="resnet50",
-            model="resnet50_v1.5",
             checkout="ngc",
-            libraries=DLLOGGER,
-            dialect="dllogger_tf1",
             command=_resnet50(2023),
-            spawn="once",
-            features=("Horovod",),
-            unsupported=_too_few_warmup,
-            options={"data": ("synthetic", "dali")},
-            facts=IN_NCHW,
-            amp="graph rewrite, static loss scale 128",
-            xla="XLA",
-            needs_gpu=NEEDS_GPU,
-            outside="it evaluates nothing; a checkpoint every 1000 steps",
             image="nvcr.io/nvidia/tensorflow:20.12-tf1-py3",
         ),
         Recipe(

@@ -1,6 +1,7 @@
 """TensorFlow's official scripts: tensorflow/models (2020, 2022 by pip, 2023), its BERT, and tf_cnn_benchmarks."""
 
 import json
+from dataclasses import replace
 
 from adapters.common import launchers
 from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET, IMAGES
@@ -165,8 +166,36 @@ def _tf_cnn(case: Case) -> Command:
     )
 
 
+MODELS_2020 = (
+    *("tensorflow-datasets==3.0.0", "numpy==1.18.5", "protobuf==3.19.6", "tensorflow-model-optimization==0.5.0"),
+    *("gin-config==0.4.0", "PyYAML==5.4.1"),
+)
+BERT_2020 = (
+    *("tensorflow-datasets==3.0.0", "numpy==1.18.5", "protobuf==3.19.6", "tensorflow-hub==0.9.0"),
+    *("sentencepiece==0.1.99", "gin-config==0.4.0", "PyYAML==5.4.1"),
+)
 GARDEN = ("tf-models-official==2.15.0", "tensorflow-datasets==4.9.3", "tensorflow-metadata==1.14.0", "protobuf==3.20.3")
 MODELS = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
+TF_CNN_RESNET50 = Recipe(
+    name="tf-cnn-resnet50",
+    model="resnet50_v1.5",
+    checkout="tensorflow-benchmarks",
+    dialect="tf_cnn_benchmarks",
+    command=_tf_cnn,
+    spawn="once",
+    unsupported=_only_one_cpu,
+    options={"data": ("synthetic", "records")},
+    facts=TF_CNN,
+    amp="all of it cast to float16, static loss scale",
+    xla="XLA",
+    printed_by="every_rank",
+    outside="it neither evaluates nor saves",
+    # 2.10 lacks variable_v1; 2.16 has Keras 3 without its RNN cells.
+    requirements=("tensorflow-cpu==2.15.1",),
+    requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
+    import_name="tensorflow",
+    image="nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
+)
 ADAPTER = Adapter(
     name="tensorflow",
     title="TensorFlow",
@@ -185,24 +214,8 @@ ADAPTER = Adapter(
             printed_by="every_node",
             outside="evaluation.skip_eval; one epoch, one checkpoint at its end",
             python="3.8",
-            requirements=(
-                "tensorflow-cpu==2.3.0",
-                "tensorflow-datasets==3.0.0",
-                "numpy==1.18.5",
-                "protobuf==3.19.6",
-                "tensorflow-model-optimization==0.5.0",
-                "gin-config==0.4.0",
-                "PyYAML==5.4.1",
-            ),
-            requirements_gpu=(
-                "tensorflow==2.3.0",
-                "tensorflow-datasets==3.0.0",
-                "numpy==1.18.5",
-                "protobuf==3.19.6",
-                "tensorflow-model-optimization==0.5.0",
-                "gin-config==0.4.0",
-                "PyYAML==5.4.1",
-            ),
+            requirements=("tensorflow-cpu==2.3.0", *MODELS_2020),
+            requirements_gpu=("tensorflow==2.3.0", *MODELS_2020),
             import_name="tensorflow",
         ),
         Recipe(
@@ -256,66 +269,18 @@ ADAPTER = Adapter(
             amp="Keras mixed_float16, dynamic loss scale",
             outside="one epoch; a checkpoint at its end",
             python="3.8",
-            requirements=(
-                "tensorflow-cpu==2.3.0",
-                "tensorflow-datasets==3.0.0",
-                "numpy==1.18.5",
-                "protobuf==3.19.6",
-                "tensorflow-hub==0.9.0",
-                "sentencepiece==0.1.99",
-                "gin-config==0.4.0",
-                "PyYAML==5.4.1",
-            ),
-            requirements_gpu=(
-                "tensorflow==2.3.0",
-                "tensorflow-datasets==3.0.0",
-                "numpy==1.18.5",
-                "protobuf==3.19.6",
-                "tensorflow-hub==0.9.0",
-                "sentencepiece==0.1.99",
-                "gin-config==0.4.0",
-                "PyYAML==5.4.1",
-            ),
+            requirements=("tensorflow-cpu==2.3.0", *BERT_2020),
+            requirements_gpu=("tensorflow==2.3.0", *BERT_2020),
             import_name="tensorflow",
         ),
-        Recipe(
-            name="tf-cnn-resnet50",
-            model="resnet50_v1.5",
-            checkout="tensorflow-benchmarks",
-            dialect="tf_cnn_benchmarks",
-            command=_tf_cnn,
-            spawn="once",
-            unsupported=_only_one_cpu,
-            options={"data": ("synthetic", "records")},
-            facts=TF_CNN,
-            amp="all of it cast to float16, static loss scale",
-            xla="XLA",
-            printed_by="every_rank",
-            outside="it neither evaluates nor saves",
-            # 2.10 lacks variable_v1; 2.16 has Keras 3 without its RNN cells.
-            requirements=("tensorflow-cpu==2.15.1",),
-            requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
-            import_name="tensorflow",
-            image="nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
-        ),
-        Recipe(
+        TF_CNN_RESNET50,
+        replace(
+            TF_CNN_RESNET50,
             name="tf-cnn-resnet50-tf1",
-            model="resnet50_v1.5",
             checkout="tensorflow-benchmarks-tf1",
-            dialect="tf_cnn_benchmarks",
-            command=_tf_cnn,
-            spawn="once",
-            unsupported=_only_one_cpu,
-            options={"data": ("synthetic", "records")},
-            facts=TF_CNN,
-            amp="all of it cast to float16, static loss scale",
-            xla="XLA",
-            printed_by="every_rank",
-            outside="it neither evaluates nor saves",
             python="3.7",
             requirements=("tensorflow-cpu==1.15.0", "protobuf==3.19.6", "numpy==1.18.5"),
             requirements_gpu=("tensorflow-gpu==1.15.0", "protobuf==3.19.6", "numpy==1.18.5"),
-            import_name="tensorflow",
             image="nvcr.io/nvidia/tensorflow:20.03-tf1-py3",
         ),
     ),
