@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evalsuite.contracts.adapter import Adapter, Recipe, listed
 from evalsuite.contracts.registry import choose_adapters
-from evalsuite.core import files, redaction
+from evalsuite.core import files, paths, redaction
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.workload import WorkloadAnswer
@@ -31,9 +31,7 @@ class ProvenWorkload:
 
     @property
     def program(self) -> Path:
-        if self.recipe.brought_by is None:
-            raise EvalsuiteError.of("launch.recipe_no_file", recipe=self.recipe.name)
-        return self.recipe.brought_by / "workloads" / self.recipe.equivalence
+        return (self.recipe.brought_by or paths.ADAPTERS) / "workloads" / self.recipe.equivalence
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -222,15 +222,6 @@ def test_what_cannot_be_compared_is_no_answer(toys, capsys, change):
     assert "bnet: not run" in capsys.readouterr().out
 
 
-def test_a_recipe_that_no_file_brought_names_none():
-    from evalsuite.launch.equivalence import ProvenWorkload
-
-    recipe = replace(discover()["pytorch"].recipe("reference-resnet50"), brought_by=None)
-
-    with pytest.raises(EvalsuiteError, match="does not come from an adapter's file"):
-        _ = ProvenWorkload(framework="pytorch", recipe=recipe).program
-
-
 def test_the_receipts_of_a_lab_are_read_and_one_without_a_loss_or_none_is_refused(tmp_path):
     house = receipts()["bert_tiny"]
     with pytest.raises(EvalsuiteError, match=r"no receipt .* found; expected"):

@@ -11,16 +11,14 @@ import reports
 import runfolders
 
 from evalsuite import cli
-from evalsuite.core import redaction
 from evalsuite.core.errors import Exit
 from evalsuite.machine import environment
 from evalsuite.results.publish import log_copies
-from evalsuite.runs.store import RunFolder
 from tests import planted as planting
 from tests import sources
 from tests.bad_files import as_json, changed
-from tests.planted import COMMANDS, LAST_LINE, LINES, MADE, SECRETS, VARIABLES, WORD
-from tests.toys import CASE, COMMAND
+from tests.planted import COMMANDS, LAST_LINE, MADE, SECRETS, VARIABLES, WORD
+from tests.toys import CASE
 
 FORMS = "html,single,md,xlsx,zip,logs"
 
@@ -142,27 +140,15 @@ def test_a_private_key_over_several_pieces_is_masked_whole_and_a_receipt_still_s
         assert line["read"] and f"token={'*' * len(WORD)}" in line["text"]
 
 
-def in_summary(key, value):
-    """Changes summary.json at *key*."""
-
-    def change(report):
-        file = report / "summary.json"
-        way = tuple(int(part) if part.isdigit() else part for part in key.split("."))
-        file.write_bytes(as_json(changed(json.loads(file.read_text()), way, lambda _: value)))
-
-    return change
+def in_summary(report):
+    file = report / "summary.json"
+    way = ("summaries", 0, "case", "options")
+    file.write_bytes(as_json(changed(json.loads(file.read_text()), way, lambda _: {"api_key": WORD})))
 
 
-def appended(name):
-    def change(report):
-        with open(report / name, "a") as into:
-            into.write(f"\nhf_{MADE}\n")
-
-    return change
-
-
-def without_archive(change):
-    return lambda report: (change(report), (report / "report-data.zip").unlink())
+def appended(report):
+    with open(report / "report.html", "a") as into:
+        into.write(f"\nhf_{MADE}\n")
 
 
 def packed(report):
@@ -170,24 +156,20 @@ def packed(report):
         archive.writestr("more.csv", f"a\nhttps://me:{WORD}@host\n")
 
 
-SHOWN_TO_ALL = {  # how a report is changed, options, what is said
-    "case": (in_summary("summaries.0.case.framework", f"sk-proj-{MADE}"), [], "summary.json"),
-    "option": (in_summary("summaries.0.case.options", {"api_key": WORD}), [], "summary.json"),
-    "title": (in_summary("title", f"of https://me:{WORD}@host"), [], "summary.json"),
-    "reason": (in_summary("summaries.0.runs.0.reason", f"password={WORD}"), [], "summary.json"),
-    "page": (appended("report.html"), [], "looks like a secret"),
-    "table": (without_archive(appended("tables/skips.csv")), [], "looks like a secret"),
-    "archive": (packed, [], "looks like a secret"),
+SHOWN_TO_ALL = {  # how a report is changed, what is said
+    "summary": (in_summary, "summary.json"),
+    "page": (appended, "looks like a secret"),
+    "archive": (packed, "looks like a secret"),
 }
 
 
-@pytest.mark.parametrize(("change", "options", "told"), SHOWN_TO_ALL.values(), ids=SHOWN_TO_ALL)
-def test_a_report_or_site_with_a_secret_in_it_is_not_published(change, options, told, report, tmp_path, capsys):
+@pytest.mark.parametrize(("change", "told"), SHOWN_TO_ALL.values(), ids=SHOWN_TO_ALL)
+def test_a_report_or_site_with_a_secret_in_it_is_not_published(change, told, report, tmp_path, capsys):
     shutil.copytree(report, tmp_path / "report")
     change(tmp_path / "report")
     reports.sealed(tmp_path / "report")
 
-    assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site"), *options]) == Exit.USAGE
+    assert cli.main(["publish", str(tmp_path / "report"), "--site", str(tmp_path / "site")]) == Exit.USAGE
     said = capsys.readouterr().err
     assert told in said and WORD not in said and MADE not in said
     assert not (tmp_path / "site").exists()
@@ -219,15 +201,6 @@ def opened(path):
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             yield from (archive.read(name) for name in archive.namelist())
-
-
-def test_the_log_of_a_run_stays_byte_for_byte_and_its_command_is_recorded_without_secrets(planted):
-    (log,) = RunFolder(planted / CASE.id / "r1").logs()
-    assert log.path.read_bytes() == f"{LAST_LINE}\n".encode()
-
-    line, secret = LINES["flag and word"]
-    assert redaction.redact_words(line) == ("train.py", "--password", "[secret: --password]")
-    assert secret not in str(replace(COMMAND, command=redaction.redact_words(line)))
 
 
 @pytest.mark.parametrize("name", VARIABLES)
