@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from evalsuite.core.model import by_key
 from evalsuite.report.figures import ticks
 from evalsuite.report.figures.data import Axis, Figure, Label, LegendEntry, finite, note_entry, plain
 from evalsuite.report.figures.shapes import Box, field, outlines
@@ -13,8 +14,8 @@ from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, dra
 from evalsuite.report.figures.style import LEVELS, ROLES, scale_swatch
 
 TOP = 6  # pixels above the first strip
-HEAD = 24  # of the name of a group
-_CELLS = 160  # cells of a strip: about 3 pixels each, narrower ones cannot be distinguished
+HEAD, ROW = 24, 23  # of the name of a group, of a strip
+_CELLS = 160  # of a strip: about 3 pixels each, narrower ones cannot be distinguished
 _GAP = 2.5  # sampling intervals without a sample that count as missing
 
 Span = tuple[float, float]  # seconds since the run began
@@ -37,12 +38,11 @@ class Strip:
 def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
     """Heat strips over time, hatched where no sample was taken, faded outside a strip's window.
 
-    Percentages are from 0 to 100. Strips in groups share one time axis.
+    Percentages are from 0 to 100. All strips share one time axis.
     """
-    strips = tuple(strips)
     sampled = [strip for strip in strips if any(finite(v) for _, v in strip.samples)]
     span = _span(sampled)
-    missing = any(_cells(s)[1] or _uncovered(s, span) for s in sampled) or len(sampled) < len(strips)
+    missing = len(sampled) < len(strips) or any(_has_gaps(strip, span) for strip in sampled)
     return Figure(
         id=id,
         svg=draw(_utilisation, id, strips, span) if sampled else None,
@@ -55,153 +55,96 @@ def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
     )
 
 
-def _grouped(strips: Sequence[Strip]) -> bool:
-    return any(plain(strip.group) for strip in strips)
-
-
 def _span(strips: Sequence[Strip]) -> Span:
     times = [at for strip in strips for at, _ in strip.samples]
     ends = [strip.window[1] for strip in strips if strip.window]
     return (min(0.0, *times), max(*times, *ends, 1e-3)) if times else (0.0, 1.0)
 
 
-def _uncovered(strip: Strip, span: Span) -> bool:
-    times = [at for at, value in strip.samples if finite(value)]
-    interval = _interval(times)
-    return times[0] - span[0] > _GAP * interval or span[1] - times[-1] > _GAP * interval
-
-
-def _interval(times: Sequence[float]) -> float:
-    steps = [b - a for a, b in pairwise(times) if b > a]
+def _interval(strip: Strip) -> float:
+    steps = [b - a for (a, _), (b, _) in pairwise(strip.samples) if b > a]
     return statistics.median(steps) if steps else 1.0
 
 
-def _cells(strip: Strip) -> tuple[list[tuple[float, float, int]], bool]:
-    samples = [(at, value) for at, value in strip.samples if finite(value)]
-    interval = _interval([at for at, _ in samples])
-    pieces: list[tuple[float, float, float]] = []
-    before: float | None = None
-    for at, value in samples:
-        known = before is not None and at - before <= _GAP * interval
-        pieces.append((before if before is not None and known else at - interval, at, value))
-        before = at
-    gap = any(b[0] - a[1] > 1e-9 for a, b in pairwise(pieces))
-    missing = gap or len(samples) < len(strip.samples)
-    return _join(_thin(pieces), strip.maximum), missing
+def _has_gaps(strip: Strip, span: Span) -> bool:
+    cells = _cells(strip, span)
+    edges = max(cells[0][0] - span[0], _end(strip, span) - cells[-1][1]) > _GAP * _interval(strip)
+    return edges or any(b[0] > a[1] for a, b in pairwise(cells)) or any(not finite(v) for _, v in strip.samples)
 
 
-def _thin(pieces: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
-    """At most `_CELLS` time-weighted means. Gaps stay gaps."""
-    size = math.ceil(len(pieces) / _CELLS)
-    if size < 2:
-        return pieces
-    runs: list[list[tuple[float, float, float]]] = []
-    for place, piece in enumerate(pieces):
-        if place % size and piece[0] - runs[-1][-1][1] <= 1e-9:
-            runs[-1].append(piece)
-        else:
-            runs.append([piece])
-    return [(run[0][0], run[-1][1], _weighted(run)) for run in runs]
-
-
-def _weighted(run: list[tuple[float, float, float]]) -> float:
-    total = run[-1][1] - run[0][0]
-    return sum((b - a) * v for a, b, v in run) / total if total > 0 else run[0][2]
-
-
-def _join(pieces: list[tuple[float, float, float]], maximum: float) -> list[tuple[float, float, int]]:
+def _cells(strip: Strip, span: Span) -> list[tuple[float, float, int]]:
+    """(begin, end, level of the mean) of the time that has samples; a sample is of the time before it."""
+    interval = _interval(strip)
+    width = max((span[1] - span[0]) / _CELLS, interval)
+    samples = ((math.ceil((at - span[0]) / width - 1e-9), value) for at, value in strip.samples if finite(value))
     cells: list[tuple[float, float, int]] = []
-    for begin, end, value in pieces:
-        level = min(max(int(LEVELS * value / maximum), 0), LEVELS - 1) if maximum > 0 else 0
-        if cells and cells[-1][2] == level and begin - cells[-1][1] <= 1e-9:
-            cells[-1] = (cells[-1][0], end, level)
+    for place, values in by_key(samples).items():
+        share = statistics.fmean(values) / strip.maximum if strip.maximum > 0 else 0
+        level, end = min(max(int(LEVELS * share), 0), LEVELS - 1), min(span[0] + place * width, span[1])
+        begin, before = max(end - width, span[0]), cells[-1] if cells else None
+        if before and begin - before[1] <= _GAP * interval:
+            begin = before[1]
+        if before and before[2] == level and begin == before[1]:
+            cells[-1] = (before[0], end, level)
         else:
             cells.append((begin, end, level))
     return cells
 
 
+def _end(strip: Strip, span: Span) -> float:
+    """When the run of *strip* ended, as far as it is known."""
+    sampled = max((at for at, value in strip.samples if finite(value)), default=span[1])
+    return min(max(sampled, strip.window[1] if strip.window else sampled), span[1])
+
+
 def _utilisation(id: str, strips: Sequence[Strip], span: Span) -> str:
-    rows = _rows(strips)
+    tops, heads, bottom, before = [], [], 0.0, ""
+    for strip in strips:
+        if plain(strip.group) != before:
+            before = plain(strip.group)
+            heads.append((strip.group, bottom))
+            bottom += HEAD
+        tops.append(bottom)
+        bottom += ROW
     left = min(max(text_width(s.label, TEXT) for s in strips) + 18, 230)
     means = [ticks.quantity(s.mean, s.unit) if finite(s.mean) else "" for s in strips]
     right = WIDTH - max(text_width(mean, TEXT) for mean in means) - 16
-    height = TOP + rows.height + 28
+    height = TOP + bottom + 28
     sheet = Sheet(id, height=height)
     panel = sheet.panel(left, TOP, right, height - 28, foot=False)
     panel.set_xlim(*span)
-    panel.set_ylim(rows.height, 0)
+    panel.set_ylim(bottom, 0)
     ticks.label_columns(sheet, panel, ticks.linear(*span, 7))
     sheet.write(right + 8, height - 15, "s")
-    _strip_fields(sheet, panel, strips, span, rows)
-    _own_windows(panel, strips, span, rows)
-    for strip, mean, top in zip(strips, means, rows.tops, strict=True):
-        y = TOP + top + rows.row / 2
-        size = TEXT if rows.row > 20 else SMALL
-        sheet.write(left - 8, y, shorten(strip.label, left - 12, size), anchor="right", size=size, colour="ink")
-        sheet.write(WIDTH, y, mean, anchor="right", size=size, colour="ink")
-    for label, top in rows.heads:
+    _strip_fields(sheet, panel, strips, span, tops)
+    for strip, mean, top in zip(strips, means, tops, strict=True):
+        y = TOP + top + ROW / 2
+        sheet.write(left - 8, y, shorten(strip.label, left - 12, TEXT), anchor="right", size=TEXT, colour="ink")
+        sheet.write(WIDTH, y, mean, anchor="right", size=TEXT, colour="ink")
+    for label, top in heads:
         sheet.write(left, TOP + top + HEAD / 2 + 2, label, size=SMALL, colour="ink", style="strong")
     return sheet.svg()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Rows:
-    row: float
-    tops: tuple[float, ...]
-    heads: tuple[tuple[Label, float], ...]
-    height: float
-
-    def box(self, place: int) -> tuple[float, float]:
-        return self.tops[place] + 0.1 * self.row, 0.8 * self.row
-
-
-def _rows(strips: Sequence[Strip]) -> _Rows:
-    row = (26 if len(strips) <= 24 else 16) if not _grouped(strips) else 21
-    tops, heads, at, before = [], [], 0.0, ""
-    for strip in strips:
-        if plain(strip.group) != before:
-            before = plain(strip.group)
-            heads.append((strip.group, at))
-            at += HEAD
-        tops.append(at)
-        at += row
-    return _Rows(row=row, tops=tuple(tops), heads=tuple(heads), height=at)
-
-
-def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
+def _strip_fields(sheet: Sheet, panel: Panel, strips: Sequence[Strip], span: Span, tops: Sequence[float]) -> None:
     whole: list[Box] = []
     levels: dict[int, list[Box]] = {}
-    for place, strip in enumerate(strips):
-        top, high = rows.box(place)
-        for begin, end, level in _cells(strip)[0]:
-            begin = max(begin, span[0])
+    veils, edges = [], []
+    for strip, above in zip(strips, tops, strict=True):
+        top, high, last = above + 0.1 * ROW, 0.8 * ROW, _end(strip, span)
+        for begin, end, level in _cells(strip, span):
             levels.setdefault(level, []).append((begin, top, end - begin, high))
-        whole.append((span[0], top, _lasting(strip, span), high))
+        whole.append((span[0], top, last - span[0], high))
+        if strip.window:
+            first, end = (min(max(at, span[0]), span[1]) for at in strip.window)
+            veils += [(a, top, b - a, high) for a, b in ((span[0], first), (end, last)) if b > a]
+            edges += [(at, top, top + high) for at in (first, end)]
     field(panel, whole, "surface", hatch="rule", zorder=1)
     for level in sorted(levels):
         field(panel, levels[level], f"seq-{level}", zorder=2)
-    frames = outlines(panel, whole, colour="rule", width=0.8, zorder=4)
-    sheet.mark(frames, [strip.ref for strip in strips])
-
-
-def _lasting(strip: Strip, span: Span) -> float:
-    if not plain(strip.group):
-        return span[1] - span[0]
-    sampled = max((at for at, value in strip.samples if finite(value)), default=span[1])
-    return min(max(sampled, strip.window[1] if strip.window else sampled), span[1]) - span[0]
-
-
-def _own_windows(panel: Panel, strips: Sequence[Strip], span: Span, rows: _Rows) -> None:
-    veils, edges = [], []
-    for place, strip in enumerate(strips):
-        if strip.window is None:
-            continue
-        top, high = rows.box(place)
-        begin, end = (min(max(at, span[0]), span[1]) for at in strip.window)
-        last = span[0] + _lasting(strip, span)
-        veils += [(a, top, b - a, high) for a, b in ((span[0], begin), (end, last)) if b > a]
-        edges += [(at, top, top + high) for at in (begin, end)]
     if veils:
         field(panel, veils, "surface", zorder=3, alpha=0.55)
+    frames = outlines(panel, whole, colour="rule", width=0.8, zorder=4)
+    sheet.mark(frames, [strip.ref for strip in strips])
     if edges:
         panel.vlines(*zip(*edges, strict=True), color=ROLES["ink"], linewidth=1.6, zorder=5)
