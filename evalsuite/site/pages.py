@@ -20,6 +20,7 @@ from evalsuite.report.text.words import HTML_LANG, Rendered
 from evalsuite.site import timechart
 
 SCHEMA_VERSION = 2  # of site.json
+MOST_FOUND = 3  # models of a report whose leaders the index names
 SAFE_NAME = re.compile(r"^[a-z0-9][a-z0-9._-]*$")
 
 
@@ -66,8 +67,7 @@ class Site:
     def found(self, entry: StoredReport) -> tuple[Sequence[ModelFinding], int]:
         """What leads in the first models of a report, and how many models more it has."""
         every = verdict_room.model_findings(entry.report, self.report_words) if entry.report else ()
-        first = verdict_room.choose_open(every)
-        return first, len(every) - len(first)
+        return every[:MOST_FOUND], max(0, len(every) - MOST_FOUND)
 
     def into(self, entry: StoredReport, sentence: Rendered) -> Markup:
         return Markup(str(Markup(sentence)).replace('href="#', f'href="{entry.folder}/report.html#'))

@@ -139,7 +139,6 @@ def test_to_say_it_once_again_changes_nothing_and_a_case_called_like_a_run_is_no
 
     found = [SlowerAtScale(larger="1x2", larger_items_per_s=1, smaller="1x1", smaller_items_per_s=2, unit="x/s")] * 2
     assert len(severity.merge_repeated(found)) == 1
-    assert severity._case("a/r1/x") == "a/r1/x" and severity._case("a/r12") == "a"
 
     assert severity.size(PartialBatch(step=1, share=0.1)).beyond > severity.size(PartialBatch(step=1, share=0.5)).beyond
     assert severity.size(Drift(change=-0.2)).beyond == severity.size(Drift(change=0.2)).beyond

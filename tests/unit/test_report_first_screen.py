@@ -69,34 +69,6 @@ def test_without_script_every_cell_of_the_matrix_leads_to_its_answer_and_all_ans
     assert {link[1:] for link in links if link.startswith("#a-")} <= set(blocks)
 
 
-def test_of_many_models_those_that_compare_most_stand_open_and_decided_ones_first():
-    text = SPOKEN("verdict.title")
-    about = {"ref": "", "about": text, "sentence": text, "beside": None}
-    many = [
-        verdict.ModelFinding(model=name, ranked=int(name[1]), decided=name[0] == "d", **about)
-        for name in ("o1", "o4", "o3", "d3", "d2", "o5")
-    ]
-
-    assert [each.model for each in verdict.choose_open(many)] == ["o4", "d3", "o5"]
-    assert verdict.choose_open(many[:5]) == tuple(many[:5])
-
-
-def test_what_was_found_of_further_models_is_one_click_away_and_a_line_names_them(tmp_path):
-    models = ("resnet50-v1.5", "bert-base", "gpt2", "wide-deep", "mobilenetv2", "vgg16")
-    rows = [
-        reports.summary(of=synthetic.case(name, model=model, recipe=model, protocol=synthetic.FULL))
-        for model in models
-        for name in ("pytorch", "mxnet")
-    ]
-    page = pages.read(report_room.build(reports.evaluation(*rows), tmp_path)[0].read_text(encoding="utf-8"))
-    section = page.one("section", id="verdict")
-    (folded,) = section.all("details", class_="found-more")
-
-    assert len(folded.all("span", class_="found-said")) == 3
-    assert len(section.all("span", class_="found-said")) == len(models)
-    assert folded.all("summary")[0].text("en").startswith("3 more models: ")
-
-
 def standings_of(evaluation):
     return matrix.standings(Book(evaluation=evaluation), SPOKEN)
 

@@ -153,7 +153,6 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "batch_per_device": lambda book, thing: (
         thing.setting.batch_per_device or (thing.setting.strong_batch or 0) // thing.devices
     ),
-    "by_lab": lambda book, pair: pair.by_lab if pair.day else None,
     "cases_named": lambda book, row: [name for name in row["cases"].split(";") if name],
     "causes": lambda book, pair: [each.cause for each in getattr(pair.measured, "differences", ())],
     "codes": _codes,

@@ -4,7 +4,7 @@ The order is that of a step: build, forward, backward, optimiser, decay. The fir
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
@@ -179,7 +179,6 @@ class CasePair:
     shown: Shown
     measured: WorkloadPair | None = None  # None where no receipt is about the two as they were run
     day: str | None = None  # of the receipt
-    by_lab: bool = False
 
 
 def case_pairs(
@@ -212,13 +211,10 @@ def _shown(
     own: Sequence[EquivalenceReceipt],
     house: EquivalenceReceipt | None,
 ) -> CasePair:
-    ours = (receipt for receipt in own if receipt.model == first.case.model)
-    pairs = [replace(_case_pair(first, second, commands, receipt), by_lab=True) for receipt in ours]
-    of_house = _case_pair(first, second, commands, house)
-    told = next((pair for pair in (*pairs, of_house) if pair.measured is not None), None)
-    if told is not None:
-        return told
-    return next((pair for pair in (of_house, *pairs) if pair.shown != "no_receipt"), of_house)
+    of_model = [*(receipt for receipt in own if receipt.model == first.case.model), house]
+    pairs = [_case_pair(first, second, commands, receipt) for receipt in of_model]
+    measured = [pair for pair in pairs if pair.measured is not None]
+    return (measured or [pair for pair in reversed(pairs) if pair.shown != "no_receipt"] or pairs)[0]
 
 
 def _case_pair(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
-from evalsuite.core.model import Case, Fact, Machine, Summary
+from evalsuite.core.model import Fact, Machine, Summary
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.facts import FactRule
 
@@ -115,14 +115,20 @@ class Comparison:
 
 @cached
 def conditions(summary: Summary) -> dict[str, str | None]:
-    case = summary.case
+    case, strong = summary.case, summary.case.strong_batch
+    # What is printed only is compared with its like; where clocks contradict each other, with nothing.
+    clocks = {"printed": {GROUNDS: "printed only"}, "disputed": {CLOCKS: f"far apart in {case.id}"}}
     return {
         "framework": case.framework,
         "recipe": case.recipe,
         "model": case.model,
         "nodes": str(case.nodes),
         "devices_per_node": str(case.devices_per_node),
-        **_batch(case),
+        **(
+            {"global_batch": str(strong), "scaling": "strong"}
+            if strong
+            else {"batch_per_device": str(case.batch_per_device)}
+        ),
         "precision": case.precision,
         "xla": None if case.xla is None else "on" if case.xla else "off",
         "device": case.device,
@@ -133,20 +139,8 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "framework_version": "; ".join(versions(summary)) or None,
         "environment": "; ".join(sorted({str(machine.hardware) for machine in machines(summary)})) or None,
         "origin": summary.origin,
-        **_clocks(summary),
+        **clocks.get(summary.grounds, {}),
     }
-
-
-def _batch(case: Case) -> dict[str, str]:
-    if case.strong_batch is None:
-        return {"batch_per_device": str(case.batch_per_device)}
-    return {"global_batch": str(case.strong_batch), "scaling": "strong"}
-
-
-def _clocks(summary: Summary) -> dict[str, str]:
-    """What is printed only is compared with its like; where clocks contradict each other, with nothing."""
-    known = {"printed": (GROUNDS, "printed only"), "disputed": (CLOCKS, f"far apart in {summary.case.id}")}
-    return dict([known[summary.grounds]] if summary.grounds in known else ())
 
 
 def machines(summary: Summary) -> tuple[Machine, ...]:
@@ -182,7 +176,8 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     differing = [
         Obstacle(key=key, ours=ours.get(key), theirs=theirs.get(key))
         for key in dict.fromkeys([*ours, *theirs])
-        if key not in purpose.free and _apart(ours.get(key), theirs.get(key), known=key in purpose.recorded)
+        if key not in purpose.free
+        and (ours.get(key) != theirs.get(key) or (key in purpose.recorded and ours.get(key) is None))
     ]
     named = {obstacle.key for obstacle in differing}
     for row in _unlike(a, b, purpose):
@@ -193,10 +188,6 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
         runs = ", ".join(sorted(name for name, _ in shared))
         differing.append(Obstacle(key=RUNS, ours=runs, theirs=runs))
     return tuple(differing)
-
-
-def _apart(ours: str | None, theirs: str | None, *, known: bool) -> bool:
-    return ours != theirs or (known and ours is None)
 
 
 def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:

@@ -23,7 +23,6 @@ ALIKE = {
     "fp16_amp": ("amp",),
     "bf16_amp": ("amp", "bf16_amp"),
 }
-Conditions = tuple[set[str], set[str]]  # input sizes and machines of a case's runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,12 +106,16 @@ def _rate(row: Mapping[str, str], devices: int, device: str, source: str) -> Pub
 def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Iterator[ReferenceComparison]:
     """Each of *summaries* beside the figures of its model and number of devices that differ least from it."""
     for row in summaries:
-        known = [rate for rate in among if plain(rate.model) == plain(row.case.model) and _alike(rate.unit, row.unit)]
-        alike = [rate for rate in known if rate.devices == row.case.total_devices]
+        known = [rate for rate in among if plain(rate.model) == plain(row.case.model)]
+        alike = [
+            rate
+            for rate in known
+            if rate.devices == row.case.total_devices
+            and (rate.unit == row.unit or {rate.unit, row.unit} <= set(SEQUENCES))
+        ]
         if not alike:
             continue
-        conditions = _conditions(row)
-        differs = {rate: _differences(rate, row.case, conditions) for rate in alike}
+        differs = {rate: _differences(rate, row) for rate in alike}
         far = {
             rate: ([len(differing), *(name for name, _ in differing)], _log_of_batches(rate, row.case), differing)
             for rate, differing in differs.items()
@@ -129,14 +132,10 @@ def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Ite
         )
 
 
-def _conditions(summary: Summary) -> Conditions:
-    runs = [run for run in summary.measurements if run.counts]
+def _differences(rate: PublishedRate, row: Summary) -> tuple[tuple[str, str], ...]:
+    case, runs = row.case, [run for run in row.measurements if run.counts]
     sizes = {fact.value for fact in facts.of_runs(runs).get("input_size", ())}
-    return sizes, {str(run.environment or "") for run in runs}
-
-
-def _differences(rate: PublishedRate, case: Case, conditions: Conditions) -> tuple[tuple[str, str], ...]:
-    sizes, machines = conditions
+    machines = {str(run.environment or "") for run in runs}
     device = re.compile(rf"(?<!\w){re.escape(rate.device)}(?!\w)")
     options = {f"{name}={value}" for name, value in case.options}
     alike = {
@@ -153,10 +152,6 @@ def _differences(rate: PublishedRate, case: Case, conditions: Conditions) -> tup
 
 def _log_of_batches(rate: PublishedRate, case: Case) -> float:
     return abs(math.log2(rate.batch_per_device / case.batch_per_device)) if rate.batch_per_device else 0.0
-
-
-def _alike(unit: str, other: str) -> bool:
-    return unit == other or {unit, other} <= set(SEQUENCES)
 
 
 def plain(model: str) -> str:

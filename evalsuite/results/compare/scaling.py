@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
 
 from evalsuite.core.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
 from evalsuite.core.model import Case, Finding, Interval, Row, Summary, by_key
@@ -47,13 +46,12 @@ def with_scaling(summaries: Iterable[Row]) -> list[Row]:
     rows = list(summaries)
     smallest = sorted(valid(rows), key=lambda row: (row.case.total_devices, row.case.nodes))
     bases = {series: members[0] for series, members in _series(smallest).items()}
-    scaled = [_scaled(row, bases[_key(row)]) if _may_scale(row) else row for row in rows]
+    scaled = [
+        _scaled(row, bases[_key(row)]) if isinstance(row, Summary) and row.grounds != "disputed" else row
+        for row in rows
+    ]
     falls = (each for members in _series(valid(scaled)).values() for each in _falls(members))
     return with_findings(scaled, by_key((each.where, each) for each in falls))
-
-
-def _may_scale(row: Row) -> TypeGuard[Summary]:
-    return isinstance(row, Summary) and row.grounds != "disputed"
 
 
 def _key(summary: Summary) -> Common:
@@ -71,7 +69,9 @@ def _scaled(summary: Summary, base: Summary) -> Summary:
     else:
         speedup = ratio_of_medians(values(summary), values(base))
         efficiency = ratio_of_medians(values(summary), values(base), divisor=ideal)
-    findings = tuple(finding for finding in (_superlinear(summary, efficiency), _other_base(summary, base)) if finding)
+    findings = [finding] if (finding := _superlinear(summary, efficiency)) else []
+    if base.case.total_devices == summary.case.total_devices > 1:
+        findings.append(OtherBase(base_devices=base.case.total_devices, where=summary.case.id))
     return replace(
         summary, base=base.case, speedup=speedup, efficiency=efficiency, findings=(*summary.findings, *findings)
     )
@@ -85,12 +85,6 @@ def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
     if low > SUPERLINEAR:
         return SuperLinear(efficiency=efficiency.value, where=summary.case.id)
     return None
-
-
-def _other_base(summary: Summary, base: Summary) -> Finding | None:
-    if base.case.total_devices == 1 or summary.case.total_devices != base.case.total_devices:
-        return None
-    return OtherBase(base_devices=base.case.total_devices, where=summary.case.id)
 
 
 def _falls(members: Sequence[Summary]) -> Iterator[Finding]:

@@ -53,7 +53,8 @@ def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> 
         scatter = pooled_scatter(len(shared), (shared_leads(a, b) for a, b in combinations(rivals, 2)))
         if is_early_lead(shared, scatter, len(rivals)):
             return PairComparison(behind=True, basis="rounds", early=True)
-    together = _one_campaign(summary, first)
+    campaigns = {run.campaign for each in (summary, first) for run in each.measurements if run.counts}
+    together = len(campaigns) == 1 and None not in campaigns
     return PairComparison(
         behind=(looks == 1 or min(summary.n, first.n) >= FULL_REPEATS)
         and _is_below(values(summary), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
@@ -111,11 +112,6 @@ def _by_round(summary: Summary) -> Mapping[tuple[str, int], float]:
         for run in summary.measurements
         if run.counts and run.value is not None and run.campaign is not None and run.round is not None
     }
-
-
-def _one_campaign(a: Summary, b: Summary) -> bool:
-    known = {run.campaign for each in (a, b) for run in each.measurements if run.counts}
-    return len(known) == 1 and None not in known
 
 
 def _looks(summary: Summary) -> int:

@@ -74,7 +74,13 @@ class Ladder:
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
         """What the largest scale lacks, by the parts of its step where both ends have timers, else by stages."""
-        return tuple(_by_phases(self) or _by_stages(self.scales))
+        if losses := _by_phases(self):
+            return tuple(losses)
+        stages = []
+        for key, steps in groupby(pairwise(self.scales), key=lambda step: stage(*step)):
+            sides = [point.efficiency.value for step in steps for point in step if point.efficiency]
+            stages.append(Loss(key=key, share=sides[0] - sides[-1]))
+        return tuple(stages)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +111,6 @@ def stage(before: Summary, after: Summary) -> Stage:
     if before.case.nodes == after.case.nodes:
         return "within"
     return "crossing" if before.case.nodes == 1 else "between"
-
-
-def _by_stages(scales: Sequence[Summary]) -> Iterable[Loss]:
-    for key, steps in groupby(pairwise(scales), key=lambda step: stage(*step)):
-        sides = [point.efficiency.value for step in steps for point in step if point.efficiency]
-        yield Loss(key=key, share=sides[0] - sides[-1])
 
 
 def _by_phases(ladder: Ladder) -> list[Loss]:

@@ -275,7 +275,10 @@ def _judge_use(
 ) -> Place:
     unread = [row.case for row in measured if "gpu" not in counted or "gpu" not in shares[row.case]]
     thin = [
-        row.case for row in measured if any(_is_thin(row, used) for name in counted for used in _readings(row, name))
+        row.case
+        for row in measured
+        for used in (used for name in counted for used in _readings(row, name))
+        if used.coverage < ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n
     ]
     means: dict[Case, Interval] = {}
     for row in measured:
@@ -303,10 +306,6 @@ def _judge_use(
     left_out = ", ".join(name for name in RESOURCES if name not in counted) or "–"
     named = (("resources", ", ".join(counted)), ("left_out", left_out))
     return replace(place, reason=f"{place.reason}_of", values=named)
-
-
-def _is_thin(summary: Summary, used: Utilisation) -> bool:
-    return used.coverage < ThinSamples.wanted or used.samples < LEAST_SAMPLES * summary.n
 
 
 def _shares(summary: Summary) -> Shares:

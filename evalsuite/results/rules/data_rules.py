@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
-from functools import cache, partial
+from functools import partial
 from statistics import median
 from typing import get_args
 
@@ -217,27 +217,16 @@ def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
 
 def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
     """D22: an accelerator whose memory its makers never sold it with."""
+    devices = paths.read_data("devices.toml")["device"]
     for key, host in sorted(environments.items()):
         stated = ((gpu.name, gpu.memory_total_bytes) for gpu in host.gpus or ())
         for name, memory_bytes in sorted({(name, size) for name, size in stated if name and size is not None}):
-            sold = _sold_gib(name)
+            listed = (each for each in devices if re.search(rf"\b{re.escape(each['name'])}\b", name))
+            sold = next((each["memory_gib"] for each in listed), ()) if "MIG" not in name else ()
             if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
                 yield rules.OddMemory(
                     device=name, memory_bytes=memory_bytes, sold_bytes=tuple(size * GIB for size in sold), where=key
                 )
-
-
-def _sold_gib(name: str) -> tuple[float, ...]:
-    """What the makers sell *name* with; nothing for a device that is not listed, or a slice of one (MIG)."""
-    if "MIG" in name:
-        return ()
-    return next((sizes for known, sizes in _catalogue() if re.search(rf"\b{known}\b", name)), ())
-
-
-@cache
-def _catalogue() -> tuple[tuple[str, tuple[float, ...]], ...]:
-    devices = paths.read_data("devices.toml")["device"]
-    return tuple((re.escape(device["name"]), tuple(device["memory_gib"])) for device in devices)
 
 
 def machine_drifts(runs: Iterable[Measurement]) -> Iterable[Finding]:

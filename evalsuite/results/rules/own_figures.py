@@ -49,14 +49,14 @@ def _before(summary: Summary | None, end: str) -> float | None:
 
 
 def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn], earlier: Earlier) -> list[Row]:
-    judged = (Summary,) if columns else ()
-    return [replace(row, own=_own(row, columns, earlier)) if isinstance(row, judged) else row for row in rows]
-
-
-def _own(summary: Summary, columns: Sequence[OwnColumn], earlier: Earlier) -> tuple[tuple[str, float | None], ...]:
-    known = fields(summary, earlier.get(summary.case.id))
-    figures = [(column.name, expressions.values(column.value, known)) for column in columns]
-    return tuple((f"own_{name}", values[0] if values else None) for name, values in figures)
+    valued: list[Row] = list(rows)
+    for place, row in enumerate(rows if columns else ()):
+        if isinstance(row, Summary):
+            known = fields(row, earlier.get(row.case.id))
+            figures = ((column.name, expressions.values(column.value, known)) for column in columns)
+            own = tuple((f"own_{name}", values[0] if values else None) for name, values in figures)
+            valued[place] = replace(row, own=own)
+    return valued
 
 
 def verdicts(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields, replace
 
 from evalsuite.core import findings
-from evalsuite.core.model import Finding, by_key
+from evalsuite.core.model import Finding
 
 # what tells how far a rule is broken: the first of its fields that is one of these
 SIZES = ("change", "share", "ratio", "factor", "points", "seconds")
@@ -49,37 +49,24 @@ def size(finding: Finding) -> Excess | None:
 def _sized(finding: Finding, value: float, kind: str, allowed: float | None = None) -> Excess | None:
     if not math.isfinite(value):
         return None
-    return Excess(value=value, kind=kind, allowed=_allowed(finding, kind) if allowed is None else allowed)
+    if allowed is None:
+        limits = [field.default for field in fields(finding) if isinstance(field.default, int | float)]
+        allowed = float(limits[0]) if limits else 1.0 if kind in ("ratio", "factor") else 0.0
+    return Excess(value=value, kind=kind, allowed=allowed)
 
 
-def _allowed(finding: Finding, kind: str) -> float:
-    limits = [field.default for field in fields(finding) if isinstance(field.default, int | float)]
-    return float(limits[0]) if limits else 1.0 if kind in ("ratio", "factor") else 0.0
-
-
-def merge_repeated(findings: Iterable[Finding]) -> list[Finding]:
-    groups = by_key(((type(finding), _case(finding.where), _subject(finding)), finding) for finding in findings)
+def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
+    groups: dict[object, list[Finding]] = {}
+    for finding in found:
+        run, kinds = _RUN.fullmatch(finding.where), findings.kinds(type(finding))
+        subject = tuple(getattr(finding, name) for name, kind in kinds.items() if kind in SUBJECTS)
+        groups.setdefault((type(finding), run[1] if run else finding.where, subject), []).append(finding)
     return [_together(same) for same in groups.values()]
 
 
 def _together(same: list[Finding]) -> Finding:
     if len(same) == 1:
         return same[0]
-    worst = min(same, key=lambda finding: (-_beyond(finding), finding.where))
+    worst = min(same, key=lambda finding: (-(excess.beyond if (excess := size(finding)) else 0.0), finding.where))
     places = {place for finding in same for place in (finding.where, *finding.also)} - {worst.where}
     return replace(worst, also=tuple(sorted(places)))
-
-
-def _case(where: str) -> str:
-    run = _RUN.fullmatch(where)
-    return run[1] if run else where
-
-
-def _subject(finding: Finding) -> tuple[object, ...]:
-    kinds = findings.kinds(type(finding))
-    return tuple(getattr(finding, name) for name, kind in kinds.items() if kind in SUBJECTS)
-
-
-def _beyond(finding: Finding) -> float:
-    value = size(finding)
-    return value.beyond if value else 0.0

@@ -97,8 +97,8 @@ def test_runs_of_an_unknown_machine_are_not_ranked(pair):
 
 
 @pytest.mark.parametrize("fact", ["optimiser", "clipping", "data", "parallel_layout"])
-def test_where_nobody_states_a_fact_the_order_is_indicative_and_names_it(pair, fact):
-    assert standing(pair(forgotten(fact))) == ("indicative", [fact])
+def test_where_nobody_states_a_fact_the_order_is_preliminary_and_names_it(pair, fact):
+    assert standing(pair(forgotten(fact))) == ("preliminary", [fact])
 
 
 CHOICES = (flags("-j", "8"), flags("--channels-last"), variable(OMP_NUM_THREADS="1"))

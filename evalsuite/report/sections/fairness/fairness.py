@@ -49,22 +49,19 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="fairness",
             title=subject.words("fairness.title"),
             template="fairness/fairness.html.j2",
-            facts=lambda: _facts(subject),
+            facts=lambda: {
+                "matrices": () if subject.book.huge else _matrices(subject, subject.words),
+                "printed": printed,
+            },
             markdown=lambda writer: writer.fill(
                 "fairness/fairness.md.j2", matrices=_matrices(subject, writer.words), printed=printed
             ),
-            finding=lambda facts: _finding(facts["matrices"], subject.words),
+            finding=lambda facts: subject.words(
+                "fairness.found",
+                n=numbers.count(sum(matrix.comparison.standing == "ranked" for matrix in facts["matrices"])),
+                all=numbers.count(len(facts["matrices"])),
+            ),
         )
-
-
-def _facts(subject: Subject) -> Mapping[str, object]:
-    matrices = () if subject.book.huge else _matrices(subject, subject.words)
-    return {"matrices": matrices, "printed": printed}
-
-
-def _finding(matrices: Sequence[Matrix], words: Words) -> Text:
-    ranked = sum(matrix.comparison.standing == "ranked" for matrix in matrices)
-    return words("fairness.found", n=numbers.count(ranked), all=numbers.count(len(matrices)))
 
 
 def comparisons(book: Book) -> tuple[Comparison, ...]:
@@ -129,13 +126,8 @@ def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
         said = words("fairness.computed", **of)
     else:
         said = words("fairness.computed_none", n=numbers.count(len(pairs)))
-    further = {
-        "fairness.computed_by_lab": sum(pair.by_lab for pair in proven),
-        "fairness.computed_limited": sum(pair.shown == "limited" for pair in pairs),
-    }
-    for key, count in further.items():
-        said = words(key, computed_text=said, n=numbers.count(count)) if count else said
-    return said
+    limited = sum(pair.shown == "limited" for pair in pairs)
+    return words("fairness.computed_limited", computed_text=said, n=numbers.count(limited)) if limited else said
 
 
 def _standing(comparison: Comparison, labels: dict[str, str], words: Words) -> Text:
