@@ -116,7 +116,7 @@ A recipe that reads data looks for these folders (or links) in `$EVALSUITE_DATA`
   are the same in every format; `MANIFEST.json` has the hash of the items as they were read back from the files, and
   each run records it. So frameworks that read different formats of the same items are ranked together, and those that
   read others are not. A throughput on them says little about reading from a real disk. `--size tiny` is for a start,
-  `10k` for short runs; `full-shape` has as many items as the original, and `full-shape/100` one of a hundred of them.
+  `full-shape` has as many items as the original, and `full-shape/100`, for short runs, one of a hundred of them.
 - `evalsuite data check NAME…` holds what lies there against format, number of files and manifest, and hashes every
   file; `plan`, `run` and `doctor` look at all but the hashes, and refuse a data set by name, also where ranks outnumber
   the files of which each reads its own.
@@ -127,8 +127,8 @@ A recipe that reads data looks for these folders (or links) in `$EVALSUITE_DATA`
 SOURCES = """
 What the made-up items take the place of, and how many there are of each size (training and validation):
 
-| items | in place of | tiny | 10k | full-shape |
-|---|---|--:|--:|--:|
+| items | in place of | tiny | full-shape |
+|---|---|--:|--:|
 """
 
 
@@ -295,9 +295,7 @@ def _data(official) -> str:
 
 
 def _source(name: str, source: data_sets.Source) -> str:
-    sizes = (
-        " and ".join(f"{count:,}" for count in source.items[size].values()) for size in ("tiny", "10k", "full-shape")
-    )
+    sizes = (" and ".join(f"{count:,}" for count in source.items[size].values()) for size in ("tiny", "full-shape"))
     return f"| {name.replace('_', ' ')} | {source.original} | {' | '.join(sizes)} |\n"
 
 

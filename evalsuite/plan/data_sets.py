@@ -15,7 +15,7 @@ from evalsuite.plan.spec import Spec
 
 FILE = paths.DATA / "data_sets.toml"
 WRITERS = paths.ADAPTERS / "data_writers"
-SizeName = Literal["tiny", "10k", "full-shape"]
+SizeName = Literal["tiny", "full-shape"]
 PART = re.compile(r"full-shape/([1-9]\d{0,5})")
 BATCHES = (64, 128, 512, 2048)  # some scripts have them built in
 Split = Literal["train", "validation"]
@@ -80,7 +80,7 @@ TINY = Size("tiny")
 
 
 def size(text: str) -> Size:
-    """`tiny`, `10k`, `full-shape`, `full-shape/100`."""
+    """`tiny`, `full-shape`, `full-shape/100`."""
     if part := PART.fullmatch(text):
         return Size("full-shape", int(part[1]))
     for name in get_args(SizeName):

@@ -82,7 +82,7 @@ def test_a_data_set_has_a_source_an_environment_and_a_writer_of_its_format(name)
     writer = (data_sets.WRITERS / f"{declared.writer}.py").read_text()
     assert re.search(rf'^    "{declared.format}": |FORMATS = .*"{declared.format}": ', writer, re.MULTILINE)
     assert {*declared.magic, *filter(None, [declared.counted])} <= {*declared.layout, *declared.magic}
-    for size in ("tiny", "10k", "full-shape", "full-shape/100"):
+    for size in ("tiny", "full-shape", "full-shape/100"):
         counts, shards = (of(declared, data_sets.size(size)) for of in (data_sets.counts, data_sets.shards))
         assert all(shards[split] <= count for split, count in counts.items())
 
