@@ -213,6 +213,7 @@ class Step(NamedTuple):
     loss: float | None = None
     line: int | None = None  # from 1
     after_pause: bool = False  # since the previous report the script did more than train
+    parts: tuple[tuple[int, float], ...] = ()  # (steps, seconds) of the lines joined, where the clock is coarse
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -104,7 +104,10 @@ def _joined_of_epoch(records: Sequence[Record], seconds: float, *, ends: bool) -
         began, ended = _since_epoch_s(kept[-1]) if kept else None, _since_epoch_s(record)
         paused = paused or record.gap
         if began is None or ended is None or ended - began >= seconds:
-            kept.append(record._replace(gap=paused))
+            lines = [] if paused or not kept else [*kept[-1:], *passed, record]
+            told = [(line.step, at) for line in lines if line.step and (at := _since_epoch_s(line)) is not None]
+            pairs = [(b[0] - a[0], b[1] - a[1]) for a, b in itertools.pairwise(told) if b[0] > a[0]]
+            kept.append(record._replace(gap=paused, parts=tuple(pairs)))
             paused = False
             passed = []
         else:

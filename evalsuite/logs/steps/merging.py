@@ -175,7 +175,7 @@ def merge_records(
 
 
 def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
-    """Ranks of one job take the same time for a step."""
+    """Ranks of one job take the same time for a step, each of them and as a whole."""
     tagged = run.streams[0][0].rank is not None
     alike = [
         stream
@@ -183,23 +183,28 @@ def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
         if not tagged or (run.beside and stream[0].rank == run.beside[0][0].rank)
     ]
     streams = [increments_of(stream, dialect) for stream in alike]
-    paces = [pace for stream in streams if len(stream) >= FEWEST_OF_JOB and (pace := _step_s(stream))]
-    return len(paces) > 1 and max(paces) > rules.ClocksFarApart.limit * min(paces)
+    streams = [stream for stream in streams if len(stream) >= FEWEST_OF_JOB]
+    at_step = by_key((increment.step, pace) for each in streams for increment in each if (pace := _step_s(increment)))
+    apart = [max(paces) / min(paces) for paces in at_step.values() if len(paces) > 1]
+    if len(apart) >= FEWEST_OF_JOB and statistics.median(apart) > rules.BatchDoubted.limit:
+        return True
+    whole: list[float] = []
+    for stream in streams:
+        printed = [pace for increment in stream if (pace := _step_s(increment))]
+        stamps = [(increment.step, increment.stamp_s) for increment in stream if increment.stamp_s is not None]
+        if printed:
+            whole.append(statistics.median(printed))
+        elif len(stamps) >= FEWEST_OF_JOB and stamps[-1][0] > stamps[0][0]:
+            whole.append((stamps[-1][1] - stamps[0][1]) / (stamps[-1][0] - stamps[0][0]))
+    return len(whole) > 1 and max(whole) > rules.ClocksFarApart.limit * min(whole)
 
 
-def _step_s(stream: Sequence[Increment]) -> float | None:
-    """By what is printed of each, else by the stamps."""
-    printed: list[float] = []
-    for increment in stream:
-        said = increment.record
-        since = said.mean_s or (said.elapsed_s or 0.0) / max(1, increment.step)
-        own = increment.seconds / increment.steps if increment.seconds and increment.steps else 0.0
-        printed += [pace for pace in [since or own or (1 / increment.rate if increment.rate else 0.0)] if pace]
-    stamps = [(increment.step, increment.stamp_s) for increment in stream if increment.stamp_s is not None]
-    if printed or len(stamps) < FEWEST_OF_JOB:
-        return statistics.median(printed) if printed else None
-    (first, began), (last, ended) = stamps[0], stamps[-1]
-    return (ended - began) / (last - first) if last > first else None
+def _step_s(increment: Increment) -> float | None:
+    if since := increment.record.mean_s or (increment.record.elapsed_s or 0.0) / max(1, increment.step):
+        return since
+    if increment.seconds and increment.steps:
+        return increment.seconds / increment.steps
+    return 1 / increment.rate if increment.rate else None
 
 
 def number_epochs(records: Sequence[Record]) -> Sequence[Record]:
@@ -319,6 +324,7 @@ def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> 
         said.loss,
         record.line,
         increment.pause,
+        said.parts,
     )
     return tuple.__new__(Step, values)  # half of what Step(…) costs
 

@@ -98,7 +98,7 @@ def throughput(
     findings += _denied_by_seconds(stamped, value, method) if own and told and not fine else ()
     findings += _too_small(implied, value) if implied else ()
     if not epochs:
-        findings += _unsteady(timing, rough)
+        findings += _unsteady(timing, rough, tick_s or 0.0)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
     findings += _drift(timing.step_s) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
@@ -203,9 +203,12 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
         yield disagreement(value, method, by_stamps, STAMPS)
 
 
-def _unsteady(timing: Timing, rough: float) -> Iterator[Finding]:
+def _unsteady(timing: Timing, rough: float, tick_s: float) -> Iterator[Finding]:
     """Flags where one report took far longer than the others, and where the window is few ticks of its clock: *rough*
-    is the share of one."""
+    is the share of one.
+
+    The clock of lines joined to reports is too coarse for a median: the usual is the mean of the others.
+    """
     per_step = zip(timing.seconds, timing.step_s, strict=True)
     parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each]
     if len(parts) >= FEWEST_REPORTS:
@@ -215,6 +218,14 @@ def _unsteady(timing: Timing, rough: float) -> Iterator[Finding]:
         told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
         if share > rules.LongStall.limit and told:
             yield rules.LongStall(share=share, seconds=longest)
+    inner = [part for step in timing.span.reports for part in step.parts]
+    if len(inner) >= FEWEST_REPORTS:
+        steps, seconds = max(inner, key=lambda part: part[1])
+        total = math.fsum(each for _, each in inner)
+        usual = (total - seconds) / (sum(each for each, _ in inner) - steps) * steps
+        longest = seconds - usual - tick_s
+        if longest > rules.LongStall.limit * total and seconds > STALLED * usual:
+            yield rules.LongStall(share=longest / total, seconds=longest)
     if rough > rules.CoarseFigures.limit:
         yield rules.CoarseFigures(share=rough)
         return

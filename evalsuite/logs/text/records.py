@@ -52,6 +52,7 @@ class Record(NamedTuple):
     global_batch: float | None = None
     evaluated: bool = False  # an evaluation lies inside its time
     begins: bool = False  # no report: the time of the next one begins here
+    parts: tuple[tuple[int, float], ...] = ()  # (steps, seconds) between the lines that were joined to this report
 
 
 def place(record: Record) -> tuple[int, int] | None:
