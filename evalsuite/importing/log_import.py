@@ -176,8 +176,9 @@ class Importer:
         )
         against = [finding for finding in known.findings if isinstance(finding, ContradictsLog)]
         if against:
-            told = ", ".join(_contradiction(finding) for finding in against)
-            raise ValueError(Message("importing.log_wins", reason=told))
+            named = [({"batch_per_device": "batch"}.get(each.what, each.what), each) for each in against]
+            said = (Message("importing.said_and_logged", name=n, given=f.given, printed=f.printed) for n, f in named)
+            raise ValueError(Message("importing.log_wins", reason=", ".join(said)))
         try:
             case = user_facts.case(facts, known, common=self._asked.common)
             if case.precision == UNKNOWN and (printed := self._precision(first.path)):
@@ -211,11 +212,6 @@ class Importer:
         folder.write_command(replace(made, command=started, recipe=recipe, stated=said))
         ended = sampled.outcome(folder) if members[0].folder else None
         folder.write_outcome(ended or Outcome(status="completed", reason="", origin="imported"))
-
-
-def _contradiction(finding: ContradictsLog) -> str:
-    name = {"batch_per_device": "batch"}.get(finding.what, finding.what)
-    return Message("importing.said_and_logged", name=name, given=finding.given, printed=finding.printed)
 
 
 def _source(member: _Member) -> Path:

@@ -98,7 +98,9 @@ def cite_table(
         except ValueError as error:
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=message_of(error))
             continue
-        first = numbered.setdefault(_number(figure), figure) if figure.kind == "run" else figure
+        number = figure.facts.get("repeat", row.number)
+        key = figure.case, figure.items, figure.source, figure.log_set, number
+        first = numbered.setdefault(key, figure) if figure.kind == "run" else figure
         if "repeat" in figure.facts and first.value != figure.value:
             reason = Message(
                 "importing.repeat_contradicts",
@@ -167,10 +169,6 @@ def _items(unit: str) -> str:
             else Message("importing.row_no_unit", names=known)
         )
     return name
-
-
-def _number(figure: _Figure) -> object:
-    return figure.case, figure.items, figure.source, figure.log_set, figure.facts.get("repeat", figure.row.number)
 
 
 def _by_case(figures: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.importing import vocabulary
+from evalsuite.importing.user_facts import FACTS
 
 COLUMNS: Mapping[str, Sequence[str]] = paths.read_data("table_columns.toml")  # our name → what it may be called
 SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
@@ -81,7 +81,7 @@ def _places(file: Path, header: Sequence[str]) -> dict[str, int]:
     at = {ours: place for ours, place in places.items() if place >= 0}
     if "throughput" not in at:
         raise EvalsuiteError.of("importing.no_throughput_column", file=file, columns=", ".join(header) or "none")
-    facts = ((name, place) for place, name in enumerate(lower) if name in vocabulary.FACTS)
+    facts = ((name, place) for place, name in enumerate(lower) if name in FACTS)
     return at | {name: place for name, place in facts if place not in at.values()}
 
 

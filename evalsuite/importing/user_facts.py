@@ -3,23 +3,25 @@
 Contradictions are refused. A word without an axis ("bf16", "3090") becomes an option of the case.
 """
 
+import difflib
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite.core import redaction
+from evalsuite.core import paths, redaction
 from evalsuite.core.decode import Mistake, decode, message, read_toml, refusal, whole
 from evalsuite.core.documents import STATED_FIGURES, stated_amount
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import UNKNOWN, Case, Device, Precision
-from evalsuite.importing import vocabulary
 from evalsuite.logs.reading import Reading
 
-FIELDS = vocabulary.FIELDS
+_KNOWN = paths.read_data("vocabulary.toml")
+FACTS: Sequence[str] = _KNOWN["facts"]
+FIELDS: Sequence[str] = _KNOWN["fields"]
 Scope = Literal["global", "per_device", "own"]
 SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
 # any other word is a device's model
@@ -34,12 +36,13 @@ _APART = (*RECORDED, "any")  # no part of a case's name
 USER, PATH, TABLE = "--set", "the path", "the table"
 RECORDS, CASE_FILE = "what the agents recorded", "the case beside them"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
+NEARLY = 0.8  # of difflib's ratio: two swapped letters in a word of five
 LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITIVE = ("nodes", "gpus", "devices", "batch", "steps_per_report")
 _COUNTED = ("repeat", "rank")  # from 0
 _NAMES = ("framework", "model", "recipe")  # what tells a run from others
-_PRECISIONS: Mapping[str, Precision] = {word: axis for axis, words in vocabulary.PRECISIONS.items() for word in words}
+_PRECISIONS: Mapping[str, Precision] = {word: axis for axis, words in _KNOWN["precisions"].items() for word in words}
 _ON, _OFF = ("on", "true", "yes", "1", "xla"), ("off", "false", "no", "0")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+]+")
 Facts = dict[str, str]
@@ -93,7 +96,7 @@ def merge_facts(*said: tuple[str, Mapping[str, str]]) -> Facts:
     merged: dict[str, tuple[str, str]] = {}
     for who, facts in said:
         for word, value in facts.items():
-            name = vocabulary.OTHER_NAMES.get(word, word)
+            name = _KNOWN["other_names"].get(word, word)
             first, known = merged.setdefault(name, (who, value))
             same = known.lower() == value.lower() or (whole(known) is not None and whole(known) == whole(value))
             if not same:
@@ -108,7 +111,7 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
 
     *columns*: name → header.
     """
-    vocabulary.check_spelling(facts, (*FIELDS, *RECORDED))
+    check_spelling(facts)
     if secret := redaction.find_secret({name: text for name, text in facts.items() if name not in _APART}):
         raise ValueError(Message("importing.fact_secret", place=secret))
     if "scope" in facts and facts["scope"] not in SCOPES:
@@ -129,6 +132,17 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
     if each and total and each * nodes != total:
         values = {"nodes": nodes, "each": each, "product": each * nodes, "total": total}
         raise ValueError(Message("importing.devices_contradict", **values))
+
+
+def check_spelling(facts: Mapping[str, str]) -> None:
+    """Raises ValueError with the nearest known word: `precison=amp` would become an option of its own."""
+    known = {*FACTS, *FIELDS, *RECORDED}
+    for name, value in facts.items():
+        if name not in known and (near := difflib.get_close_matches(name, known, n=1, cutoff=NEARLY)):
+            raise ValueError(Message("importing.vocabulary_name", text=name, near=near[0]))
+        words, word = _KNOWN["values"].get({"optimizer": "optimiser"}.get(name, name), ()), value.strip().lower()
+        if words and word not in words and (near := difflib.get_close_matches(word, words, n=1, cutoff=NEARLY)):
+            raise ValueError(Message("importing.vocabulary_value", name=name, text=value, near=near[0]))
 
 
 def is_whole(text: str, least: int) -> bool:
@@ -181,7 +195,10 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
             Message("importing.says", who=who or Message("importing.path_nor_log"), absent=absent, tried=tried)
         )
     device = facts.get("device", facts.get("device_model", UNKNOWN)).lower()
-    named = (kind for words, kind in vocabulary.DEVICES.items() if re.search(words, device))
+    named = (kind for words, kind in _KNOWN["devices"].items() if re.search(words, device))
+    xla = facts.get("xla", UNKNOWN).lower()
+    if xla not in (*_ON, *_OFF, UNKNOWN):
+        raise ValueError(Message("importing.xla_word", text=facts["xla"]))
     nodes = count_nodes(facts)
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
@@ -194,7 +211,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         batch_per_device=round(batch),
         batch_policy=_batch_policy(facts.get("batch_policy")),
         precision=precision(facts.get("precision", UNKNOWN)),
-        xla=_switch(facts.get("xla", UNKNOWN)),
+        xla=None if xla == UNKNOWN else xla in _ON,
         device=KINDS[device] if device in KINDS else next(named, "gpu"),
         options=tuple(sorted(_options(facts, common))),
     )
@@ -210,7 +227,7 @@ def _options(facts: Mapping[str, str], common: Collection[str]) -> Iterator[tupl
         if name not in FIELDS and name not in (*RECORDED, *common):
             yield safe_name(name), safe_value(value)
     stated = facts.get("precision", UNKNOWN)
-    if _word(stated) in vocabulary.SAY_MORE:
+    if _word(stated) in _KNOWN["say_more"]:
         yield "stated_precision", safe_name(stated)
     if facts.get("device", UNKNOWN).lower() not in KINDS and "device" not in common:
         yield "device_model", safe_name(facts["device"])
@@ -244,12 +261,6 @@ def _batch_policy(text: str | None) -> Literal["max"] | None:
     if text.strip().lower() != "max":
         raise ValueError(Message("importing.batch_policy", text=text))
     return "max"
-
-
-def _switch(text: str) -> bool | None:
-    if text.lower() not in (*_ON, *_OFF, UNKNOWN):
-        raise ValueError(Message("importing.xla_word", text=text))
-    return None if text.lower() == UNKNOWN else text.lower() in _ON
 
 
 def safe_name(text: str) -> str:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.expressions import OwnColumn
-from evalsuite.core.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Row, Run, Skip, Verdict
+from evalsuite.core.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Row, Run, Verdict
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.compare import units
 from evalsuite.results.compare.scaling import with_scaling
@@ -62,13 +62,16 @@ def evaluate(
     asked = (*cases, *(skip.case for skip in skips))
     settings.check(asked)
     recorded = attempts.read(store.journal).of(wanted)
-    ordered = data_rules.check_measurements(_in_plan_order(attempts.mark_changed(measured, recorded), cases))
+    position = {case.id: index for index, case in enumerate(cases)}
+    marked = sorted(attempts.mark_changed(measured, recorded), key=lambda m: (position[m.run.case.id], m.run.repeat))
+    ordered = data_rules.check_measurements(marked)
     environments, commands = _environments(store, ordered), _commands(measured, ordered)
     values = summaries(units.in_one_unit(ordered))
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = measuring.timelines(store, values, cache, meanwhile=compared)
     rows, beside = compared()
-    columns, judged = _judged(rows, settings, planned, (*cases, *_not_run(skips, wanted)), earlier)
+    not_run = [skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted)]
+    columns, judged = _judged(rows, settings, planned, (*cases, *not_run), earlier)
     whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
@@ -138,15 +141,6 @@ def _refuse_two_cases_of_one_id(measured: Sequence[Measured], store: Store) -> N
             ]
             paths = {"path": store.folder(first).path, "other": store.folder(run).path}
             raise EvalsuiteError.of("runs.two_cases_of_one_id", **paths, names=names, case=run.case.id)
-
-
-def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:
-    position = {case.id: index for index, case in enumerate(cases)}
-    return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
-
-
-def _not_run(skips: Iterable[Skip], wanted: set[str] | None) -> list[Case]:
-    return [skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted)]
 
 
 def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:

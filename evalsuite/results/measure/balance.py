@@ -59,12 +59,10 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
             yield from _work_in_warmup(run, measured, window, inside)
     yield from _two_kinds(steps)
     losses = [step.loss for step in steps if step.loss is not None and math.isfinite(step.loss)]
-    if len(losses) >= LossConstant.fewest and len({*losses}) == 1 and _digits(losses[0]) >= LossConstant.digits:
-        yield LossConstant(steps=len(losses), loss=losses[0])
-
-
-def _digits(number: float) -> int:
-    return len(f"{number:.15g}".split("e")[0].replace(".", "").strip("-0"))
+    if len(losses) >= LossConstant.fewest and len({*losses}) == 1:
+        digits = len(f"{losses[0]:.15g}".split("e")[0].replace(".", "").strip("-0"))
+        if digits >= LossConstant.digits:
+            yield LossConstant(steps=len(losses), loss=losses[0])
 
 
 def _tail(run: RunRecords, window: Window, ended_s: float, after_s: float, evaluated_s: float) -> Iterator[Finding]:

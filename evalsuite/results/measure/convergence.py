@@ -102,14 +102,15 @@ def same(score: Score, base: Score, target: Target) -> bool:
 def seeds_of(summary: Row) -> list[Measurement]:
     seeds: list[Measurement] = []
     for run in summary.measurements:
-        if _whole(run) and not any(_is_same_seed(run, other) for other in seeds):
+        starts = [[*zip(run.first_losses, other.first_losses, strict=False)] for other in seeds]
+        alike = [
+            all(a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in pairs)
+            for pairs in starts
+            if pairs
+        ]
+        if _whole(run) and not any(alike):
             seeds.append(run)
     return seeds
-
-
-def _is_same_seed(run: Measurement, other: Measurement) -> bool:
-    pairs = list(zip(run.first_losses, other.first_losses, strict=False))
-    return bool(pairs) and all(a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in pairs)
 
 
 def has_failed(run: Measurement) -> bool:

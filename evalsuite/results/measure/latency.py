@@ -1,7 +1,6 @@
 """The time of one step: percentiles over each run's window, and their median over the repeats."""
 
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.model import Measurement, Summary
@@ -37,12 +36,10 @@ def of_case(summary: Summary) -> Latency | None:
     if not timed:
         return None
     return Latency(
-        percentiles_s=tuple(_median(each) for each in zip(*(run.percentiles_s for run in timed), strict=True)),
+        percentiles_s=tuple(
+            None if None in each else statistics.median(value for value in each if value is not None)
+            for each in zip(*(run.percentiles_s for run in timed), strict=True)
+        ),
         reports=min(run.reports for run in timed),
         steps_per_report=max(run.steps_per_report for run in timed),
     )
-
-
-def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.median(known) if len(known) == len(values) else None

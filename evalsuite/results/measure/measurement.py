@@ -92,6 +92,9 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
     status, reason = _status(outcome, read)
+    unused = [finding for finding in against if isinstance(finding, findings.DevicesUnused)]
+    if unused and status == "doubtful":
+        reason = Message("results.run_unused", used=unused[0].used, planned=unused[0].planned)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
@@ -115,7 +118,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         run=run,
         status=status,
         origin=cast(Origin, outcome.origin or "measured"),  # another word is for rule D27
-        reason=_unused(against) or reason if status == "doubtful" else reason,
+        reason=reason,
         throughput=throughput if valid or throughput is None else replace(throughput, items_per_s=None),
         utilisation=used,
         breakdown=read.breakdown if valid else None,
@@ -136,15 +139,13 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {})),
         facts=stated,
-        campaign=_campaign(command) or folder.label or None,
+        campaign=(command.campaign.id if command.campaign else (command.stated or {}).get("campaign"))
+        or folder.label
+        or None,
         round=command.campaign.round if command.campaign else None,
         probe_s=command.campaign.probe_s if command.campaign else None,
         **_losses(log, dialect, read),
     )
-
-
-def _campaign(command: RunCommand) -> str | None:
-    return command.campaign.id if command.campaign else (command.stated or {}).get("campaign")
 
 
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
@@ -176,11 +177,6 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     if outcome.enough and read.status in cut_short and read.throughput and read.throughput.items_per_s:
         return "ok", ""
     return read.status, read.reason
-
-
-def _unused(against: Sequence[Finding]) -> str:
-    unused = next((finding for finding in against if isinstance(finding, findings.DevicesUnused)), None)
-    return Message("results.run_unused", used=unused.used, planned=unused.planned) if unused else ""
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:

@@ -87,13 +87,10 @@ def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
 
 
 def _beyond(values: Sequence[float], position: int, others: Pooled) -> float:
+    """Three standard deviations, wider where the deviation is estimated with few degrees of freedom."""
     rest = others + pooled([*values[:position], *values[position + 1 :]])
-    return OutlyingRepeat.limit_cvs * _widened(rest.freedom) * rest.cv
-
-
-def _widened(freedom: int) -> float:
-    """How much wider three standard deviations are where the deviation is estimated with *freedom* degrees."""
-    return t_limit(BEYOND_THREE_SIGMA, max(FEWEST_FREEDOM, freedom)) / 3
+    widened = t_limit(BEYOND_THREE_SIGMA, max(FEWEST_FREEDOM, rest.freedom)) / 3
+    return OutlyingRepeat.limit_cvs * widened * rest.cv
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.findings import EpochWindow, NotRecorded
-from evalsuite.importing import published_tables, user_facts, vocabulary
+from evalsuite.importing import published_tables, user_facts
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness
 from evalsuite.results.evaluation import evaluate
@@ -449,5 +449,5 @@ def test_every_name_stands_in_the_help_and_every_fact_of_reports_is_known_and_no
     axes = {name for each in registry.discover().values() for recipe in each.recipes for name in recipe.options or {}}
 
     assert listed >= {*user_facts.FIELDS, *published_tables.COLUMNS}
-    assert keys <= {*vocabulary.FACTS, *user_facts.FIELDS, *user_facts.RECORDED}
-    vocabulary.check_spelling(dict.fromkeys(axes, "2"), (*user_facts.FIELDS, *user_facts.RECORDED))
+    assert keys <= {*user_facts.FACTS, *user_facts.FIELDS, *user_facts.RECORDED}
+    user_facts.check_spelling(dict.fromkeys(axes, "2"))
