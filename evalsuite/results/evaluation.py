@@ -62,15 +62,13 @@ def evaluate(
     asked = (*cases, *(skip.case for skip in skips))
     settings.check(asked)
     recorded = attempts.read(store.journal).of(wanted)
-    position = {case.id: index for index, case in enumerate(cases)}
-    marked = sorted(attempts.mark_changed(measured, recorded), key=lambda m: (position[m.run.case.id], m.run.repeat))
-    ordered = data_rules.check_measurements(marked)
+    ordered = data_rules.check_measurements(_in_plan_order(attempts.mark_changed(measured, recorded), cases))
     environments, commands = _environments(store, ordered), _commands(measured, ordered)
     values = summaries(units.in_one_unit(ordered))
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = measuring.timelines(store, values, cache, meanwhile=compared)
     rows, beside = compared()
-    not_run = [skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted)]
+    not_run = (skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted))
     columns, judged = _judged(rows, settings, planned, (*cases, *not_run), earlier)
     whole = Evaluation(
         title=TITLE,
@@ -141,6 +139,11 @@ def _refuse_two_cases_of_one_id(measured: Sequence[Measured], store: Store) -> N
             ]
             paths = {"path": store.folder(first).path, "other": store.folder(run).path}
             raise EvalsuiteError.of("runs.two_cases_of_one_id", **paths, names=names, case=run.case.id)
+
+
+def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:
+    position = {case.id: index for index, case in enumerate(cases)}
+    return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
 
 
 def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:

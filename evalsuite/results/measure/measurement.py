@@ -91,16 +91,13 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     well = outcome.status == "completed" and outcome.exit_code == 0
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
-    status, reason = _status(outcome, read)
-    unused = [finding for finding in against if isinstance(finding, findings.DevicesUnused)]
-    if unused and status == "doubtful":
-        reason = Message("results.run_unused", used=unused[0].used, planned=unused[0].planned)
+    status, reason = _status(outcome, read, against)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
     (samples, unread), planned = _samples(folder, environments), _planned(run.case)
     used, sampled = _utilisation(samples, planned, window)
-    log, dialect = next(iter(logs), None), dialects.get(read.dialect or "")
+    log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
     agents = [*folder.agents().values()]
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
@@ -139,11 +136,9 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {})),
         facts=stated,
-        campaign=(command.campaign.id if command.campaign else (command.stated or {}).get("campaign"))
-        or folder.label
-        or None,
-        round=command.campaign.round if command.campaign else None,
-        probe_s=command.campaign.probe_s if command.campaign else None,
+        campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
+        round=campaign.round if campaign else None,
+        probe_s=campaign.probe_s if campaign else None,
         **_losses(log, dialect, read),
     )
 
@@ -164,7 +159,7 @@ def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
     )
 
 
-def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
+def _status(outcome: Outcome, read: reading.Reading, against: Sequence[Finding]) -> tuple[Status, str]:
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
         return "timed_out", join(outcome.reason, None if own_signal else read.reason)
@@ -176,6 +171,9 @@ def _status(outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     cut_short = ("failed", "incomplete")
     if outcome.enough and read.status in cut_short and read.throughput and read.throughput.items_per_s:
         return "ok", ""
+    unused = [finding for finding in against if isinstance(finding, findings.DevicesUnused)]
+    if unused and read.status == "doubtful":
+        return read.status, Message("results.run_unused", used=unused[0].used, planned=unused[0].planned)
     return read.status, read.reason
 
 
