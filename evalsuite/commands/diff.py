@@ -9,7 +9,6 @@ from evalsuite.commands import checks
 from evalsuite.commands.checks import Check
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json, table
-from evalsuite.commands.report import check_languages
 from evalsuite.core.errors import Exit
 from evalsuite.core.messages import wording
 from evalsuite.core.model import Case, Summary
@@ -23,16 +22,14 @@ SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell
 
 
 def run(arguments: argparse.Namespace) -> int:
-    languages = check_languages(arguments.lang or i18n.language())
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     moved = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:
         print_json(facts(before, after, moved))
     else:
-        for language in languages:
-            _print(before, after, moved, language)
+        _print(before, after, moved)
     outcomes = {change.case: changes.verdict(change, arguments.at_most) for change in moved.changes}
-    checks.tell([*_checks(moved, outcomes, languages[0])], arguments)
+    checks.tell([*_checks(moved, outcomes)], arguments)
     is_gate = arguments.fail_on_regression or arguments.at_most is not None
     return _exit_code(moved, [*outcomes.values()], arguments.allow_missing) if is_gate else Exit.DONE
 
@@ -45,13 +42,13 @@ def _exit_code(moved: Changes, outcomes: Sequence[str], allow_missing: bool) -> 
     return Exit.DONE
 
 
-def _checks(moved: Changes, outcomes: Mapping[Case, str], language: str) -> Iterable[Check]:
+def _checks(moved: Changes, outcomes: Mapping[Case, str]) -> Iterable[Check]:
     for change in moved.changes:
-        parts = (_say(f"outcome.{change.outcome}", language), _ratio(change), _sentence(change.why, language))
+        parts = (_say(f"outcome.{change.outcome}"), _ratio(change), _sentence(change.why))
         yield Check(name=change.case.id, outcome=outcomes[change.case], text=" · ".join(filter(None, parts)))
     for lone in moved.unpaired:
         outcome = "fail" if lone in moved.lost else "undetermined"
-        yield Check(name=lone.case.id, outcome=outcome, text=_sentence(lone.why, language))
+        yield Check(name=lone.case.id, outcome=outcome, text=_sentence(lone.why))
 
 
 def facts(before: Finished, after: Finished, moved: Changes) -> dict[str, object]:
@@ -106,63 +103,64 @@ def _side(summary: Summary) -> dict[str, object]:
     }
 
 
-def _sentence(why: Why | None, language: str) -> str:
+def _sentence(why: Why | None, language: str = "") -> str:
     if why is None:
         return ""
+    language = language or i18n.language()
     return _say(f"why.{why.key}", language, **{name: wording(value, language) for name, value in why.values})
 
 
-def _say(key: str, language: str, **values: str) -> str:
-    return words.read_beyond_the_page()(key, **values).plain(language)
+def _say(key: str, language: str = "", **values: str) -> str:
+    return words.read_beyond_the_page()(key, **values).plain(language or i18n.language())
 
 
-def _print(before: Finished, after: Finished, moved: Changes, language: str) -> None:
-    for line in _lead(before, after, moved, language):
+def _print(before: Finished, after: Finished, moved: Changes) -> None:
+    for line in _lead(before, after, moved):
         print(line)
     if not moved.changes and {lone.why.key for lone in moved.unpaired} == {"same_runs"}:
         return  # that is all there is to say
-    heads = [(_say(f"compare.{name}", language), "left") for name in ("outcome", "case")]
-    heads += [(_say(f"compare.{name}", language), "right") for name in ("before", "after", "ratio", "n")]
+    heads = [(_say(f"compare.{name}"), "left") for name in ("outcome", "case")]
+    heads += [(_say(f"compare.{name}"), "right") for name in ("before", "after", "ratio", "n")]
     if moved.changes:
-        table("", heads, [_row(each, moved, language) for name in moved.outcomes for each in moved.those(name)])
+        table("", heads, [_row(each, moved) for name in moved.outcomes for each in moved.those(name)])
     if moved.unpaired:
-        heads = [(_say(f"compare.{name}", language), "left") for name in ("not_compared", "why")]
-        table("", heads, [(lone.case.id, _sentence(lone.why, language)) for lone in moved.unpaired])
+        heads = [(_say(f"compare.{name}"), "left") for name in ("not_compared", "why")]
+        table("", heads, [(lone.case.id, _sentence(lone.why)) for lone in moved.unpaired])
 
 
-def _lead(before: Finished, after: Finished, moved: Changes, language: str) -> Iterable[str]:
+def _lead(before: Finished, after: Finished, moved: Changes) -> Iterable[str]:
     spoken = words.read_beyond_the_page()
     if before.disturbed or after.disturbed:
         runs = {"before": numbers.count(before.disturbed), "after": numbers.count(after.disturbed)}
-        yield spoken("compare.disturbed", **runs).plain(language)
+        yield spoken("compare.disturbed", **runs).plain(i18n.language())
     if all_moved := moved.together:
         ends = dict.fromkeys(f"{100 * share:.0f}" for share in (all_moved.least, all_moved.most))  # "42–67%"
         values = {"cases": numbers.count(all_moved.cases), "change": "–".join(ends) + "%"}
-        yield spoken(f"compare.together_{all_moved.outcome}", **values).plain(language)
+        yield spoken(f"compare.together_{all_moved.outcome}", **values).plain(i18n.language())
     if moved.changes or not moved.unpaired:
         counts = {name: str(len(moved.those(name))) for name in changes.BY_ATTENTION}
         total = "compare.total_alone" if moved.together else "compare.total"
-        yield _say(total, language, **counts, not_compared=str(len(moved.unpaired)))
+        yield _say(total, **counts, not_compared=str(len(moved.unpaired)))
         if moved.tested:
             expected = f"{moved.expected_by_chance:.2g}"
-            yield _say("compare.chance", language, tested=str(moved.tested), expected=expected)
+            yield _say("compare.chance", tested=str(moved.tested), expected=expected)
         return
     sides = Counter(lone.only_in for lone in moved.unpaired)
     if {lone.why.key for lone in moved.unpaired} == {"same_runs"}:
-        yield _say("compare.all_same_runs", language, n=str(len(moved.unpaired)))
+        yield _say("compare.all_same_runs", n=str(len(moved.unpaired)))
     elif None in sides:
-        yield _say("compare.none_compared", language, n=str(len(moved.unpaired)))
+        yield _say("compare.none_compared", n=str(len(moved.unpaired)))
     else:
-        yield _say("compare.none_shared", language, before=str(sides["before"]), after=str(sides["after"]))
+        yield _say("compare.none_shared", before=str(sides["before"]), after=str(sides["after"]))
 
 
-def _row(change: Change, moved: Changes, language: str) -> tuple[str, ...]:
+def _row(change: Change, moved: Changes) -> tuple[str, ...]:
     """Where all cases moved together, the reason of each is not said again."""
-    reason = "" if moved.together else _sentence(change.why, language)
-    outcome = SIGNS[change.outcome] + _say(f"outcome.{change.outcome}", language)
+    reason = "" if moved.together else _sentence(change.why)
+    outcome = SIGNS[change.outcome] + _say(f"outcome.{change.outcome}")
     values = [
         f"{numbers.throughput(side.items_per_s.value).text} {side.unit}\n"
-        + (", ".join(fairness.versions(side)) or _say("compare.version_unknown", language))
+        + (", ".join(fairness.versions(side)) or _say("compare.version_unknown"))
         for side in (change.before, change.after)
     ]
     repeats = f"{change.before.n}/{change.after.n}"

@@ -1,15 +1,13 @@
 """`evalsuite explain`: what a data rule checks, why it matters, and what a reader of the report can do."""
 
 import argparse
-import itertools
 from collections.abc import Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import aligned, print_json
-from evalsuite.commands.report import check_languages
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
-from evalsuite.core.messages import PLACE
+from evalsuite.core.messages import LANGUAGES, PLACE
 from evalsuite.report.text.findings import limits, with_limits
 from evalsuite.report.text.words import Words, read
 
@@ -18,17 +16,17 @@ LEFT_OUT = "…"  # where a finding has its numbers and names
 
 
 def run(arguments: argparse.Namespace) -> int:
-    languages = check_languages(arguments.lang or i18n.language())
     codes = _chosen(arguments.codes) if arguments.codes else findings.codes()
-    words = {language: read((language,)) for language in languages}
+    words = read((i18n.language(),))
     if arguments.json:
-        print_json([_facts(code, words) for code in codes])
+        in_both = {language: read((language,)) for language in LANGUAGES}
+        print_json([_facts(code, in_both) for code in codes])
     elif not arguments.codes:
-        aligned([(code, _part(code, "title", words[language])) for language in languages for code in codes])
+        aligned([(code, _part(code, "title", words)) for code in codes])
     else:
-        for place, (code, language) in enumerate(itertools.product(codes, languages)):
+        for place, code in enumerate(codes):
             print("\n" * (place > 0), end="")
-            _show(code, words[language])
+            _show(code, words)
     return Exit.DONE
 
 

@@ -121,14 +121,13 @@ def say(two, capsys):
 
 
 def test_diff_says_what_became_slower_with_both_versions_in_the_languages_asked_for(say):
-    english, chinese, both = say(), say("--lang", "zh"), say("--lang", "zh,en")
+    english, chinese = say(), say("--lang", "zh")
 
     assert "▼ slower" in english and "1 slower, 0 faster" in english
     assert "100.00 images/s   90.00 images/s" in english
     assert english.index("2.0") < english.index("2.1")
     assert "▼ 变慢" in chinese and "变慢 1 个，变快 0 个" in chinese
     assert "slower" not in chinese and "after" not in chinese
-    assert both.index("变慢 1 个") < both.index("1 slower, 0 faster")
 
 
 def test_json_has_each_change_with_its_reason(say, tmp_path):
@@ -146,12 +145,10 @@ def test_json_has_each_change_with_its_reason(say, tmp_path):
     assert change["reason"] == "2 valid repeats; 5 are needed to call a difference significant"
 
 
-def test_a_regression_is_exit_code_5_only_where_that_was_asked_for_and_an_unknown_language_is_refused(two, capsys):
+def test_a_regression_is_exit_code_5_only_where_that_was_asked_for(two):
     assert cli.main(["diff", *two]) == Exit.DONE
     assert cli.main(["diff", *two, "--fail-on-regression"]) == Exit.CRITERION_FAILED
     assert cli.main(["diff", *reversed(two), "--fail-on-regression"]) == Exit.DONE
-    assert cli.main(["diff", *two, "--lang", "fr"]) == Exit.USAGE
-    assert "expected zh, en or zh,en" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

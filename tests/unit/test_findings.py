@@ -223,7 +223,7 @@ def test_signed_numbers_are_printed_with_their_sign_and_zero_without():
 
 
 def test_explain_says_what_to_do_in_the_languages_asked_for_and_as_json(capsys):
-    assert cli.main(["explain", "D10", "--lang", "zh,en"]) == Exit.DONE
+    assert cli.main(["explain", "D10", "--lang", "zh"]) == cli.main(["explain", "D10", "--lang", "en"]) == Exit.DONE
 
     said = capsys.readouterr().out
     assert "D10: 测量窗口首尾速度漂移超过 5%" in said
