@@ -94,8 +94,13 @@ def message_of(error: BaseException) -> str:
     """The message of *error*; what the system says, without the file; else its text."""
     if isinstance(error, OSError) and error.errno is not None:
         name = errno.errorcode.get(error.errno, "").lower()
-        return Message(f"system.{name}") if name in _table("system") else error.strerror or str(error)
+        return named("system", name) or error.strerror or str(error)
     return error.args[0] if error.args and isinstance(error.args[0], Message) else str(error)
+
+
+def named(room: str, name: str) -> Message | None:
+    """The message of a thing that *room* may have words for, such as a system's error."""
+    return Message(f"{room}.{name}") if name in _table(room) else None
 
 
 def from_json(document: object) -> str:

@@ -80,7 +80,7 @@ function hashOf(runs) {
   const hash = runs[(runs.length - 1) >> 1]?.hash;
   if (!/^[0-9a-f]{64}$/.test(hash)) return []; // not recorded
   const shown = element("code", { class: "sha" }, [hash]);
-  return [element("p", { class: "drawer-hash" }, [word("drawer.hash"), " ", shown])];
+  return [element("p", { class: "drawer-hash" }, [word("reproduction.sha"), " ", shown])];
 }
 
 /* The command of the case; in a large report the one that makes its series again. */

@@ -129,7 +129,7 @@ def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards(key, values, zh):
 
     assert on_cpu(key, **values).plain("zh") == zh
     assert "1,000 卡" in on_cpu("rules_text.largest").plain("zh")
-    assert words.read(("zh",))("columns.batch_per_device").plain("zh") == "单卡批大小"
+    assert words.read(("zh",))("filter.batch_per_device").plain("zh") == "单卡批大小"
 
 
 def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_own_words():

@@ -65,6 +65,14 @@ def finding(finding: "Finding") -> str:
     return findings.sentence(finding, words.read()).plain(_chosen)
 
 
+def report_word(section: str, name: str) -> str:
+    """The report's word for *name*; the name itself where it has none."""
+    from evalsuite.report.text import words
+
+    spoken = words.read((_chosen,))
+    return spoken(f"{section}.{name}").plain(_chosen) if f"{section}.{name}" in spoken else name
+
+
 def worded(text: str) -> str:
     """*text*, where it is a message, in the terminal's language."""
     return wording(text, _chosen)

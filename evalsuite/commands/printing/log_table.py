@@ -135,7 +135,7 @@ def _sentence(row: Row) -> str:
         unit=row["unit"],
         devices=devices,
         dialect=row["dialect"] or say("parse.by_shape"),
-        method=i18n.known("methods", row["method"]),
+        method=i18n.report_word("values.method", row["method"]),
         span=_span(row),
     )
     sure = say("parse.reason", what=i18n.known("certainties", row["certainty"]), why=worded(row["certainty_reason"]))

@@ -67,7 +67,7 @@ def brief(obstacle: Obstacle, words: Words) -> Rendered:
     side = _side(obstacle.key, obstacle.ours, words)
     if bare(obstacle) == "precision":
         return words.same(side) if isinstance(side, str) else side
-    return words("unlike.brief", name_text=name(obstacle, words), value=side)
+    return words("models.option", name_text=name(obstacle, words), value=side)
 
 
 def briefly(obstacles: Sequence[Obstacle], words: Words) -> Rendered:

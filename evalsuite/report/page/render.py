@@ -191,10 +191,7 @@ def breakable(text: str) -> Markup:
 def _known(words: Words) -> Callable[[str, str], Rendered]:
     def known(section: str, name: str) -> Rendered:
         key = f"{section}.{name}"
-        if key in words:
-            return words(key)
-        other = f"{section}.other"
-        return words(other, name=names.visible(name)) if other in words else words.same(name)
+        return words(key) if key in words else words.same(name)
 
     return known
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from evalsuite.core import findings
+from evalsuite.core import findings, messages
 from evalsuite.core.messages import places
 from evalsuite.core.model import Finding
 from evalsuite.report.text import names, numbers
@@ -38,7 +38,6 @@ TABLES: Mapping[str, str] = {  # where the words of a key are
     "attribute": "values.attribute",
     "fact": "values.fact",
     "source": "values.source",
-    "failure": "values.failure",
 }
 
 
@@ -89,6 +88,8 @@ def _worded(value: object, kind: str, finding: Finding, words: Words) -> object:
         return words.listed(_worded(each, kind, finding, words) for each in value)
     if isinstance(value, int | float):
         return _form(kind, finding)(value)
+    if kind == "failure":
+        return messages.named("logs", f"failure_{str(value).replace(' ', '_')}") or names.visible(value)
     if kind == "said":
         return Phrase(words=words, text=value if isinstance(value, str) else str(value))
     if kind == "scale":

@@ -270,7 +270,7 @@ def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Seq
             value, _, row = known[0]
             epochs = numbers.count(row.epochs).about(row.ref)
             return words("convergence.title_one", **about, value=value.about(row.ref), epochs=epochs)
-        lines = {key: key if "×" in key else words("convergence.of_batch", batch=key) for key in keys}
+        lines = {key: key if "×" in key else words("models.global_batch", batch=key) for key in keys}
         ends = low_and_high([(value.about(row.ref), lines[key]) for value, key, row in known])
         return words("convergence.title_found", **about, **ends)
     return words("convergence.figure", framework=column.label)

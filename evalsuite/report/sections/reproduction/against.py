@@ -30,7 +30,10 @@ def sentences(book: Book, words: Words) -> list[Text]:
 
 
 def _differing(pair: ReferenceComparison, words: Words) -> dict[str, Listed]:
-    named = [words(f"against.{name}", value=SHOWN.get(name, names.visible)(value)) for name, value in pair.differs]
+    named: list[Text | str] = []
+    for name, value in pair.differs:
+        shown = SHOWN.get(name, names.visible)(value)
+        named.append(words(f"against.{name}", value=shown) if f"against.{name}" in words else shown)
     return {"differs": words.listed(named)} if named else {}
 
 

@@ -164,7 +164,7 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, high: float, word
         ticks=tuple((f"{_at(mark, end) / 2}%", ticks.number(mark)) for mark in dict.fromkeys((*marks, end))),
         places=tuple(_place(answer, entry, end, words) for entry in answer.ranked),
         reasons=tuple(_reason(answer, candidate, why, words) for candidate, why in beside),
-        head=words("answers.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
+        head=words("words.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
     )
 
 
