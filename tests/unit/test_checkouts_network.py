@@ -1,12 +1,9 @@
 """`env repositories` over a real transport: git's own daemon on this machine."""
 
 import contextlib
-import functools
-import http.server
 import shutil
 import socket
 import subprocess
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -92,24 +89,6 @@ def test_one_commit_that_no_branch_ends_at_is_fetched_from_a_server(
     assert checkouts.state(repository).clean
     assert checkouts.get(repository) == folder
     assert allowed == "false" or git(folder, "rev-list", "--count", "HEAD") == "1"  # and is asked for no other
-
-
-def test_files_behind_a_plain_web_server_serve_as_well(tmp_path, repository):
-    git(tmp_path / "served" / "lab" / "toynet", "update-server-info")
-    web = functools.partial(QuietHandler, directory=str(tmp_path / "served"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), web) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-
-        checkouts.get(repository, mirror=f"http://127.0.0.1:{running.server_port}")
-        running.shutdown()
-
-    assert checkouts.state(repository).clean
-    assert (repository.folder / "train" / "train.py").read_text() == "print('second')\n"
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *words):
-        pass
 
 
 def test_what_a_killed_evalsuite_left_behind_is_thrown_away(repository):
