@@ -33,8 +33,8 @@ from evalsuite.core.model import (
     by_key,
 )
 from evalsuite.finished import schema
-from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked
-from evalsuite.results.compare.decisions import Candidate, RankingScope
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
+from evalsuite.results.compare.decisions import Candidate, Ranked, RankingScope
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure.summary import valid
 

@@ -251,7 +251,8 @@ def test_few_rounds_of_two_are_held_against_the_scatter_of_all():
     assert open_cases(of(CASE, (100.0,) * 3), other) == {"toynet", "othernet"}
     assert open_cases(of(CASE, (100.0,) * 3), other, *more) == set()
     ranked = decisions.rank(summaries([*of(CASE, (100.0,) * 3), *other, *more[0], *more[1]]))
-    assert (ranked.known, [row.case.framework for row in ranked.group]) == ("decided", ["toynet"])
+    leaders = [each.summary.case.framework for each in ranked.ranked if each.leading]
+    assert (ranked.known, leaders) == ("decided", ["toynet"])
 
 
 def test_a_case_without_a_rival_has_the_full_repeats():

@@ -3,12 +3,21 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Literal
 
 from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import decisions, fairness
-from evalsuite.results.compare.decisions import Candidate, Deciding, Decision, Evidence, Known, Lack, RankingScope
+from evalsuite.results.compare.decisions import (
+    Candidate,
+    Deciding,
+    Decision,
+    Evidence,
+    Known,
+    Lack,
+    Ranked,
+    RankingScope,
+)
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import failed_runs
@@ -27,24 +36,6 @@ class Conditions:
     options: tuple[tuple[str, str], ...]  # without those that tell apart what is ranked
     protocol: Protocol
     strong_batch: int | None = None  # of the whole job, at every scale
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ranked:
-    summary: Summary
-    ratio: float
-    leading: bool
-    judged: bool = True  # False: too little is known of it, and nothing is said of it
-    known: Known | None = None  # of the first and this; None of the first
-    flags: tuple[str, ...] = ()  # codes of the rules that a reader of the value must know
-
-    @property
-    def evidence(self) -> Evidence | None:
-        return decisions.evidence(self.known) if self.known else None
-
-    @property
-    def lacks(self) -> Lack | None:
-        return decisions.lack(self.known) if self.known else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,36 +280,17 @@ def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absenc
         return timed, len({scope.candidate(member.case) for member in part}), max(map(decisions.speed, part))
 
     part = max(fairness.groups(asked.valid, scope.purpose), key=weight, default=[])
-    members = sorted(decisions.entrants(part), key=decisions.speed, reverse=True)
-    result, missing = decisions.rank(members, scope), tuple(absent.of(key, asked))
-    answer = Answer(setting=setting, nodes=nodes, devices_per_node=per_node, known=None, scope=scope, missing=missing)
-    if not members:
-        return answer
-    rivals = result.rivals if result else (members[0],)
-    parts = (result.group, result.judged) if result else (rivals, rivals)
-    known = {pair.second.case.id: pair.known for pair in result.pairs} if result else {}
-    leading, judged = ({row.case.id for row in part} for part in parts)
-    ranked = tuple(
-        Ranked(
-            summary=rival,
-            ratio=decisions.speed(rival) / decisions.speed(rivals[0]),
-            leading=rival.case.id in leading,
-            judged=rival.case.id in judged,
-            known=known.get(rival.case.id),
-            flags=decisions.flags(rival),
-        )
-        for rival in rivals
-    )
+    result = decisions.rank(part, scope)
+    rivals = [entry.summary for entry in result.ranked]
     others = [row for row in asked.valid if all(row is not rival for rival in rivals)]
-    answer = replace(answer, ranked=ranked, apart=tuple(_apart(row, rivals[0], scope) for row in others))
-    if not result:
-        return answer
-    unknown = (fact for a, b in combinations(result.judged, 2) for fact in scope.unknown_facts(a, b))
-    return replace(
-        answer,
-        known=result.known,
-        false_exclusion=result.false_exclusion,
-        deciding=decisions.price(result.known, result.judged, unknown),
+    return Answer(
+        setting=setting,
+        nodes=nodes,
+        devices_per_node=per_node,
+        scope=scope,
+        apart=tuple(_apart(row, rivals[0], scope) for row in others),
+        missing=tuple(absent.of(key, asked)),
+        **vars(result),
     )
 
 

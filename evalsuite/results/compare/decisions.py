@@ -67,9 +67,6 @@ class RankingScope:
             free=frozenset({*scripts, "origin", *(f"options.{name}" for name in self.names)}), facts="of_scripts"
         )
 
-    def unknown_facts(self, a: Summary, b: Summary) -> tuple[str, ...]:
-        return fairness.unknown_facts(a, b, self.purpose)
-
 
 FRAMEWORKS = RankingScope()
 
@@ -199,17 +196,16 @@ def _known(first: Summary, second: Summary, compared: PairComparison, unknown: S
     return "base" if suspicious(first) else "decided"
 
 
-def price(known: Known, rows: Sequence[Summary], unknown: Iterable[str]) -> Deciding | None:
+def _deciding(known: Known, rows: Sequence[Summary], scope: RankingScope) -> Deciding | None:
     """What would decide an order of *rows*; None where nothing is known to, or it is decided."""
     if known == "base" or known == "campaign":
         return Deciding(needed=known)
     if known == "facts":
+        unknown = (fact for a, b in combinations(rows, 2) for fact in fairness.unknown_facts(a, b, scope.purpose))
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
-    if known not in ("runs", "repeats"):
-        return None
     again = [short_window(row) for row in rows]
     more = [FULL_REPEATS if short else max(0, FULL_REPEATS - row.n) for row, short in zip(rows, again, strict=True)]
-    if not any(more):
+    if known not in ("runs", "repeats") or not any(more):
         return None
     return Deciding(needed="window" if any(again) else "repeats", runs=sum(more))
 
@@ -227,45 +223,62 @@ OF_A_LEAD: Sequence[Known] = ("repeats", "campaign", "base", "decided")  # the w
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingResult:
-    rivals: tuple[Summary, ...]  # each candidate by its best, the highest median first
-    pairs: tuple[Decision, ...]  # of the first and each other
-    judged: tuple[Summary, ...]  # without those of whom too little is known, below two that are clear
-    group: tuple[Summary, ...]
-    known: Known
+class Ranked:
+    summary: Summary
+    ratio: float
+    leading: bool
+    judged: bool = True  # False: too little is known of it, and nothing is said of it
+    known: Known | None = None  # of the first and this; None of the first
+    flags: tuple[str, ...] = ()  # codes of the rules that a reader of the value must know
+
+    @property
+    def evidence(self) -> Evidence | None:
+        return evidence(self.known) if self.known else None
+
+    @property
+    def lacks(self) -> Lack | None:
+        return lack(self.known) if self.known else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    ranked: tuple[Ranked, ...] = ()  # each candidate by its best, the highest median first
+    known: Known | None = None  # None: fewer than two
     false_exclusion: float | None = None  # of an order or a group
-
-    @property
-    def first(self) -> Summary:
-        return self.rivals[0]
-
-    @property
-    def second(self) -> Summary:
-        return self.rivals[1]
+    deciding: Deciding | None = None
 
 
-def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> RankingResult | None:
-    """The result among *summaries*, which are all comparable, each candidate by its best; None without two."""
+def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Ranking:
+    """Among *summaries*, which are all comparable, each candidate by its best."""
     best: dict[Candidate, Summary] = {}
     for row in sorted(entrants(summaries), key=speed, reverse=True):
         best.setdefault(scope.candidate(row.case), row)
     rivals = list(best.values())
-    if len(rivals) < 2:
-        return None
     every = [decide(rivals[0], rival, rivals, scope.purpose) for rival in rivals[1:]]
     clear = next((place for place, pair in enumerate(every) if pair.known in CLEAR), len(every))
     pairs = [pair for place, pair in enumerate(every) if place <= clear or pair.known in CLEAR]
-    judged = (rivals[0], *(pair.second for pair in pairs))
-    group = (rivals[0], *(pair.second for pair in pairs if not pair.behind))
+    judged = [*rivals[:1], *(pair.second for pair in pairs)]
+    leading = [*rivals[:1], *(pair.second for pair in pairs if not pair.behind)]
+    ranked = tuple(
+        Ranked(
+            summary=rival,
+            ratio=speed(rival) / speed(rivals[0]),
+            leading=any(rival is row for row in leading),
+            judged=any(rival is row for row in judged),
+            known=pair.known if pair else None,
+            flags=flags(rival),
+        )
+        for rival, pair in zip(rivals, (None, *every), strict=False)
+    )
+    if not pairs:
+        return Ranking(ranked=ranked)
     known, fewest = _known_of_all(pairs, scope, rivals), min(row.n for row in judged)
     simulated = known in ("decided", "equal", "open") and all(pair.compared.basis != "across" for pair in pairs)
-    return RankingResult(
-        rivals=tuple(rivals),
-        pairs=tuple(every),
-        judged=judged,
-        group=group,
+    return Ranking(
+        ranked=ranked,
         known=known,
         false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
+        deciding=_deciding(known, judged, scope),
     )
 
 

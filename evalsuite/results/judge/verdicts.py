@@ -36,7 +36,7 @@ from evalsuite.core.model import (
     by_key,
 )
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.decisions import RankingResult, evidence, lack, rank
+from evalsuite.results.compare.decisions import Ranking, evidence, lack, rank
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose
 from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
@@ -329,10 +329,10 @@ def _readings(summary: Summary, resource: str) -> list[Utilisation]:
 
 
 def _fastest(summaries: Sequence[Summary]) -> Verdict:
-    largest: dict[Common, RankingResult] = {}
+    largest: dict[Common, Ranking] = {}
     for members in fairness.groups(summaries, FRAMEWORKS):
         result, block = rank(members), fairness.group(members[0], BLOCKS)
-        if result and (block not in largest or _devices(result) > _devices(largest[block])):
+        if result.known and (block not in largest or _devices(result) > _devices(largest[block])):
             largest[block] = result
     if not largest:
         return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
@@ -341,17 +341,19 @@ def _fastest(summaries: Sequence[Summary]) -> Verdict:
     return Verdict(criterion="C3", **shown.judged, within_noise=shown.reason != "decided", cells=cells)
 
 
-def _devices(result: RankingResult) -> int:
-    return result.first.case.total_devices
+def _devices(result: Ranking) -> int:
+    return result.ranked[0].summary.case.total_devices
 
 
-def _ahead(result: RankingResult) -> VerdictCell:
-    first, second, reason, lacks = result.first, result.second, str(evidence(result.known)), lack(result.known)
+def _ahead(result: Ranking) -> VerdictCell:
+    (first, second, *_), known = (entry.summary for entry in result.ranked), result.known or "runs"
+    reason: str = evidence(known)
     named = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
-    if lacks:
+    if lacks := lack(known):
         named.append(("lacks_text", lacks))
     if reason in ("equal", "open"):
-        named.append(("group", ", ".join(row.case.framework for row in result.group)))
+        leaders = (entry.summary.case.framework for entry in result.ranked if entry.leading)
+        named.append(("group", ", ".join(leaders)))
     if result.false_exclusion is not None:
         named.append(("false_exclusion", f"{result.false_exclusion:.4f}"))
     elif reason == "open":

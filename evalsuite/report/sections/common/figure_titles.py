@@ -10,7 +10,8 @@ from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.compare.answers import Answer, Ranked, headline
+from evalsuite.results.compare.answers import Answer, headline
+from evalsuite.results.compare.decisions import Ranked
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 

@@ -12,8 +12,8 @@ from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
-from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing, Ranked
-from evalsuite.results.compare.decisions import Candidate
+from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
+from evalsuite.results.compare.decisions import Candidate, Ranked
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import EQUAL_WITHIN
