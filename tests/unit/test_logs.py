@@ -7,12 +7,11 @@ folder that the variable EVALSUITE_CLONES names; what is not there is not looked
 import os
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evalsuite.contracts import dialect, registry
+from evalsuite.contracts import dialect
 from evalsuite.contracts.dialect import Line
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
@@ -159,32 +158,9 @@ def test_a_sample_is_found_by_its_own_dialect_alone(declared):
         assert [fit.name for fit in found] == [declared.name]
 
 
-def test_no_two_modules_of_the_house_declare_one_name():
-    declared = [dialect.name for file in sorted(catalogue.HOUSE.glob("[!_]*.py")) for dialect in catalogue.load(file)]
-
-    assert len(declared) == len(set(declared))
-
-
-def test_every_recipe_prints_a_dialect_that_is_known():
-    printed = {recipe.dialect for adapter in registry.discover().values() for recipe in adapter.recipes}
-
-    assert printed <= DIALECTS.keys()
-
-
 def test_an_unknown_dialect_gets_the_nearest_name():
     with pytest.raises(EvalsuiteError, match="Did you mean pytorch_examples"):
         catalogue.chosen("pytorch_example", DIALECTS)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "literal"),
-    [
-        (rb"Epoch: \[(?P<epoch>\d+)\]", b"Epoch: ["), (rb"ips: ?(?P<rate>\d+)", b"ips:"), (rb"a|b", b""),
-        (rb"\d+ images", b""), (rb"speed: (?:a|b)", b"speed: "), (rb"x(?:a(?:b|c)d)", b"x"),
-    ],
-)  # fmt: skip
-def test_the_literal_beginning_of_a_pattern_is_its_plain_text(pattern, literal):
-    assert Line(pattern=pattern, sample=b"", source="").literal == literal
 
 
 @pytest.mark.parametrize(("pattern", "beginnings"), sources.cases("logs.toml")["alternatives"])
@@ -209,13 +185,3 @@ def test_each_dialect_has_a_row_a_sample_and_its_source(dialect):
     assert dialect.telling[0].source.rstrip(".") in section
     assert "```" in section
     assert dialect.notes in section
-
-
-def test_a_running_mean_and_the_rate_of_one_device_are_named_as_traps():
-    running = replace(OF_PAGE[0], averaging="cumulative", mean_since=5)
-
-    said = " ".join(write_dialects._traps(running))
-
-    assert "a mean of all steps so far, without the first 5" in said
-    (torchtitan,) = (each for each in OF_PAGE if each.name == "torchtitan")
-    assert "that of one device" in " ".join(write_dialects._traps(torchtitan))

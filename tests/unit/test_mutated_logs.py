@@ -15,7 +15,7 @@ import pytest
 from evalsuite.logs.reading import Reading, read_file
 from tests import composed, sources
 from tests.composed import OF_FOLDER, RUN
-from tests.mutations import ALONE, ALTERED, HARMLESS, OF_FOUND, OF_TRAPS, Mutation, fold, lines, mutations
+from tests.mutations import ALONE, ALTERED, HARMLESS, OF_FOUND, OF_TRAPS, Mutation, lines, mutations
 from tests.readings import LOGS, codes, counted, read, value
 
 GIVEN = {"devices": RUN.devices, "batch_per_device": RUN.batch}
@@ -171,13 +171,6 @@ def test_a_log_with_a_trap_is_read_to_the_truth(tmp_path, name):
     assert value(reading) == pytest.approx(TRAPPED.items_per_s(reading.unit), rel=0.04), reading
 
 
-def test_a_csv_of_epochs_tells_no_throughput_whatever_the_batch(tmp_path):
-    reading = read(tmp_path, composed.log("without_rate/ultralytics_csv"), **GIVEN)
-
-    assert value(reading) is None
-    assert "not how many steps it covers" in reading.reason
-
-
 @pytest.mark.parametrize("name", ["without_rate/modded_nanogpt", "complete/nanogpt"])
 def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, name):
     lines_of = composed.log(name).splitlines(keepends=True)
@@ -214,14 +207,6 @@ def test_stamps_of_blocks_are_no_clock_where_the_script_prints_a_rate(tmp_path, 
     assert (value(reading), reading.certainty) == (truth(reading), "printed only")
 
 
-@pytest.mark.parametrize("name", ["complete/hf", "complete/trl", "complete/composer", "needs_options/olmo_core"])
-@pytest.mark.parametrize("happened", ["kubectl", "kubectl --prefix", "docker compose", "journald", "two pods"])
-def test_a_relay_does_not_break_a_report_of_several_lines(tmp_path, name, happened):
-    reading = read(tmp_path, mutations(in_step)[happened](composed.log(name).encode()), **GIVEN)
-
-    assert (reading.status, value(reading)) == (status_of(name), truth(reading))
-
-
 @pytest.mark.parametrize("name", ["ultralytics", "mmengine", "megatron", "hf"])
 def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_two(tmp_path, name):
     slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(hours=5))
@@ -242,12 +227,6 @@ def test_of_two_jobs_that_print_at_once_one_is_read_or_none(tmp_path, name):
     assert not speeds or any(value(reading) == pytest.approx(speed, rel=0.04) for speed in speeds)
 
 
-def test_a_log_whose_facts_are_folded_is_refused(tmp_path):
-    folded = fold(132)((LOGS / "ultralytics_8.log").read_bytes())
-
-    assert counted(read(tmp_path, folded)) is None
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -261,11 +240,3 @@ def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_arou
     told = {finding.code: finding for finding in (*reading.findings, *reading.throughput.findings)}
     assert (expected <= set(told), reading.certainty) == (True, "one clock")
     assert told["long_stall"].seconds == pytest.approx(TRAPPED.evaluation_s, abs=2)
-
-
-def test_seconds_too_few_for_a_clock_of_whole_ones_make_no_number(tmp_path):
-    short = replace(OF_FOLDER["short"], evaluation_s=0.0)
-    reading = read(tmp_path, composed.log("short/llamafactory_in_whole_seconds", short), **OF_TRAPPED)
-
-    assert value(reading) is None
-    assert reading.reason.startswith("the times that the log prints are too coarse")

@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalsuite.contracts import dialect
-from evalsuite.core.model import Case, Log, Protocol
+from evalsuite.core.model import Case, Log
 from evalsuite.logs import catalogue, reading, recognition
 from evalsuite.logs.reading import Reading, read_file, read_run
 from evalsuite.logs.recognition import Sniffer
-from evalsuite.logs.scan.scan import MOST_SAMPLED, Scan
-from evalsuite.logs.steps import merging
+from evalsuite.logs.scan.scan import Scan
 from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
-from evalsuite.logs.text.records import number
 from tests import sources
 from tests.readings import SHORT, example_line, speed_line
 
@@ -121,15 +119,6 @@ def test_steps_behind_the_window_are_counted_and_not_kept(log):
     assert len(reading.steps) < 1000
 
 
-def test_a_log_too_short_for_the_window_is_merged_once(log, monkeypatch):
-    increments, calls = merging.increments_of, []
-    monkeypatch.setattr(merging, "increments_of", lambda *given: calls.append(given) or increments(*given))
-
-    read(log([example_line(step, of=5000) for step in range(1, 100)]), Protocol())
-
-    assert len(calls) == 1
-
-
 def toy(pattern, sample, **changes):
     known = {"name": "toy", "title": "Toy", "framework": None, "unit": "images/s", "scope": "global"}
     line = dialect.Line(pattern=pattern, sample=sample, source="here")
@@ -154,16 +143,6 @@ def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):
     assert unsaid.throughput is None
     assert "--set scope" in unsaid.reason
     assert said.throughput.items_per_s == pytest.approx(95)
-
-
-def test_a_record_without_a_number_does_not_hide_an_overflow(log):
-    declared = toy(rb"toy(?: (?P<step>\d+))? rate (?P<rate>\d+)", b"toy 1 rate 1", number_repeats=True)
-
-    reading = read_file(
-        log(["toy 1 rate 8", "toy rate 8", "toy 1 rate 8", "toy 2 rate 8"]).path, dialects={"toy": declared}
-    )
-
-    assert [step.index for step in reading.steps] == [1, 2]
 
 
 def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
@@ -265,13 +244,6 @@ def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_rea
     assert not _differences(path)
 
 
-def test_few_of_many_reports_are_read(tmp_path):
-    read = Scan(_dialect(), _Window()).read(_log(tmp_path / "log", [0.3] * 60_000))
-
-    assert read.uncollected > 50_000
-    assert 94 <= len(read.rest.records) < MOST_SAMPLED / 10
-
-
 def _dialect():
     return catalogue.discover()["pytorch_examples"]
 
@@ -328,13 +300,6 @@ def test_a_log_reads_the_same_however_it_is_written(tmp_path, content):
     assert reading.throughput.items_per_s == pytest.approx(1082.5, abs=0.5)
 
 
-def test_a_packed_log_that_is_cut_says_so(tmp_path):
-    reading = whole_text(tmp_path, gzip.compress(TEXT)[:-20])
-
-    assert (reading.status, reading.throughput) == ("unrecognised", None)
-    assert "cannot be" in reading.reason
-
-
 @pytest.mark.parametrize(("content", "named"), sources.cases("reading.toml")["no_log"])
 def test_what_is_no_log_is_named(tmp_path, content, named):
     content = b"".join(text.encode("latin-1") * times for times, text in content)
@@ -355,10 +320,6 @@ def test_a_log_with_decimal_commas_is_refused(tmp_path):
     assert (reading.reason, reading.throughput) == (ALTERED, None)
 
 
-def test_a_comma_that_groups_no_thousands_makes_no_number():
-    assert (number(b"5,868"), number(b"1,234,567.8"), number(b"1082,47")) == (5868.0, 1234567.8, None)
-
-
 def test_a_line_longer_than_any_of_a_log_is_left_out_and_said(tmp_path):
     """50 MB without a line end, between the reports of a log: each pattern would go through it again and again."""
     path = tmp_path / "log"
@@ -377,20 +338,11 @@ def test_a_line_longer_than_any_of_a_log_is_left_out_and_said(tmp_path):
     assert [type(finding).__name__ for finding in found.findings if finding.name == "line_left_out"] == ["LineLeftOut"]
 
 
-def test_a_log_without_line_ends_is_refused_with_the_reason(tmp_path):
-    (tmp_path / "log").write_bytes(b"completed step: 1, seconds: 0.5, " * 20_000)
-
-    assert "too long" in read_file(tmp_path / "log").reason
-
-
 # what launchers write before each line does not break a report that spans several lines
 
 
 LAUNCHERS = sources.table("reading.toml")["launchers"]
-SPANNING = [
-    *("composer.log", "olmo_core.log", "mindformers.log", "hf_trainer.log", "trl.log", "metric_logger_dino.log"),
-    "swin.log",
-]
+SPANNING = ["composer.log", "mindformers.log", "hf_trainer.log"]
 
 
 def of_eight(path: Path) -> Reading:
@@ -412,20 +364,6 @@ def test_a_log_behind_a_prefix_is_read_as_without(tmp_path, name, prefix):
     assert [step.line for step in summary.steps] == [step.line for step in plain.steps]
 
 
-@pytest.mark.parametrize("prefix", LAUNCHERS.values(), ids=LAUNCHERS)
-def test_what_other_ranks_say_between_reports_is_in_nobodys_way(tmp_path, prefix):
-    text = (LOGS / "composer.log").read_text()
-    marked = [prefix.format(rank=0) + line for line in text.splitlines()]
-    warned = [prefix.format(rank=rank) + "a warning of another rank" for rank in (3, 7)]
-    begins = [place for place, line in enumerate(marked) if line.endswith("]:")]
-    for place in reversed(begins[10::10]):
-        marked[place:place] = warned
-    log = tmp_path / "train.log"
-    log.write_text("\n".join(marked) + "\n")
-
-    assert of_eight(log).throughput.items_per_s == pytest.approx(of_eight(LOGS / "composer.log").throughput.items_per_s)
-
-
 def test_where_a_line_stood_in_the_file_is_not_forgotten(tmp_path):
     log = tmp_path / "train.log"
     lines = [f"[1,0]<stdout>:\x1b[32mstep {number}\x1b[0m of many\n" for number in range(20)]
@@ -445,15 +383,3 @@ def test_where_a_line_stood_in_the_file_is_not_forgotten(tmp_path):
 )
 def test_what_no_launcher_wrote_stays(text):
     assert prefix_of_lowest(text.encode()) is None
-
-
-def test_the_lines_of_other_ranks_keep_their_mark():
-    text = b"".join(b"[default%d]:loss 1.0\n" % rank for rank in (5, 2, 5, 2, 5, 2, 5))
-
-    assert prefix_of_lowest(text).sub(b"", text).splitlines() == [b"[default5]:loss 1.0", b"loss 1.0"] * 3 + [
-        b"[default5]:loss 1.0"
-    ]
-
-
-def test_a_dialect_spans_lines_if_its_samples_do():
-    assert (DIALECTS["composer"].spans_lines, DIALECTS["torchtitan"].spans_lines) == (True, False)
