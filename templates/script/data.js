@@ -14,7 +14,6 @@ import { byId } from "./dom.js";
  * @property {string} origin
  * @property {boolean | null} partial
  * @property {string | null} unit
- * @property {number | null} value
  * @property {string | null} text the value as it is printed
  * @property {string | null} interval
  * @property {number | null} n

@@ -19,7 +19,7 @@ def document(book: Book) -> Mapping[str, Any]:
 
 CASE_KEYS = (
     *("framework", "model", "precision", "batch", "xla", "nodes", "devices"),
-    *("state", "origin", "partial", "unit", "value", "text", "interval", "n", "speedup", "efficiency", "base"),
+    *("origin", "partial", "unit", "text", "interval", "n", "speedup", "efficiency", "base"),
 )
 
 
@@ -32,7 +32,6 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
         "xla": case.xla,
         "nodes": case.nodes,
         "devices": case.total_devices,
-        "state": book.state(case),
         "origin": "measured",
     }
     summary = book.valid_of.get(case.id)
@@ -45,7 +44,6 @@ def _value(summary: Summary, threshold: float | None) -> dict[str, Any]:
         "origin": summary.origin,
         "partial": summary.partial,
         "unit": names.visible(summary.unit),
-        "value": float(f"{summary.items_per_s.value:.9g}"),
         "text": numbers.throughput(summary.items_per_s.value).text,
         "interval": interval.text if interval else None,
         "n": summary.n,
