@@ -15,7 +15,6 @@ from evalsuite.commands.launching.request import Options, Place, Request, make_l
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_lost, note
-from evalsuite.core import locks
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign
@@ -80,8 +79,6 @@ def run_missing(request: Request) -> tuple[Plan, int]:
     )
     place.store.write_plan(planned)
     if missing:
-        if not locks.has_flock(place.store.root):
-            note(say("run.no_flock", folder=place.store.root))
         room.check_disk_space(missing, place.store)
         for sentence in prices.sentences(plan, place, options, missing):
             note(sentence)

@@ -7,7 +7,6 @@ dead process of this host is taken over. Of a process on another host, nothing t
 import contextlib
 import errno
 import fcntl
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -35,20 +34,6 @@ def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = la
             return
     with _hold_soft(path.with_name(f"{path.name}.held"), wait, waiting) as ours:
         yield ours
-
-
-def has_flock(folder: Path) -> bool:
-    """Whether *folder* has locks that end with their process."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError as error:
-        return error.errno not in NO_FLOCK
-    finally:
-        os.close(handle)
-    return True
 
 
 def _flock(handle: int, wait: bool, waiting: Callable[[], None]) -> bool:
