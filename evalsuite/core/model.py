@@ -334,8 +334,6 @@ class Target:
     value: float
     epochs: int
     tolerance: float = 0.3  # in points of the metric: closer is the same (docs/report.md#convergence)
-    reference: str = ""  # the framework whose runs the others' epochs are compared with
-    reference_epochs: tuple[float, ...] = ()  # or those that runs elsewhere took
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,11 +4,11 @@
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from evalsuite.core.model import Case, Measurement, Row, Summary, Target, Unmeasured
-from evalsuite.report.book import blocks, columns
+from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
@@ -109,15 +109,8 @@ def _to_target(book: Book, thing: Any) -> Mapping[str, Any] | None:
     own = convergence.arrivals(thing, target) if target else None
     if target is None or own is None or not own.trainings:
         return None
-    reference = convergence.reference_of(thing, target, _beside(book, thing)) if target.reference else None
     shown = {name: getattr(own, name) for name in ("trainings", "epochs", "seconds", "epochs_each", "seconds_each")}
-    against = convergence.against(thing, target, reference)
-    return {**vars(target), **shown, "against": against, "reference": reference and reference.case.id}
-
-
-def _beside(book: Book, thing: Any) -> Sequence[Row]:
-    every = (block for model in blocks.models(book) if model.name == thing.case.model for block in model.blocks)
-    return next((block.summaries for block in every if thing in block.summaries), ())
+    return {**vars(target), **shown}
 
 
 def _losses(book: Book, run: Measurement) -> Mapping[str, Any] | None:

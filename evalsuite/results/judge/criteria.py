@@ -28,7 +28,6 @@ Share = Annotated[float, Constraint("share", lambda value: 0 < value <= 1, hint=
 Percent = Annotated[float, Constraint("percent", lambda value: 1 < value <= 100, hint=_perhaps)]
 Points = Annotated[float, between(0, 100)]
 Count = Annotated[int, between(1, MOST)]
-Epochs = Annotated[float, between(0, MOST)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +103,6 @@ class _Target(Target):
     value: Percent
     epochs: Count
     tolerance: Points = Target.tolerance
-    reference: Word = ""
-    reference_epochs: Many[Epochs] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

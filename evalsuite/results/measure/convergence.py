@@ -20,8 +20,6 @@ FEWEST_EPOCHS = 2  # one loss is no curve
 LARGEST_LOSS = 20.0  # of a guess among 480 million classes
 LOSS_AT_CHANCE = 0.02  # how far from ln C: less than an epoch of learning ten classes takes off
 SHARE_AT_CHANCE = 0.2  # how far from 1 ÷ C, of it: 10,000 images in ten classes scatter by 3 %
-LEVEL = 0.05  # of each one-sided test
-EVALUATED_EACH = 1 / 12  # variance of rounding (Sheppard)
 FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
 REDONE_LEVEL, REDONE_APART = 0.01, 0.005  # of a paired t-test; relative
@@ -163,43 +161,6 @@ def _first(run: Measurement, target: Target) -> Score | None:
     metrics = ALSO_CALLED.get(target.metric, (target.metric,))
     known = (score for metric in metrics for score in curve(run, "validation", metric))
     return next((score for score in known if score.value >= target.value), None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AgainstReference:
-    """Two one-sided t-tests on the epochs, as of MLPerf's reference convergence points."""
-
-    outcome: str  # "fewer", "more", "alike", "undetermined"
-    n: int
-    reference_n: int
-    difference: float | None = None
-    within: float | None = None
-
-
-def reference_of(row: Row, target: Target, beside: Iterable[Row]) -> Row | None:
-    wanted = (target.reference, row.case.scale)
-    return next((each for each in beside if (each.case.framework, each.case.scale) == wanted), None)
-
-
-def against(row: Row, target: Target, reference: Row | None) -> AgainstReference | None:
-    """None of the reference itself, and where the criteria name none."""
-    if reference is row or not (target.reference or target.reference_epochs):
-        return None
-    theirs = arrivals(reference, target) if reference else None
-    epochs = (theirs.epochs if theirs.complete else ()) if theirs else target.reference_epochs
-    return against_reference(arrivals(row, target), epochs)
-
-
-def against_reference(own: Arrivals, reference: Sequence[float]) -> AgainstReference:
-    n, m = len(own.epochs), len(reference)
-    if not own.complete or min(n, m) < FEWEST_SEEDS:
-        return AgainstReference(outcome="undetermined", n=n, reference_n=m)
-    errors = [(statistics.variance(each) + EVALUATED_EACH) / len(each) for each in (own.epochs, reference)]
-    freedom = sum(errors) ** 2 / (errors[0] ** 2 / (n - 1) + errors[1] ** 2 / (m - 1))
-    within = t_limit(2 * LEVEL, math.floor(freedom)) * math.sqrt(sum(errors))
-    difference = statistics.fmean(own.epochs) - statistics.fmean(reference)
-    outcome = "alike" if abs(difference) <= within else "fewer" if difference < 0 else "more"
-    return AgainstReference(outcome=outcome, n=n, reference_n=m, difference=difference, within=within)
 
 
 def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Finding]:

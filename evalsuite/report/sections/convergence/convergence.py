@@ -145,18 +145,15 @@ def _row(
         scaled=bool(solved and solved.scaled),
         missed=bool(solved and reached and reached[1].value < reached[0].value),
         judgement=_judgement(summary, reached, solved, runs, targets, words),
-        arrival=tuple(_arrival_cells(summary, block, reached[0], words)) if reached else (),
+        arrival=tuple(_arrival_cells(summary, reached[0], words)) if reached else (),
     )
 
 
-def _arrival_cells(
-    summary: Row, block: Block, target: Target, words: Words
-) -> Iterator[tuple[str, Number | Text | None]]:
+def _arrival_cells(summary: Row, target: Target, words: Words) -> Iterator[tuple[str, Number | Text | None]]:
     """(name of a column, what stands in it) of the way to *target*; none of a case without trainings."""
     own = room.arrivals(summary, target)
     if not own.trainings:
         return
-    reference = room.reference_of(summary, target, block.summaries)
     reached = {"reached": numbers.count(len(own.epochs)), "trainings": numbers.count(own.trainings)}
     yield "reached", words("convergence.reached_of", **reached)
     epochs, seconds = own.epochs_each, own.seconds_each
@@ -167,17 +164,6 @@ def _arrival_cells(
     if isinstance(summary, Summary) and seconds and (taken := energy(summary)):
         joules = taken.joules_per_item * summary.items_per_s.value * seconds.value
     yield "energy", numbers.quantity(joules / 1000, "kJ") if joules else words("convergence.energy_unknown")
-    yield "reference", _against(summary, reference, target, words)
-
-
-def _against(summary: Row, reference: Row | None, target: Target, words: Words) -> Text | None:
-    pair = room.against(summary, target, reference)
-    if pair is None:
-        return words("convergence.reference_own") if reference is summary else None
-    about = {"n": numbers.count(pair.n), "m": numbers.count(pair.reference_n)}
-    if pair.difference is not None and pair.within is not None:
-        about |= {"difference": numbers.points(pair.difference), "within": numbers.plain(round(pair.within, 2))}
-    return words(f"convergence.reference_{pair.outcome}", **about)
 
 
 def _solution(solved: Solution) -> Number:
