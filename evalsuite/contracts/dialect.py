@@ -124,7 +124,7 @@ class Line:
             return None  # 360760.9.5
 
 
-def step_before(pattern: bytes, within: int = 12) -> Callable[["re.Match[bytes]"], Fields | None]:
+def step_before(pattern: bytes, within: int = 24) -> Callable[["re.Match[bytes]"], Fields | None]:
     """For lines whose step is within so many bytes before the literal text: `1000 time 1606135171.39`."""
     find = re.compile(pattern).search
 

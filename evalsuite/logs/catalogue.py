@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsuite.contracts import author_modules
-from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers
+from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers, step_before
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 
@@ -81,8 +81,11 @@ def _tables() -> Iterator[Dialect]:
             yield Dialect(**{"framework": None, **facts, "yields_to": tuple(facts.get("yields_to", ()))})
 
 
-def _line(facts: Mapping[str, Any]) -> Line:
-    return Line(**{**facts, "pattern": facts["pattern"].encode(), "sample": facts["sample"].encode()})
+def _line(facts: dict[str, Any]) -> Line:
+    """`step_before`: a pattern of what stands before the literal text; `says`: fields that no group has."""
+    before, says = facts.pop("step_before", None), facts.pop("says", None)
+    fields = step_before(before.encode()) if before else (lambda match: says) if says else None
+    return Line(**{**facts, "pattern": facts["pattern"].encode(), "sample": facts["sample"].encode(), "fields": fields})
 
 
 def _brought(dialects: Iterable[Path], adapters: Iterable[Path]) -> Iterator[Dialect]:

@@ -1,9 +1,9 @@
-"""Chainer and ChainerMN: LogReport's JSON and the progress bar."""
+"""Chainer and ChainerMN: LogReport's JSON. The progress bar: data/dialects/single_scripts.toml."""
 
 import re
 from collections.abc import Mapping
 
-from evalsuite.contracts.dialect import Dialect, line, step_before
+from evalsuite.contracts.dialect import Dialect, line
 
 _ENTRY_BYTES = 4096  # of LogReport's JSON: more than an entry has
 _EPOCH = re.compile(rb'"epoch": (\d+)')
@@ -60,35 +60,5 @@ DIALECTS = (
             fields=_log_report_scores,
         ),
         notes="Seconds since the start, evaluation inside; minibatch and devices are not printed.",
-    ),
-    Dialect(
-        name="chainer_progress",
-        title="Chainer ProgressBar",
-        framework="chainer",
-        unit="images/s",
-        scope="global",
-        averaging="cumulative",
-        mean_reports=100,
-        zero_based=False,
-        step=line(
-            rb" iter, (?P<epoch>\d+) epoch / \d+ (?:epoch|iteration)s\s+(?P<steps_per_s>[\d.e+]+|inf) iters/sec\.",
-            b"       200 iter, 0 epoch / 10 epochs\n    4.8073 iters/sec. Estimated time to finish: 1:26:03.582581.",
-            "chainer/chainer@a8e15cbe55:chainer/training/extensions/progress_bar.py",
-            fields=step_before(rb"(\d+)$"),
-        ),
-        named_facts={"gpus": "devices", "bare": "batch_per_device"},
-        facts=line(
-            rb"Num process \(COMM_WORLD\): (?P<devices>\d+)",
-            b"Num process (COMM_WORLD): 2",
-            "chainer/chainer@a8e15cbe55:examples/chainermn/mnist/train_mnist.py",
-        ),
-        scores=line(
-            rb"(?m)^(?P<epoch>\d+) +(?P<train_loss>[\d.]+) +(?P<validation_loss>[\d.]+) +"
-            rb"(?P<train_accuracy_share>[\d.]+) +(?P<validation_accuracy_share>[\d.]+) +(?P<elapsed_s>[\d.]+) *\r?$",
-            b"1           0.27194     0.0999939             0.918083       0.9699                    23.1534       ",
-            "chainer/chainer@a8e15cbe55:chainer/training/extensions/print_report.py, with the columns of "
-            "examples/chainermn/mnist/train_mnist.py",
-        ),
-        notes="Steps per second, a mean since the first bar or the last hundred bars, evaluation inside; redrawn with ESC.",
     ),
 )

@@ -61,20 +61,4 @@ DIALECTS = (
         notes="time is a mean since the run began, from which each report is taken apart while its digits suffice; "
         "evaluation and checkpoints, which are hooks, are outside.",
     ),
-    Dialect(
-        name="detectron2_json",
-        title="detectron2 metrics.json",
-        framework="pytorch",
-        unit="images/s",
-        scope="global",
-        averaging="interval",
-        zero_based=True,
-        step=line(
-            rb'"iteration": (?P<step>\d+)[^{}\r\n]*?"time": (?P<seconds>[\d.e-]+), "total_loss": (?P<loss>[\d.e+-]+|NaN)',
-            b'"iteration": 19, "loss_box_reg": 0.6509988307952881, ... "time": 0.3485568810000359, "total_loss": 2.152726454194635}',
-            "facebookresearch/detectron2@02b5c4e2:detectron2/utils/events.py, JSONWriter.write(): sorted keys, the median of the last 20 iterations",
-        ),
-        notes="time is the median of the last 20 iterations, so a slow one does not show; hooks are outside. "
-        "Batch and devices stand in log.txt beside it.",
-    ),
 )

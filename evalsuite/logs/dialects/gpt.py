@@ -1,4 +1,4 @@
-"""nanoGPT and its relatives: build-nanogpt, nanochat, autoresearch, llm.c, modded-nanogpt.
+"""nanoGPT and modded-nanogpt.
 
 Small scripts that print a line for a step, and count tokens of the whole job.
 """
@@ -58,57 +58,6 @@ DIALECTS = (
         ),
         notes="The time is that of the last iteration, taken before the device has caught up: where not every iteration is "
         "printed it can be too short. The report behind an evaluation holds the evaluation and is left out.",
-    ),
-    _dialect(
-        name="nanochat",
-        title="nanochat, autoresearch, build-nanogpt",
-        zero_based=True,
-        step=line(
-            rb"step *(?P<step>\d+)(?:/\d+)?(?: \([\d.]+%\))? \| loss: (?P<loss>[\d.]+|nan) \|(?:[^\r\n]*? \|)? "
-            rb"dt: (?P<ms>[\d.]+)ms \| tok/sec: (?P<rate>[\d,.]*\d)",
-            b"step 00012/21400 (0.06%) | loss: 10.280000 | lrm: 1.00 | dt: 500.00ms | tok/sec: 1,048,576 | bf16_mfu: 50.12",
-            "karpathy/nanochat@92d63d4e8b:scripts/base_train.py: total_batch_size, which is the whole job's, over dt; "
-            "so in scripts/chat_sft.py. build-nanogpt and autoresearch have the columns of their time",
-        ),
-        named_facts={"all": "global_batch", "devices": "devices"},
-        notes="dt begins and ends with a synchronisation and holds neither evaluation nor sampling.",
-    ),
-    _dialect(
-        name="llm_c",
-        title="llm.c",
-        framework=None,
-        step=line(
-            rb"step +(?P<step>\d+)/\d+ \| loss +(?P<loss>[\d.]+|-?nan) \([^)]*z\)\| norm [^|]*\| lr [^|]*\| (?P<ms>[\d.]+) ms \| "
-            rb"-?[\d.]+% bf16 MFU \| (?P<rate>\d+) tok/s",
-            b"step    2/19560 | loss 10.992358 (+nanz)| norm 22.1414 (+nanz)| lr 1.71e-06 | 2500.00 ms | 40.3% bf16 MFU | 209715 tok/s",
-            "karpathy/llm.c@f1e2ace651:train_gpt2.cu: the time of the last step, but a running mean of tok/s",
-        )
-        + line(
-            rb"step +(?P<step>\d+)/\d+ \| train loss (?P<loss>[\d.]+|nan) \| norm [^|]*\| lr [^|]*\| \((?P<ms>[\d.]+) ms \| (?P<rate>\d+) tok/s\)",
-            b"step    1/10 | train loss 10.955029 | norm 28.5686 | lr 1.00e-04 | (100.00 ms | 40960 tok/s)",
-            "karpathy/llm.c@f1e2ace651:train_gpt2.py: of all processes",
-        )
-        + line(
-            rb"step +(?P<step>\d+)/\d+: train loss (?P<loss>[\d.]+|nan) \((?P<ms>[\d.]+) ms, (?P<rate>\d+) tok/s\)",
-            b"step    1/74: train loss 4.367631 (80.639749 ms, 50793 tok/s)",
-            "karpathy/llm.c@f1e2ace651:train_gpt2_fp32.cu",
-        )
-        + line(
-            rb"step (?P<step>\d+): train loss (?P<loss>[\d.]+|nan) \(took (?P<ms>[\d.]+) ms\)",
-            b"step 1: train loss 4.301069 (took 1288.673000 ms)",
-            "karpathy/llm.c@f1e2ace651:train_gpt2.c",
-        ),
-        evaluation=line(
-            rb"val loss [\d.]+\r?\n",
-            b"val loss 5.252026\nstep 0: train loss 5.356189",
-            "karpathy/llm.c@f1e2ace651:train_gpt2.c",
-        ),
-        facts=line(
-            rb"seq_len T=\d+ \* num_processes=(?P<devices>\d+) and total_batch_size=(?P<global_batch>\d+)",
-            b"batch_size B=64 * seq_len T=1024 * num_processes=1 and total_batch_size=524288",
-            "karpathy/llm.c@f1e2ace651:train_gpt2.cu: tokens of all processes",
-        ),
-        notes="The time holds neither evaluation nor the sampling of text. train_gpt2.c prints no number of tokens: 4 x 64.",
     ),
     _dialect(
         name="modded_nanogpt",

@@ -274,33 +274,6 @@ DIALECTS = (
         "the tokens that have a label, until 2026 of the last forward pass alone, which is too little with gradient accumulation.",
     ),
     _dialect(
-        name="liger",
-        title="Liger-Kernel's EfficiencyCallback for Hugging Face's Trainer",
-        unit="tokens/s",
-        averaging="step",
-        every=1,
-        step=line(
-            rb"'num_input_tokens_seen': (?P<consumed>\d+), (?:'step': (?P<step>\d+), [^\r\n]*?)?'step_peak_memory_allocated_MB'"
-            rb"[^\r\n]*?'step_tokens_per_second': (?P<rate>[\d.]+)(?:, '|\})",
-            b"{'loss': 75.1831, 'grad_norm': 9.36429500579834, 'learning_rate': 9.931806517013612e-06, 'epoch': 1.0, "
-            b"'num_input_tokens_seen': 65536, 'step_peak_memory_allocated_MB': 26279.24, 'total_peak_memory_allocated_MB': 26279.24, "
-            b"'step_peak_memory_reserved_MB': 47172.0, 'total_peak_memory_reserved_MB': 47172.0, 'step_tokens_per_second': 18801.85, "
-            b"'avg_tokens_per_second': 18801.85}",
-            "linkedin/Liger-Kernel@ead96b618e:examples/huggingface/callback.py, EfficiencyCallback.on_step_end()",
-        ),
-        yields_to=(
-            "hf_trainer",
-            "hf_trainer_tokens",
-            "trl",
-            "axolotl",
-            "ms_swift",
-            "llamafactory",
-            "llamafactory_tokens",
-        ),
-        notes="Tokens of all processes over the time between the step's begin and its end alone: the wait for the batch, the "
-        "logging and evaluations lie outside, and no other clock confirms it.",
-    ),
-    _dialect(
         name="ms_swift",
         title="ms-swift",
         unit="samples/s",

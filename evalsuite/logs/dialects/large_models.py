@@ -1,10 +1,10 @@
-"""Trainers of large models that compute: NeMo 2, MindFormers, DeepSpeed of old, Levanter."""
+"""Trainers of large models that compute: NeMo 2, MindFormers, Levanter."""
 
 import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.contracts.dialect import Dialect, line, step_before
+from evalsuite.contracts.dialect import Dialect, line
 from evalsuite.logs.text.records import clock_s
 
 _EPOCH_BEFORE = re.compile(rb"Epoch:\[ *(\d+)/ *\d+\], $")
@@ -73,26 +73,6 @@ DIALECTS = (
             fields=_epoch_before,
         ),
         notes="A rate of 0.00000 says that the global batch was not configured, and is none. Every process prints to a log of its own.",
-    ),
-    _dialect(
-        name="deepspeed_old",
-        title="DeepSpeed throughput timer, before 0.7",
-        framework="deepspeed",
-        unit="samples/s",
-        averaging="cumulative",
-        zero_based=False,
-        mean_since=2,
-        step=line(
-            rb", SamplesPerSec=(?P<rate>[\d.]+)",
-            b"worker-0: [INFO 2020-02-06 20:35:23] 0/24600, SamplesPerSec=1284.384033658866",
-            "deepspeedai/DeepSpeed@f28432441b:deepspeed/utils/timer.py, ThroughputTimer.stop(); with MemAllocated since 0.6",
-            fields=step_before(rb"\d+/(\d+)$", within=24),
-        ),
-        yields_to=(
-            *("megatron", "megatron_stamped", "gpt_neox", "deepspeed", "deepspeed_pipeline", "deepspeed_chat"),
-            *_HF_TRAINER,
-        ),
-        notes="A mean since step 2. Where gradients are accumulated, steps and samples are those of forward passes.",
     ),
     _dialect(
         name="levanter",

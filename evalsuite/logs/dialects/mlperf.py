@@ -317,26 +317,4 @@ DIALECTS = (
         trust_stamps=False,
         notes="In data parallel each device prints its own; the first epoch holds graph compilation.",
     ),
-    _dialect(
-        name="mindcv",
-        title="MindCV StateMonitor",
-        framework="mindspore",
-        unit="images/s",
-        steps_restart="epoch",
-        zero_based=False,
-        step=line(
-            rb"Epoch: \[(?P<epoch>\d+)/\d+\], batch: \[(?P<step>\d+)/(?P<of>\d+)\], loss: (?P<loss>[\d.]+|nan), "
-            rb"lr: [\d.e-]+, time: (?P<report_s>[\d.]+)s",
-            b"[2026-11-21 04:29:23] mindcv.utils.callbacks INFO - Epoch: [1/1], batch: [20/160], loss: 2.080617, lr: 0.010000, time: 0.447565s",
-            "mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, StateMonitor.on_train_step_end(): the sum of "
-            "the step times since the line before",
-        ),
-        evaluation=line(
-            rb"Total time since last epoch",
-            b"Total time since last epoch: 5.323540(train: 5.308085, val: 0.000000)s, ETA: 0.000000s",
-            "mindspore-lab/mindcv@51b0636da1:mindcv/utils/callbacks.py, on_train_epoch_end()",
-        ),
-        notes="Rank 0 prints; each rank writes its own file. The wait for data lies between the steps and is not in their "
-        "times. In sink mode there is one line an epoch.",
-    ),
 )

@@ -50,25 +50,4 @@ DIALECTS = (
         yields_to=("paddlenlp_trainer_tokens",),
         notes="interval_samples_per_second was the batch of one device and one step until 2022: only the time is taken there.",
     ),
-    Dialect(
-        name="paddlenlp_trainer_tokens",
-        title="PaddleNLP Trainer, pre-training",
-        framework="paddlepaddle",
-        unit="tokens/s",
-        scope="per_device",
-        averaging="interval",
-        zero_based=False,
-        step=line(
-            rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), [^\r\n]*?"
-            rb"interval_tokens_per_second_per_device: (?P<rate>[\d.]+)",
-            b"[2026-03-02 09:57:07,000] [    INFO] - loss: 12.0635252, learning_rate: 2e-06, global_step: 3, current_memory_allocated: 7.549170255661011, "
-            b"current_memory_reserved: 12.4834623336792, max_memory_allocated: 12.307440280914307, max_memory_reserved: 12.4834623336792, interval_runtime: 0.5, interval_samples_per_second: 64.0, "
-            b"interval_tokens_per_second_per_device: 16384.0, interval_hardware_tflops_per_device: 12.49, interval_steps_per_second: 2.0, progress_or_epoch: 0.003",
-            _TRAINER,
-        ),
-        evaluation=_EVALUATION,
-        named_facts={"devices": "devices"},
-        evaluation_inside=True,
-        notes="Sequences of the model's full length over all devices, per device; the batch that the head of the log tells is in sequences.",
-    ),
 )

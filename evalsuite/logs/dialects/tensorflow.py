@@ -1,10 +1,10 @@
-"""TensorFlow: tf_cnn_benchmarks and Keras' bars. Estimators and the model garden: data/dialects/tensorflow.toml."""
+"""Keras' bars. TensorFlow's others: data/dialects/tensorflow.toml."""
 
 import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.contracts.dialect import Dialect, line, step_before
+from evalsuite.contracts.dialect import Dialect, line
 
 _CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
@@ -102,35 +102,6 @@ def _before_validation(match: "re.Match[bytes]", steps: bytes) -> Mapping[str, b
 _dialect = functools.partial(Dialect, framework="tensorflow", unit="samples/s", scope="global", averaging="interval")
 
 DIALECTS = (
-    _dialect(
-        name="tf_cnn_benchmarks",
-        title="tf_cnn_benchmarks",
-        unit="images/s",
-        scope="auto",
-        averaging="cumulative",
-        zero_based=False,
-        warmed_up=True,
-        step=line(
-            rb"\timages/sec: (?P<rate>[\d.]+) \+/- [\d.]+ \(jitter = [\d.]+\)(?:\t(?P<loss>[\d.]+|nan))?"
-            rb"(?: (?P<unix_s>\d{10}))?",
-            b"100\timages/sec: 16003.0 +/- 14.3 (jitter = 98.0)\t7.487 1604248891",
-            f"{_CNN}, get_perf_timing_str(): batch over the mean step time since timing began",
-            fields=step_before(rb"(\d+)$"),
-        ),
-        final=line(
-            rb"total images/sec: (?P<rate>[\d.]+)",
-            b"total images/sec: 15996.69",
-            f"{_CNN}, steps x batch / elapsed time, over all workers",
-        ),
-        final_ends=True,
-        facts=line(
-            rb"Batch size: +(?P<global_batch>\d+) global\s+(?P<batch_per_device>[\d.]+) per device",
-            b"Batch size:  4 global\n             4 per device",
-            f"{_CNN}, print_info()",
-        )
-        + line(rb"Model: +(?P<model>\w+)", b"Model:       resnet50", f"{_CNN}, print_info()"),
-        notes="Under Horovod each worker prints its own rate, and total images/sec is the whole job's.",
-    ),
     _dialect(
         name="keras",
         title="Keras progress bar",
