@@ -180,7 +180,7 @@ def _rows(state: EvaluationState) -> list[tuple[str, ...]]:
 def _print_runs(state: EvaluationState) -> None:
     sides = {"framework": "left", "model": "left", "scale": "left", "precision": "left", "batch": "right",
              "done": "right", "failed": "right", "last": "right"}  # fmt: skip
-    columns = [(say(f"status.column_{name}"), side) for name, side in sides.items()]
+    columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
     table(say("status.title", done=state.done, runs=len(state.runs), failed=len(state.failures)), columns, _rows(state))
     for run in state.running:
         said = {"run": run.run.id, "time": duration(run.begun_s)}

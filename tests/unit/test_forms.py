@@ -57,11 +57,6 @@ def test_an_unknown_form_is_told_with_the_known_ones(text):
         forms.parse_names(text)
 
 
-def test_the_command_line_refuses_an_unknown_form_before_it_reads_anything(tmp_path, capsys):
-    assert cli.main(["report", "--runs", str(tmp_path), "--forms", "docx"]) == Exit.USAGE
-    assert '--forms "docx"' in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("form", "browser", "said"), sources.cases("forms.toml")["form_lacks_program"])
 def test_a_form_that_lacks_its_program_or_library_is_refused_before_anything_is_measured(
     form, browser, said, monkeypatch
@@ -157,12 +152,6 @@ def test_markdown_has_the_tables_of_every_section_that_the_page_has(name, tmp_pa
 
     assert [said for said in SAYS[name] if said not in text] == []
     assert "Findings of the authors" not in text  # nobody wrote any
-
-
-def test_a_chinese_markdown_says_states_in_words(tmp_path):
-    text = markdown.document(material(synthetic.PAGES["timers"](), tmp_path, ("zh",)), "zh")
-
-    assert "| 未记录 |" in text and "n/r" not in text
 
 
 def test_dots_of_the_figure_lie_from_left_to_right_by_their_speed_and_hostile_names_stay_text(tmp_path):

@@ -10,9 +10,8 @@ from evalsuite.commands.printing import i18n, summary_table, terminal
 from evalsuite.core.model import Skip
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, OfAll, bare, of_all
 from evalsuite.report.book.result_tables import policies
-from evalsuite.report.text import numbers, words
+from evalsuite.report.text import words
 from tests import sources
 
 SPOKEN = words.read()
@@ -127,27 +126,6 @@ def test_every_valid_case_stands_in_exactly_one_table():
 
         assert len(shown) == len(set(shown))
         assert {blocks.names.case_anchor(row.case) for row in book.valid if row.case.model == model.name} <= set(shown)
-
-
-# what holds for all values of a table is said once, and what differs stays in its cell
-
-
-def value(*marks, n=5):
-    return Cell(state="value", number=numbers.throughput(100.0), n=n, marks=marks)
-
-
-def test_what_all_cells_have_alike_leaves_them_and_what_differs_stays():
-    cells = [value("partial", "flagged"), value("partial"), Cell(state="oom")]
-    said = of_all(cells)
-    assert said == OfAll(marks=("partial",), n=5)
-    assert [bare(cell, said).marks for cell in cells] == [("flagged",), (), ()]
-
-    cells = [value(n=3), value(n=5)]
-    said = of_all(cells)
-    assert said.n is None
-    assert [bare(cell, said).n for cell in cells] == [3, 5]
-
-    assert of_all([value("partial"), Cell(state="failed")]) == OfAll()
 
 
 # A table of thousands of rows is printed without laying out each cell, and reads the same

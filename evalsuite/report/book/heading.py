@@ -110,21 +110,19 @@ def setting_of(row: SeriesRow, table: BatchPolicy, words: Words) -> Listed:
     own = [pair for pair in options_beside(row.block) if pair not in shared_options(table.blocks)]
     called = variant_name(row.block, words)
     first = apart([names.precision(row.block.precision), *["XLA"] * bool(row.column.xla)], words)
-    unset = [] if own or called or table.mixed else _unset(row.block, table)
+    alike = [other for other in table.blocks if other.precision == row.block.precision]
+    told = bool(own or called or table.mixed)
+    unset = (
+        set() if told else {name for block in alike for name, _ in options_beside(block)} - set(dict(row.block.options))
+    )
     return words.listed(
         [
             first,
             *([called] if called else []),
             *(option(*pair, words) for pair in own),
-            *(words("models.option_unset", name_text=title_of(name, words)) for name in unset),
+            *(words("models.option_unset", name_text=title_of(name, words)) for name in sorted(unset)),
         ]
     )
-
-
-def _unset(block: Block, table: BatchPolicy) -> list[str]:
-    alike = [other for other in table.blocks if other.precision == block.precision]
-    own = {name for name, _ in block.options}
-    return sorted({name for block in alike for name, _ in options_beside(block)} - own)
 
 
 def _has_twin(block: Block) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 
 from evalsuite.core import findings
-from evalsuite.core.model import Evaluation, Timeline
+from evalsuite.core.model import Evaluation
 from evalsuite.report.text import names
 
 SHOWN_DIGITS = 12
@@ -36,13 +36,10 @@ def _parts(evaluation: Evaluation) -> Iterator[str]:
     for field in fields(evaluation):
         value = getattr(evaluation, field.name)
         if field.name == "timelines":
-            yield from (_line(run_id, line) for run_id, line in sorted(value.items()))
+            for run_id, line in sorted(value.items()):
+                series = sorted(line.series.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+                yield repr((run_id, line.window, series, sorted(line.units.items())))
         elif isinstance(value, Mapping):
             yield json.dumps(value, sort_keys=True, default=repr)
         elif value or field.name not in ("journal_sha256", "beside_runs", "against", "since"):
             yield f"{field.name}={value!r}"
-
-
-def _line(run_id: str, line: Timeline) -> str:
-    series = sorted(line.series.items(), key=lambda item: (item[0][0], item[0][1] or ""))
-    return repr((run_id, line.window, series, sorted(line.units.items())))

@@ -69,6 +69,10 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
     used = tuple(column for column in shown if any(value[column.name] is not None for value in values.values()))
     if not sizes and all(column.name == "step_time_s" for column in used):  # the throughput once more
         return None
+
+    def order(case: Case) -> tuple[object, ...]:
+        return (_setting(case, sizes), *(int(case.option(name, "0")) for name in sizes), *names.case_order(case))
+
     told = _distinctions([_without(case, sizes) for case in cases])
     rows = (
         FiguresRow(
@@ -78,7 +82,7 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
             throughput=cells.throughput_cell(book, case),
             values=tuple(column.number(values.get(case.id, {})) for column in used),
         )
-        for case in sorted(cases, key=lambda case: _order(case, sizes))
+        for case in sorted(cases, key=order)
     )
     bare_rows, shared = cells.lift_shared(rows)
     return FiguresTable(sizes=sizes, columns=used, rows=bare_rows, of_all=shared)
@@ -100,10 +104,6 @@ def _without(case: Case, sizes: Sequence[str]) -> Case:
 def _setting(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
     scale = (case.device, case.total_devices, case.nodes)
     return (*scale, case.precision, case.series_batch, _without(case, sizes).options)
-
-
-def _order(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
-    return (_setting(case, sizes), *(int(case.option(name, "0")) for name in sizes), *names.case_order(case))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,11 +73,6 @@ def _latency(book: Book, thing: Any) -> latency.Latency | None:
     return latency.of_case(thing) if isinstance(thing, Summary) else None
 
 
-def _engine(book: Book, run: Measurement) -> str | None:
-    command = book.evaluation.commands.get(run.run.id)
-    return command.engine if command else None
-
-
 def _codes(_: Book, summary: Row) -> list[str]:
     return sorted({finding.code for each in (summary, *summary.measurements) for finding in each.findings})
 
@@ -152,7 +147,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "computation": lambda book, thing: case_pairs(thing.members, book.evaluation.commands, book.evaluation.receipts),
     "compute": _if_measured(flops_and_energy.compute),
     "energy": _if_measured(flops_and_energy.energy),
-    "engine": _engine,
+    "engine": lambda book, run: getattr(book.evaluation.commands.get(run.run.id), "engine", None),
     "environment": lambda book, run: run.environment and str(run.environment),
     "facts": _facts,
     "figures": _if_measured(columns.shown_values),

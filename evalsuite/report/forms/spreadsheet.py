@@ -77,14 +77,11 @@ def _visible(value: Any) -> Any:
     return names.visible(value)[:LONGEST_CELL] if isinstance(value, str) else value
 
 
-def _in_languages(text: Rendered) -> str:
-    return " / ".join(dict.fromkeys(text.plain(language) for language in text.words.languages))
-
-
 def _about(material: Material, labels: Words) -> Sequence[tuple[str | None, str]]:
     book, sentences = material.book, words.read(material.languages, on_cpu=material.book.on_cpu)
     period = f"{book.period.span} ({book.period.zone})" if book.period else "—"
-    facts = {"title": _in_languages(heading.title(book.evaluation, sentences)), "period": period}
+    title = heading.title(book.evaluation, sentences)
+    facts = {"title": " / ".join(dict.fromkeys(map(title.plain, material.languages))), "period": period}
     facts |= {"build": material.build_hash, "version": __version__}
     lines = (line.plain(language) for line in _lines(material, sentences) for language in material.languages)
     note = (labels("spreadsheet.note").plain(language) for language in material.languages)

@@ -8,7 +8,7 @@ from evalsuite.core.messages import places
 from evalsuite.core.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Phrase, Rendered, Text, Words, read, read_rule
+from evalsuite.report.text.words import Phrase, Text, Words, read, read_rule
 
 ENGLISH = "en"
 FORMS: Mapping[str, Form] = {
@@ -94,7 +94,8 @@ def _worded(value: object, kind: str, finding: Finding, words: Words) -> object:
         return Phrase(words=words, text=value if isinstance(value, str) else str(value))
     if kind == "scale":
         return names.visible(value).replace("x", "×")
-    return _word(f"{TABLES[kind]}.{value}", str(value), words) if kind in TABLES else names.visible(value)
+    key = f"{TABLES.get(kind)}.{value}"
+    return words(key) if key in words and not places(words.sentence(key)) else names.visible(value)
 
 
 def _form(kind: str, finding: Finding) -> Form:
@@ -104,7 +105,3 @@ def _form(kind: str, finding: Finding) -> Form:
     if kind == "measure":
         return MEASURES.get(str(held["measure"]), numbers.plain)
     return FORMS[kind]
-
-
-def _word(key: str, name: str, words: Words) -> Rendered | str:
-    return words(key) if key in words and not places(words.sentence(key)) else names.visible(name)
