@@ -114,11 +114,12 @@ def _read(
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        seen = _read_window(paths, arrivals, given, by_name, dialect)
+        return _take_first(_read_window(paths, arrivals, given, by_name, dialect), READINGS)
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         none = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
-        seen = Evidence(paths=paths, arrivals=arrivals, given=given, by_name=by_name, window=none, refused=error.final)
+        refused = error.final
+    seen = Evidence(paths=paths, arrivals=arrivals, given=given, by_name=by_name, window=none, refused=refused)
     return _take_first(seen, READINGS)
 
 

@@ -60,12 +60,12 @@ def _count_copies(streams: Sequence[Stream]) -> int:
     for before, stream in itertools.pairwise(behind):
         after = before[-1].end < stream[0].end
         copies += after and _copied(stream, before, at_once=stream[0].stamp_s is not None)
-    return copies + (len(streams) == 1 and _once(streams[0]) is not streams[0])
+    return copies
 
 
 def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
     if len(streams) == 1:
-        return [[_once(streams[0])]]
+        return [streams]
     streams = _without_copies(streams, dialect)
     numbered = [[place(record) for record in stream] for stream in streams]
     if devices and len(streams) == devices > 1 and all(places == numbered[0] for places in numbered):
@@ -148,7 +148,6 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
     return [stream for alike in kept.values() for stream in alike]
 
 
-FEWEST_OF_COPY = 3  # reports that are all different, and then the same once more
 AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer printed one for each metric
 
 
@@ -165,15 +164,6 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
 def _copy_of(stream: Stream, other: Stream, *, at_once: bool) -> bool:
     pairs = ((stream, other), (stream, other[1:]), (stream[1:], other))
     return any(one and two and _copied(one, two, at_once=at_once) for one, two in pairs)
-
-
-def _once(stream: Stream) -> Stream:
-    """Without a second half that is the first again: of reports without a number nothing else tells it."""
-    half = len(stream) // 2
-    if len(stream) % 2 or half < FEWEST_OF_COPY or place(stream[0]) is not None:
-        return stream
-    said = [_printed(record) for record in stream]
-    return stream[:half] if said[:half] == said[half:] and len(set(said)) == half else stream
 
 
 def _printed(record: Record) -> tuple[object, ...]:
