@@ -151,7 +151,6 @@ def evaluate(
         cache=cache,
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
-        earlier={row.case.id: row for row in valid(before.summaries)} if before else {},
     )
     if arguments.against:
         compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))

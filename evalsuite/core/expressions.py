@@ -17,9 +17,8 @@ from evalsuite.core.errors import EvalsuiteError, did_you_mean
 
 SIZES = ("nodes", "devices_per_node", "total_devices", "batch_per_device", "global_batch")
 WITH_INTERVAL = ("items_per_s", "items_per_s_per_device", "speedup", "efficiency")
-BEFORE = "items_per_s_before"  # of the same case in the report of `--since`
 UTILISATION = tuple(f"{name}_utilisation" for name in ("gpu", "cpu", "memory"))  # 1.0 is all
-KNOWN = (*SIZES, *WITH_INTERVAL, BEFORE, "n", "cv", *UTILISATION, *paths.read_data("text/columns.toml"))
+KNOWN = (*SIZES, *WITH_INTERVAL, "n", "cv", *UTILISATION, *paths.read_data("text/columns.toml"))
 LONGEST = 300
 _PARTS = (ast.BinOp, ast.UnaryOp, ast.Name, ast.Load, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.USub)
 _SIGNS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

@@ -5,7 +5,6 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
@@ -24,7 +23,6 @@ from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, own_figures, severity
 from evalsuite.results.rules.attempts import Recorded
-from evalsuite.results.rules.own_figures import Earlier
 from evalsuite.runs import equivalence, rehearsed
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
@@ -43,7 +41,6 @@ def evaluate(
     cache: Path | None = None,
     receipts: Sequence[Path] = (),
     meanwhile: Callable[[], None] = lambda: None,
-    earlier: Earlier = MappingProxyType({}),
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*. Raises NothingMeasured.
 
@@ -69,14 +66,14 @@ def evaluate(
     drawn = measuring.timelines(store, values, cache, meanwhile=compared)
     rows, beside = compared()
     not_run = (skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted))
-    columns, judged = _judged(rows, settings, planned, (*cases, *not_run), earlier)
+    columns, judged = _judged(rows, settings, planned, (*cases, *not_run))
     whole = Evaluation(
         title=TITLE,
         profile=planned.profile if planned else "custom",
         planned=cases,
         repeats=planned.repeats if planned else max((row.n for row in valid(rows)), default=0),
         skips=skips,
-        summaries=tuple(own_figures.with_columns(rows, columns, earlier)),
+        summaries=tuple(own_figures.with_columns(rows, columns)),
         verdicts=judged,
         columns=columns,
         findings=tuple(severity.merge_repeated((*broken, *settings.findings(), *beside))),
@@ -96,10 +93,10 @@ def evaluate(
 
 
 def _judged(
-    rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case], earlier: Earlier
+    rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case]
 ) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
     columns, own = (planned.columns, planned.criteria) if planned else ((), ())
-    own_verdicts = own_figures.verdicts(rows, (*own, *settings.own), cases, earlier)
+    own_verdicts = own_figures.verdicts(rows, (*own, *settings.own), cases)
     return (*columns, *settings.columns), (*verdicts(rows, settings, cases), *own_verdicts)
 
 

@@ -123,9 +123,8 @@ def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_p
 @pytest.mark.parametrize(("holds", "outcome", "reason"), EXPRESSIONS["judged"])
 def test_a_criterion_of_ones_own_is_judged_by_both_ends_of_the_interval(holds, outcome, reason, tmp_path):
     asked = criteria.read(written(tmp_path, f'[[criterion]]\nname = "own"\nholds = "{holds}"\n')).own
-    earlier = {row.case.id: row for row in rows([(1, 1, 103.0)])}
-    (found,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, (), earlier)
-    (missing,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, [CASE.at_scale(2, 8)], earlier)
+    (found,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, ())
+    (missing,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, [CASE.at_scale(2, 8)])
 
     assert (found.outcome, found.reason, found.holds) == (outcome, reason, holds)
     assert cards._card(found, words.read()).reason and cards._card(found, words.read()).statement.plain("en").endswith(

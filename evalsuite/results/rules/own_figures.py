@@ -16,12 +16,9 @@ OUTCOMES: Mapping[frozenset[bool], tuple[Outcome, str]] = {  # of the value and 
     frozenset({True, False}): ("undetermined", "spans"),
 }
 WORST: Sequence[Outcome] = ("fail", "undetermined", "pass")
-OPPOSITE = {"low": "high", "high": "low", "value": "value"}
-Earlier = Mapping[str, Summary]
-"""By the ids of cases, of an earlier report."""
 
 
-def fields(row: Summary, before: Summary | None = None) -> Mapping[str, float | None]:
+def fields(row: Summary) -> Mapping[str, float | None]:
     """What an expression may name; None: not measured."""
     steps, compute, energy = latency.of_case(row), flops_and_energy.compute(row), flops_and_energy.energy(row)
     used = {f"{each.resource}_utilisation": each.mean / 100 for each in row.utilisation if each.unit == "%"}
@@ -29,7 +26,6 @@ def fields(row: Summary, before: Summary | None = None) -> Mapping[str, float | 
         **{name: used.get(name) for name in expressions.KNOWN},
         **{name: getattr(row.case, name) for name in expressions.SIZES},
         **{name: _at(row, name, "value") for name in expressions.WITH_INTERVAL},
-        expressions.BEFORE: _before(before, "value"),
         **{"n": row.n, "cv": row.cv, "step_time_s": steps.percentiles_s[0] if steps else None},
         **case_figures(row),
         **({"tflops_per_device": compute.tflops_per_device, "mfu": compute.mfu} if compute else {}),
@@ -43,30 +39,23 @@ def _at(summary: Summary, name: str, end: str) -> float | None:
     return value / summary.case.total_devices if value is not None and per_device else value
 
 
-def _before(summary: Summary | None, end: str) -> float | None:
-    whole = summary if end == "value" or (summary and not summary.partial) else None
-    return getattr(whole and whole.items_per_s, OPPOSITE[end], None)
-
-
-def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn], earlier: Earlier) -> list[Row]:
+def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn]) -> list[Row]:
     valued: list[Row] = list(rows)
     for place, row in enumerate(rows if columns else ()):
         if isinstance(row, Summary):
-            known = fields(row, earlier.get(row.case.id))
+            known = fields(row)
             figures = ((column.name, expressions.values(column.value, known)) for column in columns)
             own = tuple((f"own_{name}", values[0] if values else None) for name, values in figures)
             valued[place] = replace(row, own=own)
     return valued
 
 
-def verdicts(
-    rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Sequence[Case], earlier: Earlier
-) -> Iterator[Verdict]:
+def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Sequence[Case]) -> Iterator[Verdict]:
     known = {row.case: row for row in valid(rows) if row.decides}
     for asked in criteria:
         cases = dict.fromkeys((*planned, *(row.case for row in rows)))
         about = [case for case in cases if asked.is_about(case.framework, case.model, case.nodes)]
-        cells = [_cell(asked, case, known.get(case), earlier.get(case.id)) for case in about]
+        cells = [_cell(asked, case, known.get(case)) for case in about]
         verdict = Verdict(criterion=asked.name, outcome="undetermined", min_nodes=asked.min_nodes, holds=asked.holds)
         if not cells:
             yield replace(verdict, reason="own_none")
@@ -76,27 +65,21 @@ def verdicts(
         yield replace(verdict, **cell.judged, threshold=limit, within_noise=cell.reason == "spans", cells=every)
 
 
-def _cell(
-    asked: OwnCriterion, case: Case, summary: Summary | None, before: Summary | None
-) -> tuple[VerdictCell, float | None]:
+def _cell(asked: OwnCriterion, case: Case, summary: Summary | None) -> tuple[VerdictCell, float | None]:
     cell = VerdictCell.of(case, outcome="undetermined", scales=(case.scale,), case=case)
     if summary is None:
         return replace(cell, reason="missing", values=(("scales", case.scale),)), None
-    known = fields(summary, before)
+    known = fields(summary)
     middle = expressions.values(asked.holds, known)
     if middle is None:
         lacking = ", ".join(expressions.lacking(asked.holds, known))
         return replace(cell, n=summary.n, reason="own_unread", values=(("fields", lacking),)), None
     own = expressions.names(asked.holds) & set(expressions.WITH_INTERVAL)
-    with_interval = own or expressions.BEFORE in expressions.names(asked.holds)
-    ends = [
-        {**known, **{name: _at(summary, name, end) for name in own}, expressions.BEFORE: _before(before, end)}
-        for end in ("low", "high")
-    ]
+    ends = [{**known, **{name: _at(summary, name, end) for name in own}} for end in ("low", "high")]
     sides = [side for side in (expressions.values(asked.holds, each) for each in ends) if side]
     cell = replace(cell, n=summary.n, measured=Interval(value=middle[0]))
     few = (("n", str(summary.n)),)
-    if with_interval and (len(sides) < len(ends) or summary.partial):
+    if own and (len(sides) < len(ends) or summary.partial):
         return replace(cell, reason="partial", values=few), middle[1]
     held = frozenset(expressions.holds(asked.holds, each) for each in (known, *ends))
     outcome, reason = OUTCOMES[held]

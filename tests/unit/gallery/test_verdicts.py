@@ -140,7 +140,6 @@ def test_a_ratio_of_few_runs_has_a_range_and_no_interval(repeats, coverage):
 
     assert scale.efficiency.low < 0.875 < scale.efficiency.high
     assert scale.efficiency.coverage == coverage
-    assert scale.efficiency.is_range == (coverage is None)
 
 
 # what is called an outlier

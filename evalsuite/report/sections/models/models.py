@@ -63,18 +63,13 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
 
 
 def opened(
-    policy: BatchPolicy, figures: Mapping[str, tuple[CaptionedFigure, ...]], first: bool
+    policy: BatchPolicy, figures: Mapping[str, tuple[CaptionedFigure, ...]]
 ) -> tuple[tuple[CaptionedFigure, ...], tuple[CaptionedFigure, ...]]:
-    """The figures that are open below a results table, and those that a click shows; a lone series has none.
-
-    Two series are as quickly read in the table: their figure is open only if it is the model's *first*, of more scales.
-    """
-    most = max(policy.blocks, key=lambda block: len(block.columns))  # its first figure is open
-    drawn = {block.id: figures[block.id] for block in policy.blocks if len(block.columns) > 1}
-    scales = {(case.nodes, case.devices_per_node) for case in most.cases}
-    curves = first and len(scales) >= FEWEST_OPEN
-    shown = drawn.get(most.id, ())[:1] if curves or len(most.columns) >= FEWEST_OPEN else ()
-    return shown, tuple(figure for figures in drawn.values() for figure in figures if figure not in shown)
+    """The figure that is open below a results table, of its largest block, and those that a click shows."""
+    most = max(policy.blocks, key=lambda block: len(block.columns))
+    shown = figures[most.id][:1] if len(most.columns) >= FEWEST_OPEN else ()
+    drawn = (figure for block in policy.blocks if len(block.columns) > 1 for figure in figures[block.id])
+    return shown, tuple(figure for figure in drawn if figure not in shown)
 
 
 @dataclass(frozen=True, kw_only=True)

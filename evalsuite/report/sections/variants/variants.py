@@ -282,7 +282,7 @@ def _draw_growth(
         return None
     return CaptionedFigure(
         figure=figure,
-        title=_growth_title(book, sweeps, title(option, words), several, words),
+        title=words("variants.figure", option_text=title(option, words)),
         reading=(words("variants.see", setting_text=about),),
     )
 
@@ -297,18 +297,3 @@ def _line(book: Book, option: str, name: Rendered, line: Sequence[Case]) -> figu
             )
     end = f"  ({min(lost, key=len)}: OOM)" if lost else ""
     return figures.Line(name=label(name), framework=line[0].framework, points=tuple(points), end=end)
-
-
-def _growth_title(
-    book: Book, sweeps: Iterable[tuple[Rendered, Sequence[Case]]], option: Rendered, several: bool, words: Words
-) -> Text:
-    gains = []
-    for name, line in sweeps:
-        ran = [summary for case in line if (summary := book.valid_of.get(case.id))]
-        if len(ran) > 1:
-            gain = numbers.change(ran[-1].items_per_s.value / ran[0].items_per_s.value - 1)
-            about = words.listed([name, *[names.precision(line[0].precision)] * several])
-            gains.append((gain.about(names.case_anchor(ran[-1].case)), about))
-    found = low_and_high(gains)
-    key = "variants.figure_found" if found else "variants.figure"
-    return words(key, option_text=option, **found)
