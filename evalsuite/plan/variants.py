@@ -26,7 +26,6 @@ PLAIN = "plain"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TITLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}", re.ASCII)
-OPTION = "option."
 VERSION = re.compile(r"(?P<package>[A-Za-z0-9][\w.-]*)\s*==\s*(?P<version>[\w.!+-]+(?:\.\*)?)", re.ASCII)
 
 
@@ -269,15 +268,6 @@ class Participant:
     def axes(self) -> dict[str, str]:
         own = {"data": self.data, "optimiser": self.optimiser, **(self.options or {})}
         return {name: value for name, value in own.items() if value is not None}
-
-
-def read_participant(text: str, where: str) -> Participant:
-    """`title=NGC PyTorch,framework=ngc_pytorch,recipe=resnet50,image=IMAGE,option.NAME=VALUE`."""
-    pairs = [(name.strip(), value) for name, _, value in (part.partition("=") for part in text.split(","))]
-    options = {name.removeprefix(OPTION): value for name, value in pairs if name.startswith(OPTION)}
-    facts: dict[str, object] = {name: value for name, value in pairs if not name.startswith((OPTION, "recipe"))}
-    facts["recipes"] = [value for name, value in pairs if name == "recipe"]
-    return decode.decode(Participant, {**facts, **({"options": options} if options else {})}, where, strict=True)
 
 
 def check_shared(asked: Sequence[Participant], cases: Iterable[Case], models: Set[str]) -> None:

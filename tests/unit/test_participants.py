@@ -11,7 +11,7 @@ from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.plan import plan, spec, variants
 from evalsuite.plan.plan import Machine
-from evalsuite.plan.variants import varied
+from evalsuite.plan.variants import Participant, varied
 from evalsuite.results.judge import rerun_command
 from tests.toys import CASE, COMMAND, toynet
 
@@ -63,15 +63,13 @@ def test_each_is_started_in_its_own_image_and_options_go_to_the_recipes_that_tak
     assert all(("data=dali-gpu" in name) == ("resnet50" in name) for name in ids)
 
 
-def test_one_is_added_or_chosen_on_the_command_line(planned):
-    added = "framework=paddlepaddle,recipe=paddleclas-resnet50,image=paddle:24.12"
-
+def test_one_is_chosen_on_the_command_line(planned):
     _, found = planned(
         HEAD + TABLES + '[[exclude]]\nframework = ["ngc_pytorch"]\nscale = ["2x8"]\n',
-        *("--participant", "PyTorch plain", "--participant", added, "--scales", "1x1,1x8"),
+        *("--participant", "PyTorch plain", "--scales", "1x1,1x8"),
     )
 
-    assert {case["framework"] for case in found["cases"]} == {"PyTorch_plain", "paddlepaddle"}
+    assert {case["framework"] for case in found["cases"]} == {"PyTorch_plain"}
     assert {case["scale"] for case in found["cases"]} == {"1x1", "1x8"}
 
 
@@ -107,15 +105,13 @@ def test_a_copy_of_a_published_matrix_is_planned_as_the_original(name, tmp_path,
 
 def test_two_of_one_framework_have_adapters_of_their_own():
     known = registry.discover()
-    [twice] = [
-        variants.read_participant("title=Paddle 2,framework=paddlepaddle,recipe=paddleclas-resnet50,image=x", "here")
-    ]
+    twice = Participant(title="Paddle 2", framework="paddlepaddle", recipes=("paddleclas-resnet50",), image="x")
 
     found = variants.with_participants(known, [twice])
 
     assert found["Paddle_2"].title == "Paddle 2" and found["paddlepaddle"] is known["paddlepaddle"]
     with pytest.raises(EvalsuiteError, match="recipe"):
-        variants.with_participants(known, [variants.read_participant("framework=mxnet,recipe=x,image=y", "here")])
+        variants.with_participants(known, [Participant(framework="mxnet", recipes=("x",), image="y")])
 
 
 def test_what_is_not_known_yet_is_priced_by_what_the_spec_says(planned, tmp_path, capsys):

@@ -24,9 +24,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
     if arguments.repeats:
         given |= spec.repeats(arguments.repeats)
     whole = _lay_over(base, given, arguments.option)
-    added = [variants.read_participant(text, "--participant") for text in arguments.participant if "=" in text]
-    titles = [text for text in arguments.participant if "=" not in text]
-    participants = (*variants.choose_participants(whole.participants, titles), *added)
+    participants = variants.choose_participants(whole.participants, arguments.participant)
     return replace(whole, participants=participants, stated=base.words)
 
 

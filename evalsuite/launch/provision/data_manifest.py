@@ -13,13 +13,14 @@ from evalsuite.plan import data_sets
 from evalsuite.plan.data_sets import DataSet, Split
 
 NAME = "MANIFEST.json"
-MOST_FILES = 4000  # that are listed one by one; of more, each folder is
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileFacts:
+class FolderFacts:
+    """Of the files that lie right in a folder."""
+
     bytes: int
-    sha256: str
+    sha256: str  # of their names and contents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,7 @@ class Manifest:
     decoded_sha256: Mapping[Split, str]  # split → hash of its decoded items in any order
     format: str
     shards: Mapping[Split, int]
-    files: Mapping[str, FileFacts]
+    files: Mapping[str, FolderFacts]  # folder → facts
     writer: str  # "mxnet_recordio"
     writer_sha256: str
     packages: Mapping[str, str]  # of the writer's environment
@@ -87,26 +88,26 @@ def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int) -> s
 def _files_problem(name: str, thorough: bool) -> str | None:
     manifest, folder = read(name), paths.data_sets() / name
     for place, facts in (manifest.files if manifest else {}).items():
-        there = folder / place
-        has_size = there.is_dir() or (there.is_file() and there.stat().st_size == facts.bytes)
-        if not (_facts_of(there) == facts if thorough else has_size):
-            return Message("launch.data_file_changed", name=name, file=there)
+        there = _inside(folder / place)
+        if sum(file.stat().st_size for file in there) != facts.bytes or (thorough and _facts_of(there) != facts):
+            return Message("launch.data_file_changed", name=name, file=folder / place)
     return None
 
 
-def files_of(folder: Path) -> dict[str, FileFacts]:
-    every = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != NAME)
-    places = every if len(every) <= MOST_FILES else sorted({file.parent for file in every})
-    return {place.relative_to(folder).as_posix(): facts for place in places if (facts := _facts_of(place))}
+def files_of(folder: Path) -> dict[str, FolderFacts]:
+    places = sorted({file.parent for file in folder.rglob("*") if file.is_file()})
+    return {place.relative_to(folder).as_posix(): _facts_of(_inside(place)) for place in places}
 
 
-def _facts_of(place: Path) -> FileFacts | None:
-    if place.is_file():
-        return FileFacts(bytes=place.stat().st_size, sha256=files.sha256(place))
-    inside = sorted(file for file in place.iterdir() if file.is_file() and file.name != NAME) if place.is_dir() else []
+def _inside(place: Path) -> list[Path]:
+    every = place.iterdir() if place.is_dir() else ()
+    return sorted(file for file in every if file.is_file() and file.name != NAME)
+
+
+def _facts_of(inside: list[Path]) -> FolderFacts:
     listed = "".join(f"{file.name} {files.sha256(file)}\n" for file in inside)
     size = sum(file.stat().st_size for file in inside)
-    return FileFacts(bytes=size, sha256=hashlib.sha256(listed.encode()).hexdigest()) if inside else None
+    return FolderFacts(bytes=size, sha256=hashlib.sha256(listed.encode()).hexdigest())
 
 
 def differing(names: Iterable[str], first: dict[tuple[str, str], Manifest] | None = None) -> str | None:
