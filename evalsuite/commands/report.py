@@ -28,7 +28,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import since
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.author.author_file import Authored
-from evalsuite.report.sections.reproduction import against
+from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Words
@@ -206,7 +206,7 @@ def write(
     summary_table.show(book.summaries, book)
     language = i18n.language()
     spoken = words.read((language,), on_cpu=book.on_cpu)
-    said = [text.plain(language).replace("\u202f", " ") for text in against.sentences(book, spoken)]
+    said = [text.plain(language).replace("\u202f", " ") for text in reproduction.sentences_against(book, spoken)]
     for text in (*found_sentences(book, spoken, language), *said):
         line(text)
     _note_edits(book)

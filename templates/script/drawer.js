@@ -93,7 +93,7 @@ function commandOf(receipt) {
   return [titleOf(word("drawer.command")), box];
 }
 
-/** Opens the receipt of the case *id*, if it is here; *from* gets the focus back. @param {string} id @param {any} from */
+/** Opens the receipt of the case *id*, if it is here; *from* gets the focus. @param {string} id @param {any} from */
 export function openReceipt(id, from) {
   const receipt = byId(id);
   if (!(id in cases) || receipt?.tagName !== "TBODY" || !drawer.showModal) return false;

@@ -122,21 +122,17 @@ def series_of(summaries: Sequence[Summary], metric: Metric, names: Mapping[str, 
     for key, members in groups.items():
         framework = members[0].case.framework
         variant = seen[framework] = seen.get(framework, -1) + 1
+        bases = [each.base.total_devices for each in members if each.base is not None]
         result.append(
             Line(
                 name=(names or {}).get(key) or (names or {}).get(framework, framework),
                 framework=framework,
                 points=tuple(_point(summary, metric) for summary in members),
-                base=_base_devices(members),
+                base=bases[0] if bases else min(each.case.total_devices for each in members),
                 variant=variant,
             )
         )
     return tuple(result)
-
-
-def _base_devices(summaries: Sequence[Summary]) -> int:
-    named = [s.base.total_devices for s in summaries if s.base is not None]
-    return named[0] if named else min(s.case.total_devices for s in summaries)
 
 
 def _point(summary: Summary, metric: Metric) -> Point:

@@ -165,10 +165,7 @@ def _tianshu(subject: Subject, lab: LabDocument, sections: Sequence[Section]) ->
 
 def _ordered(subject: Subject, lab: LabDocument, sections: Sequence[Section]) -> tuple[Section, ...]:
     order = [*lab.order, *(key for key in outline.ORDERED if key not in lab.order)]
-    return tuple(sorted(sections, key=lambda section: order.index(_key(subject, section))))
-
-
-def _key(subject: Subject, section: Section) -> str:
-    if section.id.startswith("own-"):
-        return outline.OWN
-    return outline.MODELS if section.id in {model.id for model in subject.models} else section.id
+    keys = {model.id: outline.MODELS for model in subject.models}
+    own = [section.id for section in sections if section.id.startswith("own-")]
+    keys |= dict.fromkeys(own, outline.OWN)
+    return tuple(sorted(sections, key=lambda section: order.index(keys.get(section.id, section.id))))

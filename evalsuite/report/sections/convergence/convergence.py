@@ -134,6 +134,9 @@ def _row(
     reached = room.target_of(summary.case, run, targets)
     solved = room.solution(run, reached[0]) if reached else None
     last = max(run.scores, key=lambda score: score.epoch)
+    solution = numbers.seconds(solved.seconds) if solved else None
+    if solution and solved and solved.scaled:
+        solution = replace(solution, text=f"{MARKS['simulated']}{solution.text}")
     return TrainedRow(
         column=column,
         summary=summary,
@@ -141,7 +144,7 @@ def _row(
         epochs=last.epoch,
         values=tuple(None if score is None else number(score) for score in finals),
         time=None if last.at_s is None else numbers.seconds(last.at_s),
-        solution=_solution(solved) if solved else None,
+        solution=solution,
         scaled=bool(solved and solved.scaled),
         missed=bool(solved and reached and reached[1].value < reached[0].value),
         judgement=_judgement(summary, reached, solved, runs, targets, words),
@@ -164,11 +167,6 @@ def _arrival_cells(summary: Row, target: Target, words: Words) -> Iterator[tuple
     if isinstance(summary, Summary) and seconds and (taken := energy(summary)):
         joules = taken.joules_per_item * summary.items_per_s.value * seconds.value
     yield "energy", numbers.quantity(joules / 1000, "kJ") if joules else words("convergence.energy_unknown")
-
-
-def _solution(solved: Solution) -> Number:
-    seconds = numbers.seconds(solved.seconds)
-    return replace(seconds, text=f"{MARKS['simulated']}{seconds.text}") if solved.scaled else seconds
 
 
 def number(score: Score) -> Number:
@@ -219,9 +217,9 @@ def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | N
     panels = []
     for split, metric in table.metrics:
         curves = tuple(
-            _curve(key, row, split, metric)
+            figures.Line(name=key, framework=key, points=points, signed=True)
             for key, row in zip(keys, ours, strict=True)
-            if len(_points(row, split, metric)) > 1
+            if len(points := _points(row, split, metric)) > 1
         )
         if curves:
             unit = "%" if metric in room.IN_PERCENT else ""
@@ -283,10 +281,6 @@ def _names(rows: Sequence[TrainedRow]) -> list[str]:
     return batches if len(set(batches)) == len(batches) else [names.scale(row.summary.case) for row in rows]
 
 
-def _points(row: TrainedRow, split: str, metric: str) -> tuple[tuple[float, float], ...]:
-    return tuple((float(score.epoch), score.value) for score in room.curve(row.run, split, metric))
-
-
-def _curve(name: str, row: TrainedRow, split: str, metric: str) -> figures.Line:
-    points = tuple(figures.Point(x=x, value=y, ref=row.ref) for x, y in _points(row, split, metric))
-    return figures.Line(name=name, framework=name, points=points, signed=True)
+def _points(row: TrainedRow, split: str, metric: str) -> tuple[figures.Point, ...]:
+    curve = room.curve(row.run, split, metric)
+    return tuple(figures.Point(x=float(score.epoch), value=score.value, ref=row.ref) for score in curve)

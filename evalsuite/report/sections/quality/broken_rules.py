@@ -69,13 +69,15 @@ class BrokenRule:
 def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
     breaches: dict[str, list[Breach]] = {}
     for finding in book.findings:
-        where = place(book, finding.where) if finding.where else None
-        breach = Breach(finding=finding, place=where, others=len(finding.also), size=_size(finding))
+        where, excess = place(book, finding.where) if finding.where else None, severity.size(finding)
+        size = Size(printed=told.FORMS[excess.kind](excess.value), beyond=excess.beyond) if excess else None
+        breach = Breach(finding=finding, place=where, others=len(finding.also), size=size)
         breaches.setdefault(finding.name, []).append(breach)
     for same in breaches.values():
         same.sort(key=lambda breach: (-breach.size.beyond if breach.size else 0.0, breach.finding.where))
-    rules = (BrokenRule(breaches=tuple(same)) for same in breaches.values())
-    return tuple(sorted(rules, key=_rule_order))
+    rules = [BrokenRule(breaches=tuple(same)) for same in breaches.values()]
+    rules.sort(key=lambda rule: (-len(rule.breaches), rule.worst.finding.name))
+    return tuple(sorted(rules, key=lambda rule: SEVERITIES.index(rule.worst.finding.severity)))
 
 
 def place(book: Book, where: str) -> Place:
@@ -85,13 +87,3 @@ def place(book: Book, where: str) -> Place:
         return Place(text=names.visible(where), ref=None)
     run = where.removeprefix(case.id).removeprefix("/")
     return Place(text=names.visible(where), ref=names.case_anchor(case), case=case, run=names.visible(run))
-
-
-def _rule_order(rule: BrokenRule) -> tuple[int, int, str]:
-    first = rule.worst.finding
-    return (SEVERITIES.index(first.severity), -len(rule.breaches), first.name)
-
-
-def _size(finding: Finding) -> Size | None:
-    excess = severity.size(finding)
-    return Size(printed=told.FORMS[excess.kind](excess.value), beyond=excess.beyond) if excess else None

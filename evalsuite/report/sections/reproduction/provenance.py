@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.documents import RunCommand, UsedRecipe
-from evalsuite.core.model import RATES, Case, LogLine, Measurement, Summary, Throughput, by_key
+from evalsuite.core.model import RATES, Case, LogLine, Measurement, Summary, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
@@ -118,6 +118,7 @@ def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> Run
     figure = command.figure if command else None
     speed = run.throughput
     window = speed.window if speed else None
+    ends = dict.fromkeys(line for line in (speed.line_first, speed.line_last) if line) if speed else {}
     return RunProvenance(
         run=run,
         state=states.run_state(run),
@@ -125,18 +126,13 @@ def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> Run
         clock=numbers.throughput(speed.clock_items_per_s) if speed and speed.clock_items_per_s else None,
         same_source=speed is not None and speed.is_clock,
         total=total(run) if run.counts else None,
-        lines=_lines(speed) if speed else None,
+        lines="–".join(map(str, ends)) or None,
         steps=f"{window.first_step}–{window.last_step}" if window else None,
         citations=tuple(
             names.visible(" · ".join(filter(None, (each.row, each.source))))
             for each in (figure.citations if figure else ())
         ),
     )
-
-
-def _lines(speed: Throughput) -> str | None:
-    ends = dict.fromkeys(line for line in (speed.line_first, speed.line_last) if line)
-    return "–".join(map(str, ends)) or None
 
 
 def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:

@@ -3,17 +3,21 @@
 from collections.abc import Iterable, Mapping
 
 from evalsuite.core import paths
+from evalsuite.core.messages import dotted
+from evalsuite.core.model import Case, ReferenceComparison, by_key
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.reproduction import against, provenance
-from evalsuite.report.text import numbers
+from evalsuite.report.sections.reproduction import provenance
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Listed, Text, Words
 
 OFFICIAL = "official-cpu"  # the profile that needs checkouts and data sets, which `make official` gets
 MOST_RUNS = 1_500
+SHOWN = {"framework": names.framework, "precision": names.precision}
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    words, texts = subject.words, against.sentences(subject.book, subject.words)
+    words, texts = subject.words, sentences_against(subject.book, subject.words)
     yield Section(
         id="reproduction",
         title=words("reproduction.title"),
@@ -40,3 +44,40 @@ def _again(profile: str) -> str | None:
         return "make official"
     ours = {file.stem for file in (paths.DATA / "specs").glob("*.toml")}
     return f"make report PROFILE={profile}" if profile in ours else None
+
+
+def sentences_against(book: Book, words: Words) -> list[Text]:
+    title = titles(book)
+    return [
+        words(
+            "against.differing" if comparison.differs else "against.alike",
+            case=title[comparison.case],
+            value=numbers.rounded(comparison.items_per_s).to(names.case_anchor(comparison.case)),
+            unit=names.visible(comparison.unit),
+            share=numbers.percent(comparison.share).to(names.case_anchor(comparison.case)),
+            reference=numbers.rounded(comparison.reference).about("reproduction"),
+            n=numbers.count(comparison.figures).about("reproduction"),
+            source=names.visible(comparison.source),
+            **_differing(comparison, words),
+        )
+        for comparison in book.evaluation.against
+    ]
+
+
+def _differing(pair: ReferenceComparison, words: Words) -> dict[str, Listed]:
+    named: list[Text | str] = []
+    for name, value in pair.differs:
+        shown = SHOWN.get(name, names.visible)(value)
+        named.append(words(f"against.{name}", value=shown) if f"against.{name}" in words else shown)
+    return {"differs": words.listed(named)} if named else {}
+
+
+def titles(book: Book) -> Mapping[Case, str]:
+    recipes = by_key(((case.framework, case.model), case.recipe) for case in book.planned)
+
+    def title(case: Case) -> str:
+        recipe = f" ({names.visible(case.recipe)})" * (len({*recipes[case.framework, case.model]}) > 1)
+        parts = (names.framework(case.framework) + recipe, names.model(case.model), names.precision(case.precision))
+        return dotted(*parts, names.bsz(case.series_batch, strong=case.strong_batch is not None), names.scale(case))
+
+    return {case: title(case) for case in book.planned}

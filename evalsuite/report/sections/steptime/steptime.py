@@ -92,6 +92,8 @@ def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
 
 def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
     timed = [(summary, summary.breakdown) for summary in block.valid if summary.breakdown]
+    speak = {summary.case.framework for summary, _ in timed}
+    silent = dict.fromkeys(summary.case.framework for summary in block.valid if summary.case.framework not in speak)
     for of in ("step", "task"):
         ours = [(summary, breakdown) for summary, breakdown in timed if breakdown.of == of]
         if ours:
@@ -104,14 +106,8 @@ def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
                 phases=phases,
                 rows=rows,
                 of_all=shared,
-                untimed=_untimed(block, [summary for summary, _ in timed]),
+                untimed=tuple(map(names.framework, silent)),
             )
-
-
-def _untimed(block: Block, timed: Sequence[Summary]) -> tuple[str, ...]:
-    speak = {summary.case.framework for summary in timed}
-    silent = (summary.case.framework for summary in block.valid if summary.case.framework not in speak)
-    return tuple(dict.fromkeys(names.framework(name) for name in silent))
 
 
 def _phases(breakdowns: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:
