@@ -203,13 +203,10 @@ def write_samples(file: Path, seconds: float, chance: random.Random) -> None:
 def _header(chance: random.Random) -> Header:
     return Header(
         hz=HZ,
-        jitter=0.25,
         started_at_unix_s=1767225600.0 + chance.uniform(0, 0.05),
         cpu_count=float(CORES),
-        cpu_scope="machine",
         cores=tuple(range(CORES)),
         memory_total_bytes=MEMORY_BYTES,
-        memory_scope="machine",
         disks=("nvme0n1",),
         interfaces={"eth0": Interface(speed_mbit_s=100_000), "lo": Interface(), "mlx5_0/1": Interface()},
         gpus=tuple(

@@ -120,7 +120,6 @@ def measured(of: Case, repeat: int, items_per_s: float, *, environment=CPU, reso
             window=window,
             printed_items_per_s=items_per_s * 1.001,
             clock_items_per_s=items_per_s * 0.998,
-            arithmetic_items_per_s=items_per_s * 1.002,
             step_time_s=tuple(
                 step_s * (1 + 0.02 * ((k * 7) % 5 - 2)) for k in range(min(protocol.measured_steps, 100))
             ),

@@ -108,12 +108,9 @@ class NodeSensors:
     def header(self) -> Header:
         return Header(
             hz=self._hz,
-            jitter=JITTER,
             cpu_count=self._cpu.capacity,
-            cpu_scope=self._cpu.scope,
             cores=tuple(self._cpu.cores),
             memory_total_bytes=self._memory.total_bytes,
-            memory_scope=self._memory.scope,
             disks=tuple(self._disks.names),
             interfaces=self._network.facts,
             filesystems=self._filesystems.kinds or None,

@@ -104,7 +104,6 @@ class Citation:
     source: str | None = None
     speedup: str | None = None  # as printed
     base: str | None = None  # the figure that the speed-up counts from, as printed
-    base_row: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,12 +223,9 @@ class HostEnvironment(Document):
     node_rank: Annotated[int, at_least(0)] | None = None
     os: str | None = None
     kernel: str | None = None
-    architecture: str | None = None
     cpu_model: str | None = None
     cpu_count: Annotated[int, at_least(1)] | None = None
     cpu_count_usable: Annotated[float, at_least(0)] | None = None  # less where affinity or a container limits it
-    cpu_governor: str | None = None
-    numa_nodes: int | None = None
     memory_total_bytes: Annotated[int, at_least(0)] | None = None
     container: ContainerLimits | None = None
     disks: tuple[str, ...] | None = None

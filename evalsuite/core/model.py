@@ -272,7 +272,6 @@ class Throughput:
     clock_items_per_s: float | None = None
     stamps_within: float | None = None  # share of the window to which the log's stamps confirm it
     implied_batch: float | None = None  # items of a step, by the printed rates and the log's stamps; no line tells it
-    arithmetic_items_per_s: float | None = None  # mean of the printed rates, for comparison only
     step_time_s: tuple[float, ...] = ()  # one per report in the window
     line_first: int | None = None  # from 1, as is the next
     line_last: int | None = None

@@ -63,7 +63,7 @@ class _Figure:
 
     def citation(self, base: "_Figure | None" = None) -> Citation:
         citation = Citation(row=self.where, source=self.source, speedup=self.row.cells.get("speedup"))
-        return replace(citation, base=base.printed, base_row=base.where) if base else citation
+        return replace(citation, base=base.printed) if base else citation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,14 +21,11 @@ class Header(Document):
     """The first line: what the readings are measured against."""
 
     hz: Annotated[float, above(0)]  # readings per second, on the mean
-    jitter: float | None = None  # share by which each interval was varied; None: none
     started_at_unix_s: float | None = None  # beginning of the run's clock
     clock_ahead_s: float | None = None  # of this host against the evaluator's; earlier versions asked
     cpu_count: float | None = None  # cores that are 100 %
-    cpu_scope: str | None = None
     cores: tuple[int, ...] | None = None
     memory_total_bytes: int | None = None
-    memory_scope: str | None = None
     disks: tuple[str, ...] | None = None
     interfaces: Mapping[str, Interface] | None = None
     filesystems: Mapping[str, str] | None = None  # name → type: "lustre", "nfs"

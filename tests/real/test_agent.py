@@ -297,7 +297,7 @@ def test_samples_come_as_often_as_asked_for_at_intervals_that_vary(tmp_path):
 
     header, *samples = sampled(tmp_path / "run")
     between_s = [after.at_s - before.at_s for before, after in pairwise(samples[:-1])]
-    assert (header.hz, header.jitter) == (20, 0.25)
+    assert header.hz == 20
     assert 37 <= len(samples) + ending(tmp_path / "run").samples_missed <= 50
     assert max(between_s) - min(between_s) > 0.2 * 0.05
 

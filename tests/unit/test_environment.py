@@ -41,7 +41,6 @@ def test_the_facts_say_what_cannot_be_known_as_absent(tmp_path):
     found = environment.read_environment("n", node_rank=3, root=tmp_path)
 
     assert (found.host, found.node_rank) == ("n", 3)
-    assert found.cpu_governor is None
     assert found.container is None
 
 

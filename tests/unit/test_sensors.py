@@ -91,9 +91,9 @@ def test_a_quota_is_the_capacity_and_the_containers_own_time_is_what_is_used_unl
     cpu, wide = processor.Cpu(limits, tmp_path), processor.Cpu(cgroups.Limits(cpus=8.0), tmp_path)
     before, now = (processor.CpuTimes(cores=None, group_s=s, at_s=at) for s, at in ((1.0, 10.0), (1.25, 11.0)))
 
-    assert (cpu.capacity, cpu.scope) == (0.5, "container")
+    assert cpu.capacity == 0.5
     assert cpu._group_percent(before, now) == 50.0
-    assert (wide.capacity, wide.scope) == (2.0, "machine")
+    assert wide.capacity == 2.0
 
 
 def test_what_psutil_cannot_say_is_absent_and_memory_in_use_is_what_is_not_available(psutil_says, cores, tmp_path):
@@ -109,8 +109,8 @@ def test_what_psutil_cannot_say_is_absent_and_memory_in_use_is_what_is_not_avail
     group = cgroups.Group(folder=tmp_path, version=2)
     machine, container = Memory(cgroups.Limits()), Memory(cgroups.Limits(memory_bytes=40, memory_group=group))
 
-    assert (machine.total_bytes, machine.used_bytes(), machine.scope) == (100, 70, "machine")
-    assert (container.total_bytes, container.used_bytes(), container.scope) == (40, 20, "container")
+    assert (machine.total_bytes, machine.used_bytes()) == (100, 70)
+    assert (container.total_bytes, container.used_bytes()) == (40, 20)
 
 
 def test_only_real_interfaces_and_the_loopback_are_read_or_what_is_up_in_a_container(psutil_says, tmp_path):

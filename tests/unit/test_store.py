@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import pytest
 
-from evalsuite.agent.sampling import JITTER, interval_s
+from evalsuite.agent.sampling import interval_s
 from evalsuite.cli import main
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
@@ -18,7 +18,7 @@ from evalsuite.results.samples import utilisation
 from evalsuite.runs import archive
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
-from evalsuite.runs.samples import GpuReading, Header, Sample, Samples, read
+from evalsuite.runs.samples import GpuReading, Header, Sample, Samples
 from evalsuite.runs.store import RunFolder, Store
 from tests import runfolders
 from tests.toys import CASE
@@ -177,7 +177,7 @@ def busy_share(intervals, period_s, phase):
     """What is read of a device that works half of each *period_s*, at times apart by *intervals*."""
     times = [at_s for at_s in accumulate(intervals, initial=0.0) if at_s <= SECONDS]
     gpu = [GpuReading(index=0, utilisation_percent=100.0 * ((at_s / period_s + phase) % 1 < 0.5)) for at_s in times]
-    header = Header.from_json({"header": True, "hz": HZ, "jitter": JITTER, "gpus": [{"index": 0}]}, "file")
+    header = Header.from_json({"header": True, "hz": HZ, "gpus": [{"index": 0}]}, "file")
     samples = runfolders.sampled(header, (Sample(at_s=at, gpus=(of,)) for at, of in zip(times, gpu, strict=True)))
     window = Window(first_step=1, last_step=2, steps=2, begin_s=1.0, end_s=SECONDS - 1.0)
     (figure,), findings = utilisation.of_job({"a": samples}, window)
@@ -205,12 +205,9 @@ def test_over_many_runs_the_mean_is_right_whatever_the_period(period_s):
     assert sum(means) / len(means) == pytest.approx(50, abs=4)
 
 
-def test_an_interval_is_the_period_on_the_mean_and_a_file_without_it_was_read_on_a_strict_grid(tmp_path):
+def test_an_interval_is_the_period_on_the_mean():
     assert interval_s(0.5, 0) == 0.5
     assert 0.5 * 0.5 < interval_s(0.5, -1) < interval_s(0.5, 1) < 0.5 * 1.5
-
-    (file := tmp_path / "samples.jsonl").write_text('{"header": true, "hz": 2.0}\n')
-    assert read(file).header.jitter is None
 
 
 def test_an_imported_log_is_for_its_owner_alone(tmp_path):

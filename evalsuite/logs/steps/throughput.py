@@ -341,7 +341,6 @@ def _throughput(
     begin_s = before.arrival_s if before else None
     if before is None and reports[0].arrival_s is not None and reports[0].seconds is not None:
         begin_s = reports[0].arrival_s - reports[0].seconds
-    rates = [step.items_per_s for step in reports if step.items_per_s is not None]
     timed = any(step.items is not None or step.seconds is not None for step in reports)
     within = None
     if stamped and stamped.value is not None:
@@ -366,7 +365,6 @@ def _throughput(
             end_s=timing.span.reports[-1].arrival_s,
         ),
         stamps_within=within,
-        arithmetic_items_per_s=statistics.fmean(rates) if rates else None,
         step_time_s=tuple(seconds for seconds in timing.step_s if seconds is not None) if timed else (),
         line_first=reports[0].line,
         line_last=reports[-1].line,

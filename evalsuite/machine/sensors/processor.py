@@ -24,10 +24,6 @@ class Cpu:
         self._group = None if quota is None else limits.cpu_group
         self._before = self._now()
 
-    @property
-    def scope(self) -> str:
-        return "machine" if self._group is None else "container"
-
     def percent(self) -> float | None:
         """Of the capacity, since the call before."""
         before, now = self._before, self._now()

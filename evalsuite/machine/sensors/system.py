@@ -26,10 +26,6 @@ class Memory:
         self._group = limits.memory_group if limited else None
         self.total_bytes = limits.memory_bytes if limited else whole
 
-    @property
-    def scope(self) -> str:
-        return "machine" if self._group is None else "container"
-
     def used_bytes(self) -> int | None:
         if self._group is not None:
             return self._group.memory_used_bytes()

@@ -10,7 +10,7 @@ from evalsuite.results.measure import facts
 
 SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
 TOKENS = "tokens/s"
-RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "arithmetic_items_per_s", "implied_batch")
+RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "implied_batch")
 
 
 def in_one_unit(measured: Iterable[Measurement]) -> list[Measurement]:
