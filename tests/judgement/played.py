@@ -96,7 +96,7 @@ class PlayedMachine:
                 before, after = after, next(marks)
             share = (at * SAMPLES_S - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 1.0
             cpu_s, sent = (begin + share * (end - begin) for begin, end in zip(before[1:], after[1:], strict=True))
-            tree = {"cpu_s": cpu_s, "memory_bytes": 1, "processes": self.world}
+            tree = {"cpu_s": cpu_s, "memory_bytes": 1}
             moved = {"lo": {"received_bytes": sent, "sent_bytes": sent}, "eth0": {"received_bytes": 0, "sent_bytes": 0}}
             percent = 100.0 if self.others else min(100.0, 100 * (cpu_s - used_s) / SAMPLES_S / self.world)
             lines.append({"at_s": at * SAMPLES_S, "cpu_percent": percent, "tree": tree, "interfaces": moved})
