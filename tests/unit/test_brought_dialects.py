@@ -7,7 +7,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.cli import main
 from evalsuite.contracts import registry
-from evalsuite.core.documents import DialectSource, RunCommand, UsedRecipe
+from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Run
 from evalsuite.logs import catalogue
@@ -132,12 +132,6 @@ def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp
     assert measured.status == "partial"  # the timer of each step, whose arrival nobody noted
 
 
-def test_the_source_of_one_of_ours_is_the_house():
-    source = catalogue.source(catalogue.known()["pytorch_examples"])
-
-    assert source == DialectSource(by="house")
-
-
 # `evalsuite adapters dialects`: the table, and how a log is read line by line
 
 
@@ -162,15 +156,6 @@ def test_each_line_is_explained(log):
     assert "step=7" in explanation.lines[1].why
 
 
-def test_a_log_that_nobody_understands_has_no_candidate(tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("nothing to train\n")
-
-    explanation = explained(path, DIALECTS)
-
-    assert (explanation.dialect, explanation.candidates) == (None, ())
-
-
 def test_the_command_lists_every_dialect(capsys):
     assert main(["adapters", "dialects", "--json"]) == Exit.DONE
     assert {row["name"] for row in json.loads(capsys.readouterr().out)} == DIALECTS.keys()
@@ -179,8 +164,3 @@ def test_the_command_lists_every_dialect(capsys):
 def test_the_command_explains_a_log(log, capsys):
     assert main(["parse", "--explain", str(log)]) == Exit.DONE
     assert "in all: 1 evaluation, 2 skipped, 2 step" in capsys.readouterr().out
-
-
-def test_a_log_that_is_not_there_is_wrong_usage(tmp_path, capsys):
-    assert main(["parse", "--explain", str(tmp_path / "absent")]) == Exit.USAGE
-    assert "No such file" in capsys.readouterr().err

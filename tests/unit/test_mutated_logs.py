@@ -182,41 +182,6 @@ def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, name):
     assert value(tokens) == pytest.approx(RUN.items_per_s("tokens/s"), rel=NEAR)
 
 
-def test_the_scripts_own_total_is_no_window_and_its_status_says_so(tmp_path):
-    told = composed.log("complete/hf_without_head").replace("train_steps_per_second", "steps_of_a_second")
-    reading = read(tmp_path, told)
-
-    assert (reading.status, reading.throughput.method) == ("partial", "final figure")
-    assert "start-up included; " in reading.reason
-    assert "say --batch-per-device" in reading.reason
-
-
-@pytest.mark.parametrize("size", [33, 64])
-def test_stamps_of_blocks_are_no_clock_where_the_script_prints_a_rate(tmp_path, size):
-    """A collector stamps *size* lines when the last of them was printed, in a form that no relay is known by."""
-    said = composed.log("complete/composer").splitlines(keepends=True)
-    shares = [min(len(said), (number // size + 1) * size) / len(said) for number in range(len(said))]
-    stamps = [RUN.at(max(1, round(share * RUN.steps))) for share in shares]
-    stamped = (
-        f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03d}\tINFO\t{line}"
-        for at, line in zip(stamps, said, strict=True)
-    )
-
-    reading = read(tmp_path, "".join(stamped), **GIVEN)
-
-    assert (value(reading), reading.certainty) == (truth(reading), "printed only")
-
-
-@pytest.mark.parametrize("name", ["ultralytics", "mmengine", "megatron", "hf"])
-def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_two(tmp_path, name):
-    slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(hours=5))
-    reading = read(tmp_path, "".join(composed.log(f"complete/{name}", run) for run in (RUN, slower)))
-
-    speeds = [run.items_per_s(reading.unit) for run in (RUN, slower)]
-    assert any(value(reading) == pytest.approx(speed, rel=0.04) for speed in speeds)
-    assert {"Restarted", "SeveralRuns", "BeginsAgain"} & {type(finding).__name__ for finding in reading.findings}
-
-
 @pytest.mark.parametrize("name", COMPLETE)
 def test_of_two_jobs_that_print_at_once_one_is_read_or_none(tmp_path, name):
     slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(seconds=3))

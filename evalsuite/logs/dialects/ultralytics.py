@@ -14,7 +14,6 @@ _OWN_CLOCK = re.compile(rb"(?:it/s|s/it) ([\d.]+s|\d+:[\d:]+)(?:<|[ )]*$)")
 _PER_SECOND = re.compile(rb"([\d.]+)it/s")
 _PER_BATCH = re.compile(rb"([\d.]+)s/it")
 _OF_BAR = re.compile(rb" (\d+)/\1(?!\d)")
-_CSV_ROW = re.compile(rb"^ *(\d+), *([\d.]+),", re.MULTILINE)
 
 
 def _epoch(match: "re.Match[bytes]") -> Fields | None:
@@ -48,15 +47,6 @@ def _shown_s(timing: bytes) -> tuple[float, float] | None:
         seconds, off = (float(text[:-1]), 0.05) if text.endswith(b"s") else (clock_s(text), 0.5)
         return seconds - off, seconds + off
     return None
-
-
-def _epochs_of_csv(match: "re.Match[bytes]") -> Fields:
-    """The mean time of an epoch, by the seconds since the start that newer versions write."""
-    rows = _CSV_ROW.findall(match.string, match.end()) if match[1] else []
-    if len(rows) < 2:
-        return {"epoch": b"1"}
-    (first, began), (last, ended) = rows[0], rows[-1]
-    return {"epoch": last, "report_s": (float(ended) - float(began)) / max(1, int(last) - int(first))}
 
 
 def _scanned(match: "re.Match[bytes]") -> Fields:
@@ -131,23 +121,5 @@ DIALECTS = (
         named_facts={"all": "global_batch"},
         notes="Time of an epoch's batches, without its validation. Where the log does not say "
         "how many images the data set has, a smaller last batch counts as a whole one.",
-    ),
-    Dialect(
-        name="ultralytics_csv",
-        title="Ultralytics results.csv",
-        framework="pytorch",
-        unit="images/s",
-        scope="global",
-        averaging="interval",
-        per_epoch=True,
-        epochs_are_steps=True,
-        step=line(
-            rb"epoch,\s*(time,)?\s*train/[^\r\n]*",
-            b"epoch,time,train/box_loss,train/cls_loss,train/dfl_loss,metrics/precision(B),",
-            f"{_TRAINER}, save_metrics(): seconds since training began",
-            fields=_epochs_of_csv,
-        ),
-        notes="One row an epoch, with the seconds since the start (from 8.2 on) and neither batch nor images: it "
-        "tells no throughput. The console's log does.",
     ),
 )
