@@ -72,10 +72,8 @@ def facts(before: Finished, after: Finished, moved: Changes) -> dict[str, object
             {"case": lone.case.id, "only_in": lone.only_in, "reason": _sentence(lone.why, "en")}
             for lone in moved.unpaired
         ],
-        "together": asdict(moved.together) if moved.together else None,
         "disturbed_runs": {"before": before.disturbed, "after": after.disturbed},
         "tested": moved.tested,
-        "expected_by_chance": moved.expected_by_chance,
         "slower": len(moved.those("slower")),
         "faster": len(moved.those("faster")),
     }
@@ -122,7 +120,7 @@ def _print(before: Finished, after: Finished, moved: Changes) -> None:
     heads = [(_say(f"compare.{name}"), "left") for name in ("outcome", "case")]
     heads += [(_say(f"compare.{name}"), "right") for name in ("before", "after", "ratio", "n")]
     if moved.changes:
-        table("", heads, [_row(each, moved) for name in moved.outcomes for each in moved.those(name)])
+        table("", heads, [_row(each) for name in moved.outcomes for each in moved.those(name)])
     if moved.unpaired:
         heads = [(_say(f"compare.{name}"), "left") for name in ("not_compared", "why")]
         table("", heads, [(lone.case.id, _sentence(lone.why)) for lone in moved.unpaired])
@@ -133,17 +131,9 @@ def _lead(before: Finished, after: Finished, moved: Changes) -> Iterable[str]:
     if before.disturbed or after.disturbed:
         runs = {"before": numbers.count(before.disturbed), "after": numbers.count(after.disturbed)}
         yield spoken("compare.disturbed", **runs).plain(i18n.language())
-    if all_moved := moved.together:
-        ends = dict.fromkeys(f"{100 * share:.0f}" for share in (all_moved.least, all_moved.most))  # "42–67%"
-        values = {"cases": numbers.count(all_moved.cases), "change": "–".join(ends) + "%"}
-        yield spoken(f"compare.together_{all_moved.outcome}", **values).plain(i18n.language())
     if moved.changes or not moved.unpaired:
         counts = {name: str(len(moved.those(name))) for name in changes.BY_ATTENTION}
-        total = "compare.total_alone" if moved.together else "compare.total"
-        yield _say(total, **counts, not_compared=str(len(moved.unpaired)))
-        if moved.tested:
-            expected = f"{moved.expected_by_chance:.2g}"
-            yield _say("compare.chance", tested=str(moved.tested), expected=expected)
+        yield _say("compare.total", **counts, not_compared=str(len(moved.unpaired)))
         return
     sides = Counter(lone.only_in for lone in moved.unpaired)
     if {lone.why.key for lone in moved.unpaired} == {"same_runs"}:
@@ -154,9 +144,8 @@ def _lead(before: Finished, after: Finished, moved: Changes) -> Iterable[str]:
         yield _say("compare.none_shared", before=str(sides["before"]), after=str(sides["after"]))
 
 
-def _row(change: Change, moved: Changes) -> tuple[str, ...]:
-    """Where all cases moved together, the reason of each is not said again."""
-    reason = "" if moved.together else _sentence(change.why)
+def _row(change: Change) -> tuple[str, ...]:
+    reason = _sentence(change.why)
     outcome = SIGNS[change.outcome] + _say(f"outcome.{change.outcome}")
     values = [
         f"{numbers.throughput(side.items_per_s.value).text} {side.unit}\n"

@@ -628,7 +628,6 @@ class Evaluation:
 class Since:
     at: str | None  # start of its last run, ISO 8601
     outcomes: tuple[tuple[str, int], ...]  # "slower", "faster", …: in how many cases
-    together: tuple[str, float, float] | None  # where all cases moved one way: which, the least, the most
     disturbed: tuple[int, int]  # runs beside other programs, then and now
     ordered: tuple[str, ...]  # models whose headline has the same order
     reordered: tuple[str, ...]

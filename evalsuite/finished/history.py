@@ -19,7 +19,6 @@ from evalsuite.finished.finished import Finished, instant, moment
 from evalsuite.results.compare import changes, fairness
 from evalsuite.results.compare.changes import Change
 from evalsuite.results.measure import machines
-from evalsuite.results.measure.statistics import SIGNIFICANCE
 from evalsuite.results.measure.summary import valid
 
 REPORTS = "reports"
@@ -80,10 +79,6 @@ class History:
     @property
     def tested(self) -> int:
         return sum(point.change.tested for line in self.lines for point in line.points if point.change)
-
-    @property
-    def expected_by_chance(self) -> float:
-        return self.tested * SIGNIFICANCE
 
 
 def history(reports: Iterable[tuple[str, Finished]]) -> History:

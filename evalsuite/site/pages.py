@@ -79,7 +79,6 @@ class Site:
             "reports": [self._report_facts(entry) for entry in self.stored],
             "regressions": [_regression_facts(line) for line in self.history.regressions],
             "tested": self.history.tested,
-            "expected_by_chance": self.history.expected_by_chance,
         }
 
     def _report_facts(self, entry: StoredReport) -> Mapping[str, Any]:

@@ -136,7 +136,6 @@ def test_json_has_each_change_with_its_reason(say, tmp_path):
     assert document["slower"] == 1
     assert document["changes"][0]["outcome"] == "slower"
     assert document["changes"][0]["after"]["framework_versions"] == ["2.1"]
-    assert document["expected_by_chance"] == pytest.approx(0.05)
 
     few, more = reports.summary(reports.STEADY[:2]), reports.summary(reports.SLOWER, day=2)
     folders = [reports.written(tmp_path / f"r{n}", reports.evaluation(of)) for n, of in enumerate((few, more))]
@@ -201,21 +200,6 @@ def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, 
 
     first, *_ = notices.notices(Book(evaluation=replace(evaluation, since=found)), words.read())
     assert first.line.plain("en") == f"Since 2026-11-01 12:00: {said}."
-
-
-def test_diff_leads_with_disturbances_and_the_pooled_verdict_and_says_once_what_all_share(moved, say, monkeypatch):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "300")
-    lines = say(of=moved).splitlines()
-    monkeypatch.setenv("COLUMNS", "100")
-    narrow = say(of=moved)
-
-    assert lines[0].startswith("Recorded: other programs used the machine during 0 runs of the earlier report and 1")
-    assert lines[1].startswith("The campaigns differ (3 of 3 cases slower, 42–67%)")
-    alone = "0 slower, 0 faster, 0 without a significant difference, 3 undecided, 0 not compared."
-    assert lines[2] == f"By the runs of each case alone: {alone}"
-    assert "tested" not in narrow
-    assert all(name in narrow for name in ("pytorch", "mxnet", "tensorflow"))
 
 
 def test_a_report_against_itself_is_one_sentence_and_proves_no_speed(two, capsys):

@@ -17,7 +17,6 @@ def since(before: Finished, evaluation: Evaluation) -> Since:
     return Since(
         at=before.period[1] if before.period else None,
         outcomes=tuple((outcome, len(moved.those(outcome))) for outcome in moved.outcomes),
-        together=(pooled.outcome, pooled.least, pooled.most) if (pooled := moved.together) else None,
         disturbed=(before.disturbed, len(busy)),
         ordered=tuple(answer.setting.model for answer in now if old.get(_question(answer)) == _order(answer)),
         reordered=tuple(

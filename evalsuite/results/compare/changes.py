@@ -14,7 +14,7 @@ from typing import Literal
 from evalsuite.core.model import Case, Interval, Row, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.measure.statistics import SIGNIFICANCE, differ, ratio_of_medians
+from evalsuite.results.measure.statistics import differ, ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, values
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
@@ -23,7 +23,6 @@ BY_ATTENTION: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_diff
 TOLD_FIRST = ("unit", "origin", fairness.CLOCKS, fairness.GROUNDS, fairness.RUNS, "environment")
 LEAST_EFFECT = 0.05
 CAMPAIGNS = 4
-FEWEST_TOGETHER = 3  # cases of which one may say that they move together
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
 
 
@@ -71,14 +70,6 @@ class Unpaired:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Together:
-    outcome: Outcome  # "slower" or "faster"
-    cases: int
-    least: float
-    most: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Changes:
     changes: tuple[Change, ...]
     unpaired: tuple[Unpaired, ...]
@@ -99,23 +90,8 @@ class Changes:
         return sum(change.tested for change in self.changes)
 
     @property
-    def together(self) -> Together | None:
-        moved = [change.ratio.value - 1 for change in self.changes]
-        if len(moved) < FEWEST_TOGETHER or not (max(moved) < 0 or min(moved) > 0):
-            return None
-        sizes = [abs(share) for share in moved]
-        if statistics.median(sizes) < LEAST_EFFECT:
-            return None
-        outcome: Outcome = "slower" if moved[0] < 0 else "faster"
-        return Together(outcome=outcome, cases=len(moved), least=min(sizes), most=max(sizes))
-
-    @property
     def outcomes(self) -> tuple[Outcome, ...]:
         return tuple(outcome for outcome in BY_ATTENTION if self.those(outcome))
-
-    @property
-    def expected_by_chance(self) -> float:
-        return self.tested * SIGNIFICANCE
 
 
 def between(

@@ -9,7 +9,6 @@ import reports
 import synthetic
 
 from evalsuite import cli
-from evalsuite.core.findings import BusyMachine
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare import changes
@@ -39,28 +38,6 @@ def test_a_ratio_never_prints_as_the_least_effect_that_it_is_below(share, printe
     assert f"{found.shown:.3f}" == printed
 
 
-def every_case(folder, share, repeats, findings=()):
-    found = [
-        reports.summary(shifted(share - k / 100)[:repeats], day=1 + (share != 0), of=synthetic.case(name, scale))
-        for k, name in enumerate(FRAMEWORKS)
-        for scale in ((1, 1), (1, 2))
-    ]
-    return str(reports.written(folder, reports.evaluation(*found, findings=findings)))
-
-
-@pytest.mark.parametrize("repeats", [3, 5])
-def test_eight_of_eight_slower_is_said_once_with_the_disturbances_first(repeats, tmp_path, capsys):
-    busy = tuple(BusyMachine(others=0.5, where=f"case/r{k}") for k in range(7))
-    before, after = every_case(tmp_path / "a", 0, repeats), every_case(tmp_path / "b", -0.5, repeats, busy)
-
-    cli.main(["diff", before, after])
-
-    said = " ".join(capsys.readouterr().out.split())
-    sentence = said.index("The campaigns differ (8 of 8 cases slower, 50–52%); the cause is not separable")
-    assert said.index("during 0 runs of the earlier report and 7 of the later one") < sentence
-    assert "are needed to call" not in said
-
-
 def test_cases_that_move_apart_are_told_one_by_one():
     cases = [synthetic.case(name, protocol=synthetic.FULL) for name in FRAMEWORKS]
     moved = zip(cases, (-0.5, -0.4, -0.3, 0.1), strict=True)
@@ -68,7 +45,6 @@ def test_cases_that_move_apart_are_told_one_by_one():
 
     found = changes.between([reports.summary(of=case) for case in cases], after)
 
-    assert found.together is None
     assert [change.outcome for change in found.changes] == ["slower", "slower", "slower", "faster"]
 
 
@@ -94,7 +70,6 @@ def test_four_campaigns_a_side_tell_a_change_that_three_and_unknown_ones_cannot(
     change = changes.pair(before, after)
     assert (change.outcome, change.by_campaigns) == ("slower", True)
     assert change.ratio.value == pytest.approx(0.97, abs=0.002)
-    assert change.ratio.is_range
     for other in (three, unknown):
         change = changes.pair(before, other)
         assert (change.outcome, change.why.key, change.by_campaigns) == ("cannot_tell", "one_campaign", False)

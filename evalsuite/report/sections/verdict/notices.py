@@ -51,12 +51,8 @@ def _since(book: Book, words: Words) -> Text | None:
     parts = [words("notices.since_order")] if change.ordered and not change.reordered else []
     if change.reordered:
         parts = [words("notices.since_reordered", models=words.listed(map(names.model, change.reordered)))]
-    for outcome, n in change.outcomes if not change.together else ():
+    for outcome, n in change.outcomes:
         parts.append(words(f"notices.since_{outcome}", n=numbers.count(n).about(COUNTS), **counts))
-    if change.together:
-        way, *shares = change.together
-        ends = "–".join(dict.fromkeys(f"{100 * share:.0f}" for share in shares)) + "%"
-        parts.append(words(f"notices.since_together_{way}", change=ends, **counts))
     if not of_all:
         parts.append(words("notices.since_none"))
     if any(change.disturbed):
