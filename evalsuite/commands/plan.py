@@ -117,9 +117,6 @@ def _print_commands(request: Request) -> None:
         print(f"# {case.id} ({case.nodes} node{'s' if case.nodes > 1 else ''})")
         whole = _command_line(request, case)
         print(shlex.join(redaction.redact_words(whole.engine)))
-        for node, line in enumerate(whole.on_nodes(case, plan.recipe(case))):
-            words = shlex.join(redaction.redact_words(line)) if line else "(samples only: the first node reaches it)"
-            print(f"#   on node {node}: {words}")
         if NOT_MADE_YET in whole.training:
             of_recipe = Message("commands.python_of_recipe", recipe=case.recipe)
             why = Message("commands.python_made") if plan.recipe(case).pins(case.device) else of_recipe

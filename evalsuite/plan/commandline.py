@@ -12,7 +12,7 @@ from evalsuite.core import paths, placeholders
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case
 from evalsuite.core.paths import SCRATCH
-from evalsuite.core.placeholders import FIRST_PORT, Node, fill
+from evalsuite.core.placeholders import fill
 from evalsuite.plan import data_sets, repositories
 from evalsuite.plan.engines import Argv, Engine
 
@@ -41,21 +41,6 @@ class CommandLine:
     files: Mapping[str, str]  # name → text, written into the run's scratch folder before the start
     links: Mapping[str, str]  # name there → what it leads to
     copies: Mapping[str, str]  # name there → the folder that it is a copy of
-
-    def on_nodes(self, case: Case, recipe: Recipe) -> list[Argv]:
-        """What the agent starts on each node of a case with several; () on a node where it only samples."""
-        if case.nodes == 1:
-            return []
-        hosts = tuple(f"node{number}" for number in range(case.nodes))
-        return [self._on_node(rank, hosts, case, recipe) for rank in range(case.nodes)]
-
-    def _on_node(self, rank: int, hosts: tuple[str, ...], case: Case, recipe: Recipe) -> Argv:
-        if recipe.spawn == "once" and rank > 0:
-            return ()
-        place = Node(rank=rank, nodes=case.nodes, master_addr=hosts[0], master_port=FIRST_PORT, hosts=hosts)
-        known = placeholders.of_node(place, case.devices_per_node, 0) | {"{threads}": "{threads}"}
-        filled = (fill(token, known) for token in self.container or self.training)
-        return tuple(placeholders.forward(filled, placeholders.OF_EVERY_RANK))
 
 
 def command_line(
