@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalsuite.contracts.dialect import NO_ITEMS, PIECES
+from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import (
@@ -88,7 +88,7 @@ class Reading:
         if self.certainty == "assumed scope":
             return Message("logs.sure_scope")
         if self.certainty == "printed only":
-            return Message("logs.sure_printed_pieces") if measured.unit in PIECES else Message("logs.sure_printed")
+            return Message("logs.sure_printed")
         if measured.implied_batch and self.certainty == "one clock":
             unit = measured.unit.partition("/")[0]
             return Message("logs.sure_implied", batch=measured.implied_batch, unit=unit)

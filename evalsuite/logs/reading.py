@@ -211,12 +211,7 @@ def _read_shape(seen: Evidence, *, bars: bool | None = None) -> Reading | None:
 
     silent = replace(seen.window, throughput=None) if bars is False else seen.window
     found = read_by_shape(seen.paths, seen.arrivals, seen.given, silent, bars=bars)
-    return None if found is silent else found
-
-
-def _read_bars(seen: Evidence) -> Reading | None:
-    found = _read_shape(seen, bars=True)
-    return found if found and found.throughput else None
+    return None if found is silent or (bars and not found.throughput) else found
 
 
 def _deny_total(seen: Evidence) -> Reading | None:
@@ -251,7 +246,7 @@ READINGS = (
             and seen.window.status == "partial"
             and not (seen.given.case or seen.by_name)
         ),
-        _read_bars,
+        lambda seen: _read_shape(seen, bars=True),
     ),
     LogReading("shape", lambda seen: not (seen.by_name or seen.window.steps or seen.window.throughput), _read_shape),
     LogReading("shape_not_total", lambda seen: not (seen.by_name or seen.window.steps or seen.given.case), _deny_total),

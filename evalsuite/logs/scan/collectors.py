@@ -94,12 +94,6 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                 yield "devices", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
 
 
-@cache
-def _prints_batch(dialect: Dialect) -> bool:
-    named = (*dialect.named_facts.values(), *(group for line in dialect.lines for group in line.groups))
-    return not _BATCHES.isdisjoint(named)
-
-
 @dataclass
 class FactCollector:
     """What the log says of the job, by names of `dialect.GROUPS`; what its dialect does not name, as arguments."""
@@ -140,7 +134,8 @@ class FactCollector:
         if name == "bare_batch" and self.said.get(name, value) != value:
             self.said["bare_batches"] = value  # one may be the evaluation's
         default = value == b"1" and kind in ("accumulation", "devices")  # says nothing
-        asked = kind in _OF_JOB or not _prints_batch(self.dialect)
+        named = (*self.dialect.named_facts.values(), *(group for line in self.dialect.lines for group in line.groups))
+        asked = kind in _OF_JOB or _BATCHES.isdisjoint(named)
         if name and asked and not default and b"," not in value and name not in self.said:
             self.said |= {name: value, f"{name}_text": printed}
 

@@ -102,7 +102,7 @@ class MllogCheck:
         if unlike := self._unlike_set():
             return unlike
         for name, other in self._others():
-            if not _alike(items_per_s, other):
+            if not (other > 0 and 1 / FASTER < items_per_s / other < SLOWER):
                 return Message("logs.read_denied", rate=rate(items_per_s), name=name, other=rate(other))
         return self.miscounted(items_per_s)
 
@@ -161,10 +161,6 @@ class MllogCheck:
         numbered = (self._last_epoch or 0.0) - (self._first_epoch or 0.0)
         epochs = numbered if (self._last_epoch or 0.0) % 1 else max(self._blocks, numbered)
         return epochs / took if epochs > 0 and took > 0 else None
-
-
-def _alike(items_per_s: float, over_the_run: float) -> bool:
-    return over_the_run > 0 and 1 / FASTER < items_per_s / over_the_run < SLOWER
 
 
 def value(name: bytes, text: bytes) -> float | None:

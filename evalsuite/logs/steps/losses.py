@@ -3,7 +3,6 @@
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
 from pathlib import Path
 
 from evalsuite.contracts.dialect import Dialect
@@ -43,10 +42,7 @@ def read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None
     gap = statistics.median(after - before for before, after in itertools.pairwise(passed))
     begins = passed[0] - 1 if passed[0] > 2 * gap + 1 else 0
     again = passed[at] if at < len(ours) else begins or None
-    return LossCurve(points=_stretches(sorted(held.items())), resumed_at=again, redone=redone, reports=len(held))
-
-
-def _stretches(losses: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    width = losses[-1][0] / STRETCHES
-    inside = by_key((min(STRETCHES, max(1, math.ceil(step / width))), loss) for step, loss in losses)
-    return tuple((round(number * width), statistics.fmean(each)) for number, each in sorted(inside.items()))
+    width = max(held) / STRETCHES
+    inside = by_key((min(STRETCHES, max(1, math.ceil(step / width))), loss) for step, loss in sorted(held.items()))
+    points = tuple((round(number * width), statistics.fmean(each)) for number, each in sorted(inside.items()))
+    return LossCurve(points=points, resumed_at=again, redone=redone, reports=len(held))

@@ -105,8 +105,11 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             last[-1] = here
             continue
         number = _nearest(own, last, here)
-        if number is not None and here is None and _repeated(own[number][-1], record):
-            continue
+        if number is not None and here is None and (record.loss is not None or record.stamp_s is not None):
+            before = own[number][-1]
+            same = record == before._replace(line=record.line, end=record.end, gap=record.gap)
+            if same and record.line - before.line <= 1:
+                continue  # the line before once more
         if number is None:
             own.append([record])
             last.append(here or _NOWHERE)
@@ -114,15 +117,6 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             own[number].append(record)
             last[number] = here or last[number]
     return [stream for own, _ in by_rank.values() for stream in own]
-
-
-def _repeated(before: Record, record: Record) -> bool:
-    told = record.loss is not None or record.stamp_s is not None
-    return (
-        told
-        and record.line - before.line <= 1
-        and record == before._replace(line=record.line, end=record.end, gap=record.gap)
-    )
 
 
 def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:
@@ -139,7 +133,7 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
         rank = None if dialect.scope == "global" else stream[0].rank
         untagged = dialect.scope != "global" and rank is None
         alike = kept.setdefault(rank, [])
-        copy_of = next((other for other in alike if _copy_of(stream, other, at_once=untagged)), None)
+        copy_of = next((other for other in alike if _copied(stream, other, at_once=untagged)), None)
         if copy_of is None:
             alike.append(stream)
         else:
@@ -159,11 +153,6 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
         and (not at_once or one.stamp_s == two.stamp_s or abs((one.stamp_s or 0) - (two.stamp_s or 0)) <= AT_ONCE_S)
         for one, two in zip(stream, other, strict=False)
     )
-
-
-def _copy_of(stream: Stream, other: Stream, *, at_once: bool) -> bool:
-    pairs = ((stream, other), (stream, other[1:]), (stream[1:], other))
-    return any(one and two and _copied(one, two, at_once=at_once) for one, two in pairs)
 
 
 def _printed(record: Record) -> tuple[object, ...]:
