@@ -22,7 +22,6 @@ class Header(Document):
 
     hz: Annotated[float, above(0)]  # readings per second, on the mean
     started_at_unix_s: float | None = None  # beginning of the run's clock
-    clock_ahead_s: float | None = None  # of this host against the evaluator's; earlier versions asked
     cpu_count: float | None = None  # cores that are 100 %
     cores: tuple[int, ...] | None = None
     memory_total_bytes: int | None = None

@@ -127,16 +127,15 @@ class DeviceSeries:
                 yield values
 
 
-def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readings]:
-    """The readings of each host, brought to the clock of the host *clock* (None: the first).
+def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
+    """The readings of each host, brought to the clock of the first.
 
     A reading that does not come after the one before it is left out (D21).
     """
-    first = clock or next(iter(hosts), "")
-    origin = _began(hosts[first].header) if first in hosts else None
+    origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     readings = []
     for host, samples in hosts.items():
-        start = _began(samples.header)
+        start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
         at_s = times_s(samples)
         later = numpy.ones(len(at_s), dtype=bool)
@@ -145,12 +144,6 @@ def on_one_clock(hosts: Mapping[str, Samples], clock: str | None) -> list[Readin
         label = host if len(hosts) > 1 else None
         readings.append(Readings(samples=samples, times_s=at_s[places] + shift_s, places=places, host=label))
     return readings
-
-
-def _began(header: Header) -> float | None:
-    if header.started_at_unix_s is None:
-        return None
-    return header.started_at_unix_s - (header.clock_ahead_s or 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

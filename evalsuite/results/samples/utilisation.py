@@ -76,11 +76,10 @@ class Devices:
 def of_job(
     hosts: Mapping[str, Samples],
     window: Window,
-    clock: str | None = None,
     planned: Devices | None = None,
     only: Container[str] | None = None,
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
-    """The job's use of each resource (or of *only* some) over *window*, on the clock of the host *clock* (the first).
+    """The job's use of each resource (or of *only* some) over *window*, on the clock of the first host.
 
     Shares, temperatures, clocks and watts are means over devices or nodes, bytes and rates are sums. Where
     too little was sampled there is no figure (D18).
@@ -90,7 +89,7 @@ def of_job(
     from evalsuite.results.samples.sample_arrays import DeviceSeries, on_one_clock
 
     span = Bounds(window.begin_s, window.end_s)
-    near = [host.near(*span) for host in on_one_clock(hosts, clock)]
+    near = [host.near(*span) for host in on_one_clock(hosts)]
     used: list[Utilisation] = []
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
@@ -147,7 +146,7 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
     """The use of each resource over the whole run on one host; DRAWN_READINGS at most."""
     from evalsuite.results.samples.sample_arrays import on_one_clock
 
-    (host,) = on_one_clock({"": samples}, None)
+    (host,) = on_one_clock({"": samples})
     thinned = host.some(slice(None, None, -(-len(host.times_s) // DRAWN_READINGS) or 1))
     drawn: Points = {}
     units: dict[str, str] = {}
