@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from xml.etree import ElementTree
 
@@ -316,31 +315,6 @@ def test_a_link_into_what_is_folded_opens_it(tab, address, script):
     assert tab.evaluate("document.querySelector('.glossary').closest('details').open")
 
 
-def test_bars_and_marks_have_the_hues_of_the_light_page_on_paper(tab, address):
-    painted = "[...new Set([...document.querySelectorAll('.fig-svg .mark')].map((m) => getComputedStyle(m).fill))]"
-    tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
-    tab.visit(f"{address('thorough')}#lang=en")
-    on_screen = set(tab.evaluate(painted))
-    tab.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    on_paper = set(tab.evaluate(painted))
-
-    assert on_paper == on_screen
-    assert "rgb(57, 100, 157)" in on_paper  # the first hue of style.LIGHT_HUES
-    assert not [fill for fill in on_paper if fill.startswith("url")]  # printers give patterns in grey
-
-
-def test_the_names_of_figures_are_heard_in_the_chosen_language(tab, address):
-    tab.visit(f"{address('quick')}#lang=en")
-    tab.call("Accessibility.enable")
-    nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
-    heard = json.dumps(
-        [node.get("name", {}).get("value") for node in nodes if not node.get("ignored")], ensure_ascii=False
-    )
-
-    assert "At 2 processes" in heard
-    assert "进程时" not in heard
-
-
 # Every visible text against the nearest painted ground, as WCAG 2.2 computes it (w3.org/TR/WCAG22/#dfn-contrast-ratio).
 CONTRAST = sources.text("browser_contrast.js")
 
@@ -398,16 +372,6 @@ def test_the_address_asks_a_question_beside_a_filter(tab, questions):
     tab.visit(f"{questions}#lang=en&ask=a-nothing")
     assert "ResNet-50" in tab.evaluate(STAGE)
     assert tab.complaints() == []
-
-
-def test_without_script_a_cell_leads_to_its_answer(tab, questions):
-    tab.call("Emulation.setScriptExecutionDisabled", value=True)
-    tab.visit(questions)
-    target = tab.evaluate("[...document.querySelectorAll('.standings a')].at(-1).getAttribute('href')")
-    tab.visit(f"{questions}{target}")
-
-    assert tab.evaluate(f"document.querySelector('{target}').getClientRects().length") > 0
-    assert tab.evaluate(SHOWN.format("#ask")) == 0
 
 
 NUMBER = "[...document.querySelectorAll('main a.num[href^=\"#c-\"]')].find(link => link.getClientRects().length)"

@@ -444,18 +444,6 @@ def test_ticks_lie_inside_their_axis_and_are_few(low, factor):
     assert len(ticks.linear(0, high)) <= 12
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        (map(ticks.number, (12500, 0.025)), ["12,500", "0.025"]),
-        (map(ticks.throughput, (12411.97, 387.88, 2.4954, 0.78676)), ["12,412", "387.9", "2.50", "0.787"]),
-        (map(ticks.quantity, (2.5e9, 360.0), ("bytes/s", "images/s")), ["2.50 GB/s", "360.0 images/s"]),
-    ],
-)
-def test_numbers_are_written_the_same_in_both_languages(written, expected):
-    assert list(written) == expected
-
-
 CASE = model.Case(framework="pytorch", recipe="reference-resnet50", model="resnet50_v1.5", batch_per_device=32)
 
 
@@ -479,14 +467,3 @@ def test_summaries_become_series_by_everything_but_scale():
         (2, 25.0, 22.5, CASE.at_scale(1, 2).id),
     ]
     assert xla.points[0].value == 60.0
-
-
-def test_a_line_that_ended_early_says_so_behind_its_name():
-    points = (*(figures.Point(x=b, value=9.0 * b) for b in (16, 32)), figures.Point(x=64, value=None))
-    swept = figures.Line(name="OneFlow", framework="oneflow", points=points, end="  (64: OOM)")
-
-    figure = figures.lines(
-        (figures.LinePanel(lines=(swept,)),), LOOK, id="b", value="items_per_s", x="batch_per_device"
-    )
-
-    assert "OneFlow  (64: OOM)" in texts(figure.svg)

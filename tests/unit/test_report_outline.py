@@ -66,22 +66,6 @@ def section(evaluation, folder, name):
     return pages.read((folder / "report.html").read_text(encoding="utf-8")).one("section", id=name)
 
 
-def noisy(batch):
-    of = synthetic.case(batch_per_device=batch)
-    return synthetic.summary(
-        [synthetic.measured(of, repeat, value) for repeat, value in enumerate((60.0, 80.0, 100.0))]
-    )
-
-
-def test_two_noisy_cases_of_one_framework_and_scale_are_told_apart(tmp_path):
-    block = section(synthetic.evaluation([noisy(8), noisy(16)]), tmp_path, "quality")
-
-    table = next(element for element in block.all("table") if "CV" in element.one("caption").text("en"))
-    names = [row[0] for row in pages.rows(table)]
-    assert len(names) == len(set(names)) == 2
-    assert all(name.startswith("PyTorch · ResNet-50 v1.5") for name in names)
-
-
 @pytest.mark.parametrize(("evaluation", "failed"), [(synthetic.quick, False), (synthetic.partial, True)])
 def test_a_failure_has_its_part_and_parts_with_nothing_to_show_are_one_line_and_no_heading(
     tmp_path, evaluation, failed
