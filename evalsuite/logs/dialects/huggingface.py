@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from evalsuite.contracts.dialect import Dialect, Fields, Line, line
@@ -61,7 +61,8 @@ def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
 
 def _as_trained(match: "re.Match[bytes]") -> Fields | None:
     """The final figure counts the samples planned, and evaluations as time; the bar after it shows the steps taken."""
-    if _before_entry(match).endswith(b"metrics="):
+    begin = match.string.rfind(b"{", max(0, match.start() - _ENTRY_BYTES), match.start())
+    if match.string.endswith(b"metrics=", 0, max(0, begin)):
         return None  # TrainOutput, which repeats the dictionary
     taken, planned = match.group(2, 3)
     share = int(taken) / int(planned) if taken and _is_total(int(planned), _entry(match)) else 1.0
@@ -77,12 +78,6 @@ def _evaluated_s(match: "re.Match[bytes]") -> float:
     begin = text.rfind(b"'train_runtime'", 0, end) + 1
     told = {(name, epoch): float(seconds) for name, seconds, epoch in _EVALUATIONS.findall(text[begin:end])}
     return math.fsum(seconds for (_, epoch), seconds in told.items() if float(epoch))
-
-
-def _before_entry(match: "re.Match[bytes]") -> bytes:
-    text, at = match.string, match.start()
-    begin = text.rfind(b"{", max(0, at - _ENTRY_BYTES), at)
-    return text[max(0, begin - 8) : max(0, begin)]
 
 
 def _is_total(steps: int, entry: bytes) -> bool:
@@ -110,18 +105,6 @@ def _swift(match: "re.Match[bytes]") -> Fields | None:
     seconds = step / float(per_second[1]) if per_second else step * float(per_step[1]) if per_step else whole_s
     mean_s = min(max(seconds, whole_s), whole_s + 1) / step
     return {**match.groupdict(), "loss": loss[1], "mean_s": mean_s}
-
-
-def _llamafactory(match: "re.Match[bytes]") -> Fields:
-    """`"elapsed_time": "0:02:03"`: whole seconds since the start."""
-    step = int(match["step"])
-    return {**match.groupdict(), "mean_s": _clock_s(match[4]) / step}
-
-
-def _tokens(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """Tokens ÷ their mean rate: the seconds since the start, finer than printed."""
-    fields = {name: match[name] for name in ("step", "of", "loss", "consumed")}
-    return {**fields, "elapsed_s": float(match["consumed"]) / float(match[4])}
 
 
 _SPEED_METRICS = "huggingface/transformers@c599e989ac:src/transformers/trainer_utils.py, speed_metrics()"
@@ -306,7 +289,8 @@ DIALECTS = (
             b'{"current_steps": 5, "total_steps": 93, "loss": 5.7013, "lr": 1e-06, "epoch": 0.16, "percentage": 5.38, '
             b'"elapsed_time": "0:02:00", "remaining_time": "0:35:12", "throughput": 13000.0, "total_tokens": 1560000}',
             _LOG_CALLBACK,
-            fields=_tokens,
+            # tokens ÷ their mean rate are the seconds since the start, finer than printed
+            fields=lambda match: {**match.groupdict(), "elapsed_s": float(match["consumed"]) / float(match[4])},
         ),
         evaluation=_EVALUATED,
         notes="num_input_tokens_seen of all processes, padding included unless the Trainer is told otherwise; the "
@@ -322,7 +306,7 @@ DIALECTS = (
             b'{"current_steps": 5, "total_steps": 2178, "loss": 2.3475, "lr": 1.8348623853211011e-06, "epoch": '
             b'0.0022948609457695674, "percentage": 0.23, "elapsed_time": "0:32:48", "remaining_time": "9 days, 21:39:23"}',
             _LOG_CALLBACK,
-            fields=_llamafactory,
+            fields=lambda match: {**match.groupdict(), "mean_s": _clock_s(match[4]) / int(match["step"])},
         ),
         evaluation=_EVALUATED,
         yields_to=("llamafactory_tokens",),

@@ -1,11 +1,36 @@
-"""Trainers of large models that compute: NeMo 2, MindFormers, Levanter."""
+"""Trainers of large models that compute: NeMo 2, MindFormers, Levanter, PaddleNLP."""
 
 import functools
 import re
 from collections.abc import Mapping
 
-from evalsuite.contracts.dialect import Dialect, line
+from evalsuite.contracts.dialect import Dialect, Fields, line
 from evalsuite.logs.text.records import clock_s
+
+_TRAINER = "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._maybe_log_save_evaluate(); trainer_utils.py, speed_metrics()"
+_SPEED = rb"global_step: (?P<step>\d+), [^\r\n]*?\binterval_runtime: (?P<report_s>[\d.]+), interval_samples_per_second: (?P<rate>[\d.]+)"
+
+
+def _samples(match: "re.Match[bytes]") -> Fields:
+    """Until 2022 the samples of one step of one device were divided by the time of all: that rate is not read.
+
+    PaddlePaddle/PaddleNLP at 2.4: num_samples=train_batch_size * gradient_accumulation_steps, whatever num_steps is.
+    Such a line ends with `epoch`, later ones with `progress_or_epoch`.
+    """
+    later = b"progress_or_epoch: " in match[0]
+    return {"step": match["step"], "report_s": match["report_s"], "rate": match["rate"] if later else None}
+
+
+_EVALUATION = line(
+    rb"\*\*\*\*\* Running Evaluation \*\*\*\*\*",
+    b"[2022-08-31 15:21:49,787] [    INFO] - ***** Running Evaluation *****",
+    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer.evaluation_loop()",
+) + line(
+    rb"Saving model checkpoint to ",
+    b"[2022-08-31 15:21:50,491] [    INFO] - Saving model checkpoint to ./checkpoints/checkpoint-100",
+    "PaddlePaddle/PaddleNLP@01f7436099:paddlenlp/trainer/trainer.py, Trainer._save()",
+)
+
 
 _EPOCH_BEFORE = re.compile(rb"Epoch:\[ *(\d+)/ *\d+\], $")
 
@@ -14,12 +39,6 @@ def _epoch_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
     """Most versions of MindFormers print it before the step."""
     before = _EPOCH_BEFORE.search(match.string, max(0, match.start() - 32), match.start())
     return {**match.groupdict(), "epoch": before[1] if before else None}
-
-
-def _global_step(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
-    """Of NeMo 2: it goes on where a resumed attempt numbers its iterations from 0."""
-    fields = match.groupdict()
-    return {**fields, "step": fields["since"] or fields["step"], "since": None}
 
 
 _HF_TRAINER = ("hf_trainer", "hf_trainer_tokens", "trl", "ms_swift")  # whose clock holds all that the job does
@@ -42,7 +61,8 @@ DIALECTS = (
             b"global_step: 19 | reduced_train_loss: 11.03 | train_step_timing in s: 46.86 | consumed_samples: 10240",
             "NVIDIA/NeMo@8cfedd7203:nemo/lightning/pytorch/callbacks/progress_printer.py, "
             "ProgressPrinter.on_train_batch_end(); the time is that of TimingCallback in nemo/utils/exp_manager.py",
-            fields=_global_step,
+            # global_step goes on where a resumed attempt numbers its iterations from 0
+            fields=lambda match: {**match.groupdict(), "step": match["since"] or match["step"], "since": None},
         ),
         evaluation=line(
             rb"Validation: iteration ",
@@ -101,5 +121,26 @@ DIALECTS = (
         ),
         notes="The printed rate is smoothed: steps and seconds since the start are read. From step 1,000 on steps are rounded "
         "(1.23kit) and not read. The batch is not printed.",
+    ),
+    Dialect(
+        name="paddlenlp_trainer",
+        title="PaddleNLP Trainer",
+        framework="paddlepaddle",
+        unit="samples/s",
+        scope="global",
+        averaging="interval",
+        zero_based=False,
+        step=line(
+            _SPEED + rb"[^\r\n]*",
+            b"[2022-08-31 15:21:42,426] [    INFO] - loss: 0.67025094, learning_rate: 2.9400000000000002e-06, global_step: 20, "
+            b"interval_runtime: 0.8829, interval_samples_per_second: 9.061, interval_steps_per_second: 11.327, epoch: 1.0",
+            _TRAINER,
+            fields=_samples,
+        ),
+        evaluation=_EVALUATION,
+        named_facts={"all": "global_batch", "devices": "devices"},
+        evaluation_inside=True,
+        yields_to=("paddlenlp_trainer_tokens",),
+        notes="interval_samples_per_second was the batch of one device and one step until 2022: only the time is taken there.",
     ),
 )

@@ -171,13 +171,10 @@ def _nemo_step(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _steps_per_epoch(match: "re.Match[bytes]") -> Fields:
-    report, step = float(match["report_ms"]), float(match["ms"])
-    return {"report_ms": report, "interval": round(report / step) if step > 0 else None}
-
-
-def _steps_per_named_epoch(match: "re.Match[bytes]") -> Fields:
-    report, step = float(match["report_s"]), float(match["ms"]) / 1000
-    return {**match.groupdict(), "ms": None, "interval": round(report / step) if step > 0 else None}
+    said = match.groupdict()
+    report, step = (float(said.get(name) or 0) for name in ("report_ms", "ms"))
+    report = report or 1000 * float(match["report_s"])
+    return {**said, "ms": None, "interval": round(report / step) if step > 0 else None}
 
 
 class _TokenCheck(MllogCheck):
@@ -312,7 +309,7 @@ DIALECTS = (
             rb"per step time: (?P<ms>[\d.]+) ms",
             b"2023-02-17 14:27:31,711:INFO:epoch: [2/90] loss: 1.045892, epoch time: 2.413 s, per step time: 12.377 ms",
             "mindspore-ai/models@eab643f513:official/cv/ResNet/src/callback.py",
-            fields=_steps_per_named_epoch,
+            fields=_steps_per_epoch,
         ),
         trust_stamps=False,
         notes="In data parallel each device prints its own; the first epoch holds graph compilation.",

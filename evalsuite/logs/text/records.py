@@ -253,19 +253,13 @@ def open_groups(line: Line) -> tuple[int, ...]:
         return ()
     unseen = []
     for group, said in enumerate(usual.groups(), 1):
-        if said is None:
-            unseen.append(group)  # the sample does not tell
-        elif not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, usual.end(group)):
+        if said is not None and (not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, usual.end(group))):
             continue  # no number, or one after which the script itself prints more
-        elif any(_is_unseen(line, usual, group, tail) for tail in _TAILS):
+        end = usual.end(group)
+        longer = (line.compiled.search(line.sample[:end] + tail + line.sample[end:]) for tail in _TAILS)
+        if said is None or any(match and match[group] == said for match in longer):  # None: the sample does not tell
             unseen.append(group)
     return tuple(unseen)
-
-
-def _is_unseen(line: Line, usual: "re.Match[bytes]", group: int, tail: bytes) -> bool:
-    end = usual.end(group)
-    match = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
-    return match is not None and match[group] == usual[group]
 
 
 # a line → the fields of a record

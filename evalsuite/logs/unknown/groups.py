@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from re import Match, Pattern
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
 from evalsuite.core.messages import Message, join
@@ -20,7 +20,6 @@ from evalsuite.logs.scan.collectors import PastTotal
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 from evalsuite.logs.text.records import COMPACT, stamp_s
 from evalsuite.logs.unknown import roles, words
-from evalsuite.logs.unknown.words import Slot
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 120, 40, 300
@@ -128,10 +127,6 @@ def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
     return replace(group, dialect=None, lacks=_UNCLEAR) if alike or unsaid else group
 
 
-def _ends(items: Sequence[Any]) -> Sequence[Any]:
-    return (*items[:MOST_OF_EACH], *items[MOST_OF_EACH:][-MOST_OF_EACH:])
-
-
 def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
     """(line, text) of the beginning and of a part of each later piece; bars that begin anew are lines."""
     taken = lines = 0
@@ -158,7 +153,7 @@ def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
 def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
-    texts = [text for _, text in _ends(lines)]
+    texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
     is_bar = key[:1] == (b"%|",)
     said = words.translate(b" ".join(key[1:-1] if is_bar else key))
     others = words.translate(b" ".join(word for word in key if not _SCORE.match(word)))  # loss, val_loss
@@ -267,7 +262,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     if stamped and timed == "seconds" and "step" in chosen and roles.scatters(roles.values_of(chosen["seconds"])):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
-    said = {name: column[0].words or _unnamed(column[0]) for name, column in chosen.items()}
+    slots = [(name, column[0]) for name, column in chosen.items()]  # [205000] · 3904/ have no words
+    said = {name: at.words or shown(at.lead.strip()[-1:] + at.text + at.tail.strip()[:1]) for name, at in slots}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
@@ -292,11 +288,6 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     made = replace(made, clock_s=float(whole), trust_stamps=not coarse)
     made = replace(made, averaging="cumulative") if whole else made
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds"))
-
-
-def _unnamed(slot: Slot) -> str:
-    """[205000] · 3904/"""
-    return shown(slot.lead.strip()[-1:] + slot.text + slot.tail.strip()[:1])
 
 
 def _with_evaluations(dialect: Dialect, text: bytes, *, inside: bool = True) -> Dialect:

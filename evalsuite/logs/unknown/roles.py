@@ -92,14 +92,10 @@ def _rises(column: Sequence[Slot]) -> bool:
     return len(values) == len(column) and len(set(values)) >= FEWEST - 1 and min(_differences(column)) >= 0
 
 
-def _epochs(column: Column, counter: Column) -> list[list[tuple[float, float]]]:
+def _rises_in_epochs(column: Column, counter: Column) -> bool:
     pairs = list(zip(values_of(counter), values_of(column), strict=True))
     begins = [0, *(place for place, step in enumerate(_differences(counter), 1) if step < 0), len(pairs)]
-    return [pairs[begin:end] for begin, end in pairwise(begins) if end - begin >= FEWEST]
-
-
-def _rises_in_epochs(column: Column, counter: Column) -> bool:
-    epochs = _epochs(column, counter)
+    epochs = [pairs[begin:end] for begin, end in pairwise(begins) if end - begin >= FEWEST]
     steps = [(c1 - c0, v1 - v0) for epoch in epochs for (c0, v0), (c1, v1) in pairwise(epoch)]
     shares = [(end[1] - begin[1]) / (end[0] - begin[0]) * end[0] for begin, *_, end in epochs if end[0] > begin[0]]
     alike = sum(share > epoch[-1][1] / 2 for share, epoch in zip(shares, epochs, strict=False))
