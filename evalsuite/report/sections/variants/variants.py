@@ -1,10 +1,10 @@
-"""One option changed: what that does to throughput and accuracy, and what grows with it (docs/report.md#variants)."""
+"""One option changed: what that does to throughput, and what grows with it (docs/report.md#variants)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from evalsuite.core.model import Case, Interval, Row, Score, by_key
+from evalsuite.core.model import Case, Interval, by_key
 from evalsuite.report import figures
 from evalsuite.report.book import cells, why_not_comparable
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
@@ -13,34 +13,20 @@ from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.figures import Look
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.convergence import convergence
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.options import NEUTRAL
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.compare.decisions import WORK, Evidence, decide
 from evalsuite.results.compare.fairness import Obstacle, obstacles, setting
-from evalsuite.results.measure.convergence import final, run_of
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import values
 
-METRICS = ("top1", "accuracy", "top5")  # the first that both sides have tells the cost
 BATCH, XLA, PRECISION = "batch_per_device", "xla", "precision"
 FEWEST_VALUES = 3  # of an option or a batch size, for a line over it
 
 
 Lines = Sequence[Sequence[Case]]  # of cases that differ in one size alone, which grows
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cost:
-    metric: str
-    before: Score
-    after: Score
-
-    @property
-    def difference(self) -> float:
-        return self.after.value - self.before.value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +42,6 @@ class Change:
     obstacles: tuple[Obstacle, ...]
     ratio: Interval | None  # after ÷ before; None with an obstacle, or where a case has no value
     evidence: Evidence | None
-    cost: Cost | None  # None where a log prints no accuracy
 
     @property
     def values(self) -> tuple[str | None, str | None]:
@@ -87,13 +72,8 @@ class ChangesTable:
         return f"{self.model.id}-variants"
 
     @property
-    def costs(self) -> bool:
-        return any(row.cost for row in self.rows)
-
-    @property
     def legend(self) -> tuple[str, ...]:
-        missing = self.costs and any(row.cost is None for row in self.rows)
-        return cells.legend((c for row in self.rows for c in (row.before_cell, row.after_cell)), *["missing"] * missing)
+        return cells.legend(cell for row in self.rows for cell in (row.before_cell, row.after_cell))
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -118,7 +98,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _forms() -> dict[str, object]:
-    return {"title": title, "value": value, "why": why, "score": convergence.number, "points": numbers.points}
+    return {"title": title, "value": value, "why": why}
 
 
 def _table(book: Book, model: Model) -> ChangesTable:
@@ -186,19 +166,7 @@ def _change(book: Book, option: str, before: Case, after: Case, notes: Distincti
         obstacles=barred,
         ratio=ratio_of_medians(values(b), values(a)) if a and b and not barred else None,
         evidence=known.evidence if known and not barred else None,
-        cost=_cost(book.summary_of.get(before.id), book.summary_of.get(after.id)),
     )
-
-
-def _cost(before: Row | None, after: Row | None) -> Cost | None:
-    first, second = (run_of(summary) if summary else None for summary in (before, after))
-    if first is None or second is None:
-        return None
-    for metric in METRICS:
-        a, b = final(first, "validation", metric), final(second, "validation", metric)
-        if a is not None and b is not None:
-            return Cost(metric=metric, before=a, after=b)
-    return None
 
 
 def title(option: str, words: Words) -> Rendered:
