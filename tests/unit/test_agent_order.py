@@ -129,8 +129,8 @@ def test_the_tree_is_found_through_processes_in_between(monkeypatch, tmp_path):
     root = os.getpid()
     for pid, parent in {root: 1, 900: root, 20: 900, 30: 20, 40: 1, 50: 40}.items():
         (tmp_path / str(pid)).mkdir(exist_ok=True)
-        (tmp_path / str(pid) / "stat").write_text(f"{pid} (x) S {parent} " + "0 " * 60)
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} (x) S {parent} " + "0 " * 19 + "1 " + "0 " * 40)
     monkeypatch.setattr(process_tree, "PROC", str(tmp_path))
 
     assert process_tree.descendants() == [900, 20, 30]
-    assert process_tree.Tree().reading().processes == 3
+    assert process_tree.Tree().reading().memory_bytes == 3 * process_tree.PAGE_BYTES
