@@ -151,7 +151,12 @@ def content_id(folder: Path) -> str:
 def read_reports(site: Path) -> list[StoredReport]:
     """The newest data first; those without dates stand behind the others, and what cannot be read last."""
     folders = sorted(path for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
-    return sorted(map(_read_report, folders), key=_when, reverse=True)
+
+    def when(entry: StoredReport) -> tuple[bool, str]:
+        period = entry.report.period if entry.report else None
+        return entry.report is not None, finished.instant(period[1]).isoformat() if period else ""
+
+    return sorted(map(_read_report, folders), key=when, reverse=True)
 
 
 def _read_report(folder: Path) -> StoredReport:
@@ -163,8 +168,3 @@ def _read_report(folder: Path) -> StoredReport:
         place, short = str(folder), f"{REPORTS}/{folder.name}"
         named = text.map(lambda part: part.replace(place, short)) if isinstance(text, Message) else text
         return StoredReport(id=folder.name, broken=named)
-
-
-def _when(entry: StoredReport) -> tuple[bool, str]:
-    period = entry.report.period if entry.report else None
-    return entry.report is not None, finished.instant(period[1]).isoformat() if period else ""

@@ -285,7 +285,8 @@ class Store:
 
     def finished(self) -> list[RunFolder]:
         folders = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
-        return sorted(folders, key=lambda folder: (folder.path.parent.name, _repeat(folder.path)))
+        numbers = {folder: decode.whole(folder.path.name.removeprefix("r")) for folder in folders}
+        return sorted(folders, key=lambda each: (each.path.parent.name, numbers[each] is not None, numbers[each] or 0))
 
     def aside(self) -> list[Path]:
         """Attempts that count for nothing: given up, failed by a node, made again."""
@@ -365,11 +366,6 @@ def _unwritable(path: Path, error: OSError) -> EvalsuiteError:
 
 def _label(host: str, rank: int | None) -> str:
     return host if rank is None else f"{host}.r{rank}"
-
-
-def _repeat(path: Path) -> tuple[bool, int]:
-    number = decode.whole(path.name.removeprefix("r"))
-    return number is not None, number or 0
 
 
 def _move_aside(path: Path) -> None:

@@ -139,19 +139,6 @@ def test_the_counter_is_believed_before_sampled_power_where_every_run_has_one():
     assert flops_and_energy.energy(replace(one, measurements=(replace(first, figures=()), *others))) is None
 
 
-def test_tables_and_summary_give_both_peaks_apart():
-    one = summary(peak_memory_sampled_bytes=9.0 * GIB, peak_memory_printed_bytes=7.0 * GIB, energy_j=400.0)
-    book = Book(evaluation=synthetic.evaluation([one]))
-
-    (row,) = tables.rows(book, ["summaries"])["summaries"]
-    (found,) = summary_json.document(book, "0")["summaries"]
-    assert (row["peak_memory_printed_bytes"], row["peak_memory_sampled_bytes"]) == (7 * GIB, 9 * GIB)
-    assert (row["energy_j_per_item"], row["energy_method"]) == (2.0, "energy counter")
-    assert found["peak_memory"] == {"printed_bytes": 7 * GIB, "sampled_bytes": 9 * GIB}
-    assert found["energy"] == {"joules_per_item": 2.0, "method": "energy counter"}
-    assert {name: row[name] for name in found["figures"]} == found["figures"]
-
-
 @pytest.mark.parametrize(("nodes", "cpu_s"), [((50.0, 70.0), 120.0), ((50.0, None), None), ((), None)])
 def test_the_cpu_time_of_a_run_is_that_of_all_its_nodes_or_none(nodes, cpu_s):
     assert run_figures.cpu_s(records(agents=[replace(AGENT, group_cpu_s=each) for each in nodes])) == cpu_s

@@ -312,7 +312,9 @@ def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> di
         "device_model": _each(gpu.name for gpu in gpus) if device != "cpu" else _each(host.cpu_model for host in hosts),
         "device_memory": ", ".join(f"{size / 2**30:.0f} GiB" for size in sorted(memories)),
         "driver_generation": _each(host.driver and host.driver.partition(".")[0] for host in hosts),
-        "host_kind": _each(_kind_of_host(host) for host in hosts),
+        "host_kind": _each(
+            host.cpu_model and host.cpu_model + (f" ({host.cores:g} cores)" if host.cores else "") for host in hosts
+        ),
         "cuda": _each(host.cuda_driver for host in hosts) if device == "gpu" else "",
         "tf32": "off" if all(map(_has_no_tf32, hosts)) else "",
         "hosts": str(len(hosts)),
@@ -324,12 +326,6 @@ def _has_no_tf32(host: HostEnvironment) -> bool:
     names = [gpu.name or "" for gpu in host.gpus or ()]
     old = bool(names) and all(any(part in name for part in rules().without_tf32) for name in names)
     return old or (host.environment_variables or {}).get(rules().tf32_variable) == "0"
-
-
-def _kind_of_host(host: HostEnvironment) -> str | None:
-    if host.cpu_model is None:
-        return None
-    return f"{host.cpu_model} ({host.cores:g} cores)" if host.cores else host.cpu_model
 
 
 def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:

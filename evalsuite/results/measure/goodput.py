@@ -135,16 +135,13 @@ def divide(attempts: Sequence[TrainingAttempt]) -> list[TimeSpan]:
         if number and (gap := attempt.begin_s - attempts[number - 1].end_s):
             spans.append(TimeSpan(bucket="restart", seconds=gap, log=attempt.log, first=0, last=0))
         resumed = attempt.steps[0].place if attempt.steps else None
-        spans = [_lost(span, resumed) for span in spans]
+        spans = [
+            replace(span, bucket=LOST) if resumed and span.place and span.place >= resumed else span for span in spans
+        ]
         own = _bare_steps(attempt)
         usual = statistics.median(own if len(own) >= FEWEST else every or [0.0])
         spans += _divide_attempt(attempt, usual, again=number > 0, last=attempt is attempts[-1])
     return [span for span in spans if span.seconds > 0]
-
-
-def _lost(span: TimeSpan, resumed: Place | None) -> TimeSpan:
-    redone = resumed is not None and span.place is not None and span.place >= resumed
-    return replace(span, bucket=LOST) if redone else span
 
 
 def _bare_steps(attempt: TrainingAttempt) -> list[float]:

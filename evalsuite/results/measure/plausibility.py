@@ -83,13 +83,14 @@ def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
 def _far_apart(measured: Throughput | None) -> Iterator[Finding]:
     if measured is None or measured.items_per_s is None:
         return
-    far = [clock for clock in _disagreements(measured) if clock.factor > ClocksFarApart.limit or _of_clocks(clock)]
+    clocks, least = {STAMPS, ARRIVALS}, 1 + ClocksFarApart.clocks
+    far = [
+        apart
+        for apart in _disagreements(measured)
+        if apart.factor > (least if {apart.method, apart.other_method} == clocks else ClocksFarApart.limit)
+    ]
     if far:
         yield ClocksFarApart(difference=max(far, key=lambda clock: clock.factor).difference)
-
-
-def _of_clocks(apart: ClockDisagrees) -> bool:
-    return {apart.method, apart.other_method} == {STAMPS, ARRIVALS} and apart.factor > 1 + ClocksFarApart.clocks
 
 
 def _printed_only(origin: str | None, recorded: bool, measured: Throughput | None) -> Iterator[Finding]:
