@@ -161,7 +161,7 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
         numbers = _numbers(run, told, scope) if scope else first
         printed = numbers.throughput and numbers.throughput.printed_items_per_s
         apart = max(numbers.final / printed, printed / numbers.final) if printed and numbers.final else 0.0
-        if not is_nearly(apart, told.devices or 1):
+        if not proven or not is_nearly(apart, told.devices or 1):
             break
     else:
         numbers = first

@@ -5,7 +5,9 @@ lines denies them; that arrival; the script's own times; else the harmonic mean 
 cross-check.
 """
 
+import bisect
 import math
+import operator
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -56,7 +58,7 @@ def throughput(
     tick_s: float | None = None,
 ) -> tuple[Throughput | None, bool]:
     """(The number, was the window as long as asked); None where nothing tells it. *tick_s*: of a coarse clock."""
-    fine = dialect.trust_stamps and any((step.stamp_s or 0.0) % 1 for step in steps)  # not whole seconds
+    fine = dialect.trust_stamps and any([step.stamp_s % 1 for step in steps if step.stamp_s])  # not whole seconds
     partial = find_partial_batches(steps) if fine else {}
     steps = [step for step in steps if step.index not in partial] if partial else steps
     chosen = span(steps, protocol, warmed_up=dialect.warmed_up, epochs=epochs)
@@ -65,14 +67,14 @@ def throughput(
     findings: list[Finding] = [
         rules.PartialBatch(step=s.index, share=part) for s, part in partial.values() if chosen.touches(s)
     ]
-    noted = any(step.arrival_s is not None or (step.relay_s or 0.0) % 1 for step in chosen.reports)  # not whole seconds
+    noted = any([s.arrival_s is not None or (s.relay_s or 0.0) % 1 for s in chosen.reports])  # not whole seconds
     if tick_s and chosen.complete and not (fine or noted):
         chosen, _ = widened(chosen, steps, tick_s)
     stamped = Timing(span=chosen, method=STAMPS)
     burst = _burst(stamped) if fine else []
     findings += burst
     by_stamp = stamped.value if fine and not burst else None
-    later = tuple(step for step in steps if step.index > chosen.reports[-1].index)
+    later = tuple(steps[bisect.bisect_right(steps, chosen.reports[-1].index, key=operator.attrgetter("index")) :])
     after = Span(before=chosen.reports[-1], reports=later, complete=False)
     arrived = _by_arrival(chosen, after.reports[:1], findings) if noted else None
     by_arrival = arrived.value if arrived else None
@@ -93,7 +95,7 @@ def throughput(
     timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
-    told = dialect.trust_stamps and any(step.stamp_s is not None for step in chosen.reports)
+    told = dialect.trust_stamps and any([step.stamp_s is not None for step in chosen.reports])
     implied = _implied_batch(stamped) if method == RATES and told and not epochs else None
     findings += _denied_by_seconds(stamped, value, method) if own and told and not fine else ()
     findings += _too_small(implied, value) if implied else ()
@@ -215,7 +217,7 @@ def _unsteady(timing: Timing, rough: float, tick_s: float) -> Iterator[Finding]:
         usual = statistics.median([seconds / steps for steps, seconds in parts])
         longest = max([seconds - usual * steps for steps, seconds in parts])
         share = longest / math.fsum([seconds for _, seconds in parts])
-        told = len(parts) >= FEWEST_FIGURES or max(seconds / steps for steps, seconds in parts) > STALLED * usual
+        told = len(parts) >= FEWEST_FIGURES or max([seconds / steps for steps, seconds in parts]) > STALLED * usual
         if share > rules.LongStall.limit and told:
             yield rules.LongStall(share=share, seconds=longest)
     inner = [part for step in timing.span.reports for part in step.parts]
@@ -341,7 +343,7 @@ def _throughput(
     begin_s = before.arrival_s if before else None
     if before is None and reports[0].arrival_s is not None and reports[0].seconds is not None:
         begin_s = reports[0].arrival_s - reports[0].seconds
-    timed = any(step.items is not None or step.seconds is not None for step in reports)
+    timed = any([step.items is not None or step.seconds is not None for step in reports])
     within = None
     if stamped and stamped.value is not None:
         fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
@@ -349,6 +351,7 @@ def _throughput(
         within = within if abs(stamped.value / value - 1) <= max(within, rules.PrintedOnly.limit) else None
     numbers = {step.index: place for place, step in enumerate(steps)}
     first, last = numbers[timing.span.reports[0].index], numbers[timing.span.reports[-1].index]
+    items, seconds_of = zip(*timing.quotients, strict=True) if timing.quotients else ((), ())
     around = []
     for begin, end in ((max(0, first - REPORTS_AROUND), first), (last + 1, last + 1 + REPORTS_AROUND)):
         beside = Span(before=steps[begin - 1] if begin else None, reports=tuple(steps[begin:end]), complete=False)
@@ -370,8 +373,8 @@ def _throughput(
         line_last=reports[-1].line,
         findings=tuple(findings),
         counted=Counted(
-            items=tuple(items for items, _ in timing.quotients),
-            seconds=tuple(seconds for _, seconds in timing.quotients),
+            items=items,
+            seconds=seconds_of,
             before_s=around[0],
             after_s=around[1],
         ),
