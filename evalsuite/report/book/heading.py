@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from evalsuite.core.author_document import LabDocument
-from evalsuite.core.model import Row
+from evalsuite.core.model import Evaluation
+from evalsuite.finished.finished import Finished
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import conditions
 from evalsuite.report.book.result_tables import BatchPolicy, SeriesRow, shared_options
@@ -18,16 +17,7 @@ from evalsuite.results.evaluation import TITLE
 MOST_IN_TITLE = 2  # models
 
 
-class Titled(Protocol):
-    @property
-    def title(self) -> str: ...
-    @property
-    def summaries(self) -> Sequence[Row]: ...
-    @property
-    def document(self) -> LabDocument | None: ...
-
-
-def title(evaluation: Titled, words: Words) -> Rendered:
+def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
     """The title of the lab's document, the evaluation's own, or the words that its title names.
 
     An evaluation without a title of its own is called by its models and frameworks.
@@ -48,7 +38,7 @@ def title(evaluation: Titled, words: Words) -> Rendered:
     return words(key) if key in words else words.same(evaluation.title)
 
 
-def above_title(evaluation: Titled, words: Words) -> Rendered | None:
+def above_title(evaluation: Evaluation, words: Words) -> Rendered | None:
     document = evaluation.document
     if document and document.organisation:
         return words.same(vars(document.organisation))

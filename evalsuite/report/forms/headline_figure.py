@@ -3,8 +3,6 @@
 A code host shows it as a picture: no style of a page reaches it and nothing runs. Every colour is an attribute.
 """
 
-from dataclasses import dataclass
-
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import templates
 from evalsuite.report.sections.common import captioned_figure
@@ -20,13 +18,8 @@ MOST_PANELS = 6
 MOST_CURVES = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeadlineFigure:
-    svg: str
-    models: tuple[str, ...]
-
-
-def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
+def draw(book: Book, words: Words, source: str) -> tuple[str, tuple[str, ...]] | None:
+    """The drawing, and the models in it; None where nothing is ranked."""
     shown = [asked for asked in answers.questions(book, words) if asked.chosen and len(asked.places) > 1][:MOST_PANELS]
     if not shown:
         return None
@@ -59,4 +52,4 @@ def draw(book: Book, words: Words, source: str) -> HeadlineFigure | None:
         language=language,
         highest=lambda value: numbers.rounded(value).text,
     )
-    return HeadlineFigure(svg=svg + "\n", models=tuple(question.model for question in shown))
+    return svg + "\n", tuple(question.model for question in shown)

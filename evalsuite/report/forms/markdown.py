@@ -11,7 +11,6 @@ from evalsuite.core.files import write_atomically
 from evalsuite.report.book import blocks, heading, identity, outline
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.forms import headline_figure
-from evalsuite.report.forms.headline_figure import HeadlineFigure
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents, templates
 from evalsuite.report.sections.background import machines
@@ -41,7 +40,7 @@ def _write(material: Material, language: str) -> Iterable[Path]:
     if figure is None:
         picture.unlink(missing_ok=True)  # of other data
         return
-    write_atomically(picture, figure.svg.encode("utf-8", "backslashreplace"))
+    write_atomically(picture, figure[0].encode("utf-8", "backslashreplace"))
     yield picture
 
 
@@ -49,7 +48,7 @@ def figure_name(language: str) -> str:
     return f"report.{language}.svg"
 
 
-def _figure(material: Material, writer: MarkdownWriter) -> HeadlineFigure | None:
+def _figure(material: Material, writer: MarkdownWriter) -> tuple[str, tuple[str, ...]] | None:
     source = writer.beyond("markdown.source", version=__version__, build=_build(material))
     return headline_figure.draw(material.book, writer.words, source.plain(writer.language))
 
@@ -83,7 +82,7 @@ def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> It
     figure = _figure(material, writer)
     yield from paragraphs[:FIGURE_AFTER]
     if figure is not None:
-        about = writer.beyond("markdown.figure", models=writer.beyond.listed(figure.models))
+        about = writer.beyond("markdown.figure", models=writer.beyond.listed(figure[1]))
         yield f"![{writer.render(about)}]({figure_name(writer.language)})"  # the sentences above say what it shows
     yield from paragraphs[FIGURE_AFTER:]
 
