@@ -71,7 +71,6 @@ ADAPTER = Adapter(
                 "input_size": "224",
                 "data": "synthetic",
             },
-            printed_by="every_node",
             python="3.7",
             requirements=(
                 "torch==1.7.1",

@@ -50,7 +50,6 @@ def _recipe(name: str, model: str, module: str) -> Recipe:
             "input_size": "32",
             "data": "cifar10",
         },
-        printed_by="every_rank",
         outside="no validation data is given; no checkpoint is asked for",
         python="3.8",
         requirements=("elasticdl_client==0.2.0rc3",),

@@ -96,7 +96,6 @@ def _recipe(
         # make: dataset_utils.py:74 (2021), megatron/core/datasets/utils.py:25; fused_kernels/build (2021)
         builds_in_checkout=True,
         needs_gpu=Message("adapters.gpu_megatron"),
-        printed_by="last_rank",
         outside="neither evaluation nor checkpoint before step 1000000",
         image=image,
         python=python,

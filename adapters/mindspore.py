@@ -108,7 +108,6 @@ ADAPTER = Adapter(
             options={},
             facts=IMAGENET,  # train.py:88 and 162, resnet50_imagenet2012_config.yaml:25 and 62, dataset.py:109
             amp="all of it cast to float16 (MindSpore O3), static loss scale",
-            printed_by="every_rank",
             step_bound="examples",
             outside="--run_eval=False; under data sink one report an epoch",
             requirements=PINS,

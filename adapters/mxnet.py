@@ -32,7 +32,6 @@ _RESNET50 = Recipe(
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
     amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
-    printed_by="every_rank",
     xla=None,
     outside="it neither evaluates nor saves",
     spawn="per_device",

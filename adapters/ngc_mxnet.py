@@ -4,7 +4,7 @@ import re
 
 from adapters.common import launchers
 from adapters.common.reference import IMAGES
-from evalsuite.contracts.adapter import Adapter, Command, PrintedBy, Recipe
+from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
@@ -78,7 +78,7 @@ def _dali_renamed(case: Case, image: str) -> str | None:
     return None
 
 
-def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image: str) -> Recipe:
+def _recipe(name: str, checkout: str, dialect: str, image: str) -> Recipe:
     return Recipe(
         name=name,
         model="resnet50_v1.5",
@@ -92,7 +92,6 @@ def _recipe(name: str, checkout: str, dialect: str, printed_by: PrintedBy, image
         facts=IMAGES,
         amp="MXNet AMP in NHWC, static loss scale",
         needs_gpu=Message("adapters.gpu_mx"),
-        printed_by=printed_by,
         outside="--mode train evaluates nothing; --save-frequency 0",
         image=image,
         image_refusal=_dali_renamed if checkout == "ngc-mxnet-2019" else lambda case, image: None,
@@ -104,7 +103,7 @@ ADAPTER = Adapter(
     title="NGC MXNet",
     recipes=(
         # dali.py names operators that are gone since DALI 0.16: the image is that of its own Dockerfile
-        _recipe("resnet50-2019", "ngc-mxnet-2019", "mxnet_speedometer", "every_rank", "nvcr.io/nvidia/mxnet:19.07-py3"),
-        _recipe("resnet50", "ngc", "dllogger_mxnet", "rank0", "nvcr.io/nvidia/mxnet:22.10-py3"),
+        _recipe("resnet50-2019", "ngc-mxnet-2019", "mxnet_speedometer", "nvcr.io/nvidia/mxnet:19.07-py3"),
+        _recipe("resnet50", "ngc", "dllogger_mxnet", "nvcr.io/nvidia/mxnet:22.10-py3"),
     ),
 )

@@ -328,7 +328,6 @@ ADAPTER = Adapter(
                 unsupported=_no_ddp_with_amp,
                 facts=IMAGES,
                 amp="graph AMP, dynamic loss scale",
-                printed_by="every_rank",
                 outside="--skip-eval; one epoch, saved at its end",
             )
         ),

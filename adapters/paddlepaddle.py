@@ -44,7 +44,6 @@ _RESNET50 = Recipe(
     facts=REFERENCE_FACTS,
     amp="paddle.amp O1: float16 with loss scaling on GPU, none on CPU",
     xla="paddle.jit.to_static",
-    printed_by="rank0",
     outside="it neither evaluates nor saves",
     spawn="per_node",
     unsupported=lambda case: _no_amp_on_cpu(case) or reference_unsupported(case),

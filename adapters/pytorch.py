@@ -40,7 +40,6 @@ _RESNET50 = Recipe(
     facts=REFERENCE_FACTS,
     amp="torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU",
     xla="torch.compile",
-    printed_by="rank0",
     outside="it neither evaluates nor saves",
     spawn="per_node",
     unsupported=reference_unsupported,

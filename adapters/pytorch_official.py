@@ -232,7 +232,6 @@ EXAMPLES = Recipe(
     options={"data": ("synthetic", "imagenet"), **WORKERS},
     facts=IMAGES,
     step_bound="none",
-    printed_by="every_rank",
     outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
     requirements=TORCH,
     import_name="torch",
@@ -310,7 +309,6 @@ ADAPTER = Adapter(
             amp="Apex O2, dynamic loss scale",
             needs_gpu=Message("adapters.gpu_apex"),
             step_bound="none",
-            printed_by="every_node",
             outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
             requirements=(
                 *("torch==1.6.0", "torchvision==0.7.0", "numpy==1.23.5", "pillow==9.4.0", "setuptools==59.8.0"),

@@ -30,7 +30,6 @@ _RESNET50 = Recipe(
     facts=REFERENCE_FACTS,
     amp="Keras mixed precision: bfloat16 on CPU, float16 with loss scaling on GPU",
     xla="XLA (jit_compile)",
-    printed_by="every_rank",
     outside="it neither evaluates nor saves",
     spawn="per_device",
     unsupported=reference_unsupported,

@@ -188,7 +188,6 @@ TF_CNN_RESNET50 = Recipe(
     facts=TF_CNN,
     amp="all of it cast to float16, static loss scale",
     xla="XLA",
-    printed_by="every_rank",
     outside="it neither evaluates nor saves",
     # 2.10 lacks variable_v1; 2.16 has Keras 3 without its RNN cells.
     requirements=("tensorflow-cpu==2.15.1",),
@@ -211,7 +210,6 @@ ADAPTER = Adapter(
             facts=IMAGES,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
-            printed_by="every_node",
             outside="evaluation.skip_eval; one epoch, one checkpoint at its end",
             python="3.8",
             requirements=("tensorflow-cpu==2.3.0", *MODELS_2020),
@@ -229,7 +227,6 @@ ADAPTER = Adapter(
             facts=IMAGES,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
-            printed_by="every_node",
             outside="--skip_eval --noenable_checkpoint_and_export",
             python="3.8",
             requirements=("tf-models-official==2.10.1", "tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5"),
@@ -247,7 +244,6 @@ ADAPTER = Adapter(
             facts=IMAGENET,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",
-            printed_by="every_node",
             outside="--mode=train, no checkpoint before step 1000000",
             # today's tensorflow-metadata wants a protobuf that TensorFlow 2.15 refuses
             requirements=("tensorflow==2.15.1", *GARDEN),

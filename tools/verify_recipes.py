@@ -25,13 +25,13 @@ sys.path.insert(0, str(HOUSE))
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.core import paths
-from evalsuite.core.placeholders import WHOLE_NUMBERS
 from evalsuite.launch.provision import checkouts
 from evalsuite.plan import repositories
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 from tools.recipe_cases import points
 
+WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
 # of a library: model → (who, which)
 LIBRARIES = {
     "transformers": (

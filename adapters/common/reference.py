@@ -204,7 +204,6 @@ def reference_patterns(resnet50: Recipe, script: str) -> Recipe:
         model="patterns_cifar10",
         command=command,
         dialect="reference_training",
-        printed_by="rank0",
         facts={**resnet50.facts, "weight_decay": "none"},
         options={"image_size": (CIFAR10_SIZE,)},
         amp="",

@@ -16,7 +16,6 @@ from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision
 
-PrintedBy = Literal["rank0", "last_rank", "every_rank", "every_node"]
 MOST_WORDS = 10_000
 Argument = Annotated[str, Constraint("process_argument", lambda text: "\0" not in text and len(text) < 1 << 17)]
 Line = Annotated[tuple[Argument, ...], Constraint("few_words", lambda words: 0 < len(words) <= MOST_WORDS)]
@@ -98,7 +97,6 @@ class Recipe:
     scope: Literal["global", "per_device", "own"] | None = None
     """Whose rate the script prints, where its dialect cannot tell: the whole job's, one device's printed once for
     all, or each printer's own."""
-    printed_by: PrintedBy = "rank0"
     outside: str = ""  # how evaluation and checkpoints stay out of the measured steps
     equivalence: str = ""
     """The program in the adapter's folder `workloads` that trains this workload from a given start, for

@@ -586,14 +586,6 @@ class Verdict(Judged):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchTrial:
-    """A short run that tried whether a batch fits."""
-
-    run: Run
-    duration_s: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Evaluation:
     title: str
     profile: str  # of the spec: "quick"
@@ -616,7 +608,6 @@ class Evaluation:
     most_repeats: int | None = None  # of a case that *repeats* left open; None: no limit of its own
     receipts: "tuple[EquivalenceReceipt, ...]" = ()  # the lab's own
     columns: "tuple[OwnColumn, ...]" = ()
-    trials: tuple[BatchTrial, ...] = ()  # of the searches for the largest batch
     against: "tuple[ReferenceComparison, ...]" = ()
     forecast: tuple[tuple[int, int], ...] = ()  # scales, (nodes, devices per node), that the report is asked about
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal

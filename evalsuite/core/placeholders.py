@@ -29,7 +29,6 @@ OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}", "{hosts_ports
 FORWARDED = "{forwarded}"
 """A word of mpirun's, which hands its own variables to no other node: the node agent puts `-x NAME` for each variable
 that it sets for every rank, and for each that the user set and that changes a training."""
-WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
 BY_AGENT = (*_OF_NODE, *OF_HOSTS, FORWARDED)
 
 

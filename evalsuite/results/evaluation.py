@@ -1,15 +1,14 @@
 """Run folders → the evaluation that the report is made of."""
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.expressions import OwnColumn
-from evalsuite.core.model import BatchTrial, Case, Evaluation, Finding, Measurement, Protocol, Row, Run, Verdict
+from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run, Verdict
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.compare import units
 from evalsuite.results.compare.scaling import with_scaling
@@ -26,7 +25,7 @@ from evalsuite.results.rules.attempts import Recorded
 from evalsuite.runs import equivalence, rehearsed
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.planned import cases as all_cases
-from evalsuite.runs.store import TRIALS, Store, folder_name
+from evalsuite.runs.store import Store, folder_name
 
 TITLE = "evaluation"  # key of the title in data/text
 
@@ -86,7 +85,6 @@ def evaluate(
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
         receipts=equivalence.own((*receipts, *(root / equivalence.BESIDE_RUNS for root in store.roots))),
-        trials=_trials(store, asked),
         journal_sha256=recorded.sha256,
     )
     return replace(disclosed(whole), beside_runs=store.hash_beside())
@@ -156,18 +154,3 @@ def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> d
     recorded = {run.measurement.run.id: run.command for run in measured}
     commands = ((run.run.id, recorded[run.run.id]) for run in ordered)
     return {run_id: command for run_id, command in commands if command is not None}
-
-
-def _trials(store: Store, cases: Iterable[Case]) -> tuple[BatchTrial, ...]:
-    wanted = {_but_size(case) for case in cases if case.batch_policy == "max"}
-    tries = []
-    for folder in [each for root in store.roots for each in Store(root / TRIALS).finished()] if wanted else ():
-        with contextlib.suppress(EvalsuiteError):
-            run = folder.run()
-            if _but_size(run.case) in wanted:
-                tries.append(BatchTrial(run=run, duration_s=folder.outcome().duration_s))
-    return tuple(tries)
-
-
-def _but_size(case: Case) -> Case:
-    return replace(case, batch_per_device=1, nodes=1, devices_per_node=1, protocol=Protocol(), batch_policy=None)

@@ -13,7 +13,6 @@ from evalsuite.plan import plan as planning
 from evalsuite.plan.largest import SearchedBatch, Tried, find_largest, search_behind
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.spec import Spec
-from evalsuite.results import evaluation
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import TRIALS, RunFolder, Store
 from tests import sources
@@ -123,18 +122,6 @@ def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(
     rich = batch_search.DeviceHourBudget()
     assert lab.search(rich).batch == 16
     assert lab.made[2:] == [32, 24, 20, 18, 17, 16] and rich.spent == 6.0 * hours  # what was tried is not tried again
-
-
-def test_the_report_finds_the_trials_of_its_cases(tmp_path, monkeypatch):
-    lab = Trials(tmp_path, monkeypatch)
-    lab.search(batch_search.DeviceHourBudget())
-    (tried, *_) = (replace(case, batch_policy="max", batch_per_device=16) for case in planned().cases)
-
-    found = evaluation._trials(Store(tmp_path), [tried])
-
-    assert len(found) == len(lab.made) and {each.duration_s for each in found} == {3600.0}
-    assert evaluation._trials(Store(tmp_path), [replace(tried, batch_policy=None)]) == ()
-    assert evaluation._trials(Store(tmp_path), [replace(tried, precision="amp")]) == ()
 
 
 # the largest batch that fits: the search, and how a trial is judged

@@ -77,4 +77,3 @@ def test_what_no_index_holds_is_refused_with_where_its_repository_has_it():
 def test_a_recipe_has_wheels_for_gpus_that_are_known_or_none(framework, recipe):
     for pins in (recipe.pins("gpu"), *recipe.other_wheels):
         assert not pins or virtualenvs.find_wheel(pins) or pins[0].startswith(UNKNOWN)
-        assert not pins or not virtualenvs.is_without_gpu(pins[0])

@@ -60,7 +60,6 @@ ADAPTER = Adapter(
             facts=REFERENCE_FACTS,
             amp="",
             xla="",
-            printed_by="rank0",
             outside="it neither evaluates nor saves",
             spawn="per_node",
             unsupported=_unsupported,

@@ -189,10 +189,6 @@ def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
     return GpuWheel(pin=pin, cuda=cuda, least=least, most=most)
 
 
-def is_without_gpu(pin: str) -> bool:
-    return pin.partition("==")[0] in _FILE["without_gpu"]["names"]
-
-
 def choose_pins(recipe: Recipe, device: Device, capabilities: Iterable[Capability] = ()) -> Pins:
     """The first that serve all *capabilities* (none: unknown), or its first where none do; () without any."""
     every = list(capabilities)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from evalsuite.contracts.dialect import Dialect, line
 
-_CNN = "tensorflow/benchmarks@8fb7907926:scripts/tf_cnn_benchmarks/benchmark_cnn.py"
 _COUNT_BEFORE = re.compile(rb"(\d+)/(\d+) *$")
 _EPOCH_BEFORE = re.compile(  # 13/13 ΓöüΓöü 3s 226ms/step: a bar in the wrong code page
     rb"(\d+)/\1 (?:- \d+s - |(?!\xe2\x94\x81)[^\s\d\[=-]+ (?:\d+s |[\dms]+ ))(\d+)(us|ms|s)$"

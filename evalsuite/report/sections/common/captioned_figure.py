@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.core.messages import dotted
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.book.book import Book
@@ -57,7 +56,3 @@ def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, ob
         return {}
     low, *_, high = sorted(known, key=lambda each: each[0].raw)
     return {"low": low[0], "low_name": low[1], "high": high[0], "high_name": high[1]}
-
-
-def panel_name(block: Block) -> str:
-    return dotted(names.model(block.model), names.precision(block.precision), block.short_batch)
