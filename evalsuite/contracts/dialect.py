@@ -174,7 +174,6 @@ class Dialect:
     averaging: Literal["step", "interval", "cumulative"]
     """What the printed rate or time was taken over: the last step alone, all steps since the previous report,
     or all steps since the run began."""
-    model: str | None = None
     steps_restart: Literal["epoch", "unnumbered", "never"] = "never"  # with an epoch, whose number is printed or not
     zero_based: bool | None = None  # whether the first step has number 0; None: see the log
     mean_since: int = 0  # steps of the epoch that cumulative means leave out

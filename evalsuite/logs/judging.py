@@ -137,7 +137,7 @@ def judge(numbers: Numbers) -> Reading:
     return Reading(
         dialect=run.dialect.name,
         framework=run.dialect.framework,
-        model=run.given.known.model or told.model or run.dialect.model,
+        model=run.given.known.model or told.model,
         scope=_PUBLIC_SCOPE.get(merged.scope),
         status=status,
         reason=reason,

@@ -1,12 +1,6 @@
-"""The citations of the dialects: every sample stands in a log, and every source is a file of a repository at a commit.
+"""The declarations of the dialects: every sample stands in a log, every source is a file at a commit."""
 
-The cited files are looked up in the checkouts of the cache and in the git directories `OWNER+NAME` under the
-folder that the variable EVALSUITE_CLONES names; what is not there is not looked up.
-"""
-
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -25,8 +19,6 @@ from tests.corpus import with_logs
 from tools import write_dialects
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
-CHECKOUTS = paths.cache() / "repositories"
-CLONES = Path(os.environ.get("EVALSUITE_CLONES") or os.devnull)
 DIALECTS = catalogue.discover()
 FAR = 1 << 14  # bytes that the lines of one report may take
 SOURCE = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[\w.-]+):(?P<path>[^\s,;:]+)(?:[,;:] .+)?")
@@ -89,40 +81,6 @@ def test_every_sample_stands_in_a_log():
     composed = [pair for pair in samples if not pair[0].startswith("cited_") and not stands_in(pair[1], logs)]
 
     assert not composed
-
-
-def git_directories(repository: str) -> list[Path]:
-    """Clones of *repository*: below EVALSUITE_CLONES, and checkouts in the cache whose name holds its name's."""
-    kept = CLONES / repository.replace("/", "+")
-    here = [
-        folder for folder in (kept, kept / "repo", kept / ".git", kept / "repo" / ".git") if (folder / "HEAD").exists()
-    ]
-    return here + [folder / ".git" for folder in CHECKOUTS.glob("*") if (folder / ".git" / "HEAD").exists()]
-
-
-def held(directory: Path, names: list[str]) -> set[str]:
-    """Which of *names* the objects in a git directory have."""
-    asked = ["git", "--git-dir", directory, "cat-file", "--batch-check"]
-    said = subprocess.run(asked, input="\n".join(names), capture_output=True, text=True).stdout.splitlines()
-    return {name for name, line in zip(names, said, strict=False) if not line.endswith(" missing")}
-
-
-def test_a_cited_file_is_there_at_its_commit():
-    sources = {line.source for declared in DIALECTS.values() for line in lines_of(declared)}
-    cited = sorted({found.groups() for source in sources if (found := SOURCE.fullmatch(source))})
-
-    asked = [name for _, commit, path in cited for name in (commit, f"{commit}:{path}")]
-    known = {folder: held(folder, asked) for folder in {f for citation in cited for f in git_directories(citation[0])}}
-    looked_up, absent = 0, []
-    for repository, commit, path in cited:
-        clone = next((directory for directory in git_directories(repository) if commit in known[directory]), None)
-        looked_up += clone is not None
-        if clone is not None and f"{commit}:{path}" not in known[clone]:
-            absent.append(f"{repository}@{commit}:{path}")
-
-    if not looked_up:
-        pytest.skip("no clone of a cited repository is here: EVALSUITE_CLONES names a folder of them")
-    assert not absent
 
 
 # every dialect's declaration holds together
