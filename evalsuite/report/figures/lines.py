@@ -21,8 +21,7 @@ from evalsuite.report.figures.data import (
     point_notes,
     positive,
 )
-from evalsuite.report.figures.shapes import Box, cores, row_chart, whiskers
-from evalsuite.report.figures.shapes import bars as draw_boxes
+from evalsuite.report.figures.shapes import TINT, polygons, row_chart, whiskers
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch, swatch
 from evalsuite.report.text import numbers
@@ -278,9 +277,10 @@ def _draw_bars(id: str, look: Look, series: Sequence[Line], unit: str) -> str:
 
 def _bar_row(sheet: Sheet, panel: Panel, series: Line, hue: Hue, row: int) -> None:
     point = series.points[0]
-    box: Box = (0, row - 0.3, point.shown, 0.6)
-    draw_boxes(sheet, panel, [(box, point)], hue, series.framework)
-    cores(panel, [] if point.hollow else [box], series.variant)
+    # a tint where the point is hollow and no hatch: a browser prints a pattern without its hue
+    fill = {"facecolors": (ROLES[hue.name], TINT), "linewidths": 1.6} if point.hollow else {}
+    bar = polygons(panel, [(0, row - 0.3, point.shown, 0.6)], hue.name, **fill)
+    sheet.mark(bar, [point.ref], series=series.framework)
     if point.interval:
         whiskers(panel, [(row, *point.interval)])
     end, y = sheet.pixel(panel, max(point.shown, point.high or 0), row)

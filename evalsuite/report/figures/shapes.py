@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalsuite.report.figures.data import Label, Point
+from evalsuite.report.figures.data import Label
 from evalsuite.report.figures.sheet import TEXT, Panel, Sheet, shorten, text_width
-from evalsuite.report.figures.style import ROLES, Hue
+from evalsuite.report.figures.style import ROLES
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.collections import Collection
 
 TINT = 0.3  # how much of its hue a bar of a partial value keeps
-STRIPE, MOST_STRIPES = 0.14, 3  # of the width of a bar
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
@@ -26,8 +25,6 @@ def row_chart(
     right: float,
     widest: float,
     gap: float = 18,
-    values: Sequence[str] = (),
-    size: float = TEXT,
 ) -> tuple[Sheet, Panel]:
     """A sheet whose panel has a row for each of *labels*: y is the row's number.
 
@@ -42,33 +39,10 @@ def row_chart(
         y = top + row * (place + 0.5)
         text = shorten(label, left - gap + 6, TEXT)
         sheet.write(left - gap + 10, y, text, anchor="right", size=TEXT, colour="ink")
-        if values:
-            sheet.write(sheet.width, y, values[place], anchor="right", size=size, colour="ink")
     return sheet, panel
 
 
-def bars(sheet: Sheet, panel: Panel, boxes: Sequence[tuple[Box, Point]], hue: Hue, series: str) -> None:
-    """Bars as (box, point); a tint with an outline where the point is hollow.
-
-    Not hatched: a browser prints a pattern without its hue.
-    """
-    for hollow in (False, True):
-        group = [bar for bar in boxes if bar[1].hollow == hollow]
-        if group:
-            fill = {"facecolors": (ROLES[hue.name], TINT), "linewidths": 1.6} if hollow else {}
-            shapes = _polygons(panel, [box for box, _ in group], hue.name, **fill)
-            sheet.mark(shapes, [point.ref for _, point in group], series=series)
-
-
-def cores(panel: Panel, boxes: Sequence[Box], variant: int) -> None:
-    for stripe in range(min(variant, MOST_STRIPES)):
-        from_edge = (stripe + 1) / (min(variant, MOST_STRIPES) + 1) - STRIPE / 2
-        stripes = [(x, y + from_edge * height, width, STRIPE * height) for x, y, width, height in boxes]
-        if stripes:
-            field(panel, stripes, "surface", zorder=2.2)
-
-
-def _polygons(panel: Panel, boxes: Sequence[Box], colour: str, **style: Any) -> "Collection":
+def polygons(panel: Panel, boxes: Sequence[Box], colour: str, **style: Any) -> "Collection":
     from matplotlib.collections import PolyCollection
 
     default = {"facecolors": ROLES[colour], "edgecolors": ROLES[colour], "linewidths": 0.6, "zorder": 2}
@@ -93,7 +67,7 @@ def outlines(
     panel: Panel, boxes: Sequence[Box], *, colour: str = "ink", width: float = 1.1, zorder: float = 2.5
 ) -> "Collection":
     style = {"facecolors": "none", "edgecolors": ROLES[colour], "linewidths": width, "zorder": zorder}
-    return _polygons(panel, boxes, colour, **style)
+    return polygons(panel, boxes, colour, **style)
 
 
 def field(
