@@ -5,7 +5,6 @@ import re
 import resource
 from collections import namedtuple
 from dataclasses import replace
-from unittest.mock import Mock
 
 import pytest
 
@@ -14,14 +13,13 @@ from evalsuite import cli
 from evalsuite.core import paths
 from evalsuite.core.messages import wording
 from evalsuite.launch.checks import doctor
-from evalsuite.launch.provision import virtualenvs
 from evalsuite.machine import pitfalls
 from evalsuite.machine.pitfalls import AREAS
 from evalsuite.machine.sensors import system
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.nvidia import DeviceSettings
 from tests import sources
-from tests.toys import CASE, toynet
+from tests.toys import CASE
 
 State, Address = namedtuple("State", "isup"), namedtuple("Address", "family")
 LINKS = "enp1s0 br-e0df4395d684 veth37669ca"
@@ -103,15 +101,6 @@ def test_doctor_has_a_line_for_each_area_and_says_what_was_found_in_both_languag
     assert "nvidia-smi -pm 1" in broken.remedy and "持久模式" in wording(broken.detail, "zh")
 
 
-@pytest.mark.parametrize(("linked", "states"), [(b"\0MPI_Allreduce\0", ["broken"]), (b"\0ncclAllReduce\0", [])])
-def test_a_horovod_that_cannot_call_nccl_is_named(monkeypatch, machine, linked, states):
-    folder = machine({"lib/python3.8/site-packages/horovod/mxnet/mpi_lib.so": linked.decode()})
-    monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: Mock(folder=folder))
-    monkeypatch.setattr(doctor.registry, "discover", lambda folders: {"toynet": toynet(built=("horovod==0.28.1",))})
-
-    assert [check.state for check in doctor.compiled()] == states
-
-
 @pytest.mark.parametrize(("data", "image", "refused"), sources.table("pitfalls.toml")["dali"])
 def test_an_image_whose_dali_lacks_the_scripts_operators_is_refused_before_the_run(data, image, refused):
     recipe = replace(ngc_mxnet.ADAPTER.recipe("resnet50-2019"), image=image)
@@ -126,5 +115,5 @@ def test_every_check_and_rule_that_the_page_names_exists(name, language, capsys)
 
     assert asked >= {"nccl_silent", "infiniband_unused", "virtual_interface", "loader_bound", "clocks_held_back"}
     assert {cli.main(["explain", code]) for code in asked} == {0}
-    for area in (*AREAS, "nccl"):
+    for area in AREAS:
         assert f"doctor: {wording(doctor.Message(f'launch.area_{area}'), language)}" in page

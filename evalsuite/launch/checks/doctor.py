@@ -3,7 +3,6 @@
 import functools
 import os
 import platform
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +39,6 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
         *devices(),
         *training(),
         *others(),
-        *(compiled(folders) if open_accelerators().kind == "gpu" else ()),
         *engines(),
         *tools(),
         *frameworks(folders),
@@ -126,19 +124,6 @@ def others() -> Iterator[Check]:
     here = replace(nodes.facts(), pitfalls=None)
     for check in nodes.judge(nodes.Node(name="", facts=here), Path()):
         yield replace(check, group="training", name=Message("launch.name_others"))
-
-
-def compiled(folders: Sequence[Path] = ()) -> Iterator[Check]:
-    """Horovod and its like in the environments for GPUs: whether they can call NCCL."""
-    recipes = [recipe for known in registry.discover(folders).values() for recipe in known.recipes if recipe.built]
-    made = {there.folder: recipe for recipe in recipes if (there := virtualenvs.existing(recipe, device="gpu"))}
-    for place, recipe in made.items():
-        for package in (re.split(r"[\[=]", pin)[0] for pin in recipe.built):
-            libraries = [file.read_bytes() for file in place.glob(f"lib/python*/site-packages/{package}/**/*.so")]
-            if libraries and not any(b"ncclAllReduce" in library for library in libraries):
-                detail = Message("launch.without_nccl", package=package, folder=place)
-                name, remedy = Message("launch.area_nccl"), Message("launch.without_nccl_remedy")
-                yield Check(group="training", name=name, state="broken", detail=detail, remedy=remedy)
 
 
 def engines() -> Iterator[Check]:
