@@ -874,15 +874,14 @@ def kinds(rule: type[Finding]) -> Mapping[str, str]:
     """The fields of *rule*, without the places where it was found."""
     if rule not in _KINDS:
         hints = get_type_hints(rule, include_extras=True)
-        fields = [field.name for field in dataclasses.fields(rule) if field.name not in ("where", "also")]
-        _KINDS[rule] = {name: _kind(hints[name]) for name in fields}
+        held = {}
+        for field in dataclasses.fields(rule):
+            if field.name not in ("where", "also"):
+                hint = hints[field.name]
+                inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
+                (held[field.name],) = (each for each in getattr(inner, "__metadata__", ()) if isinstance(each, str))
+        _KINDS[rule] = held
     return _KINDS[rule]
-
-
-def _kind(hint: object) -> str:
-    inner = get_args(hint)[0] if get_origin(hint) is tuple else hint
-    (kind,) = (each for each in getattr(inner, "__metadata__", ()) if isinstance(each, str))
-    return kind
 
 
 def limits(code: str) -> dict[str, tuple[float, str]]:

@@ -107,10 +107,13 @@ def compute(row: Summary) -> Compute | None:
     if model is None or flops is None:
         return None
     device, precision = _only(known.get("device_model")), _only(known.get("precision"))
+    peak = peak_tflops(device.value, precision.value) if device and precision else None
+    if device and precision and (precision.source, precision.value) == ("case", "fp32"):  # it may round to TF32
+        peak = peak if peak_tflops(device.value, "tf32") is None else None
     return Compute(
         flops_per_item=flops,
         tflops_per_device=flops * row.items_per_s_per_device / 1e12,
-        peak_tflops=_peak(device, precision) if device and precision else None,
+        peak_tflops=peak,
         source=model.source,
         device=device.value if device else None,
     )
@@ -164,24 +167,14 @@ def _counted_j_per_item(run: Measurement) -> float | None:
     return taken_j / (run.value * window.length_s)
 
 
+@functools.cache
 def peak_tflops(device: str, precision: str) -> float | None:
     """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
-    peak = _of_device(device)
-    if peak is None:
-        return None
+    devices = decode(_Devices, read_toml(DEVICES, DEVICES.name), DEVICES).peak if not _has(device, "MIG") else ()
+    peak = next((each for each in devices if each.fits(device)), None)
     kinds = ("fp16", "bf16") if precision == "amp" else (precision.removesuffix("_amp"),)
-    peaks = {most for kind, most in peak.tflops.items() if kind in kinds}
+    peaks = {most for kind, most in peak.tflops.items() if kind in kinds} if peak else set()
     return peaks.pop() if len(peaks) == 1 else None
-
-
-def _of_device(name: str) -> Peak | None:
-    return None if _has(name, "MIG") else next((device for device in _peaks() if device.fits(name)), None)
-
-
-def _peak(device: Fact, precision: Fact) -> float | None:
-    """As `peak_tflops`. A case's word "fp32" does not say whether the device rounds to TF32, where it can."""
-    told = precision.source != "case" or precision.value != "fp32" or peak_tflops(device.value, "tf32") is None
-    return peak_tflops(device.value, precision.value) if told else None
 
 
 def _only(stated: tuple[Fact, ...] | None) -> Fact | None:
@@ -193,21 +186,16 @@ def _has(name: str, word: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Models:
-    model: tuple[ModelFlops, ...]
+class _Devices:
+    peak: tuple[Peak, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Peaks:
-    peak: tuple[Peak, ...]
+class _Models:
+    model: tuple[ModelFlops, ...]
 
 
 @functools.cache
 def _models() -> Mapping[str, ModelFlops]:
     models = decode(_Models, read_toml(MODELS, MODELS.name), MODELS).model
     return {name: model for model in models for name in model.names}
-
-
-@functools.cache
-def _peaks() -> tuple[Peak, ...]:
-    return decode(_Peaks, read_toml(DEVICES, DEVICES.name), DEVICES).peak

@@ -1,6 +1,6 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -25,7 +25,6 @@ MOST_BESIDE = 2  # reasons in a headline
 DOTS_WIDTH = 200  # of the strip of runs, in its own units
 EDGE = 6
 TICKS = 3  # and 0
-ALIKE = 4  # times
 MOST_ELSEWHERE = 3
 SEVERAL = {"zh": "；", "en": "; "}
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
@@ -72,26 +71,15 @@ class AnsweredQuestion:
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     known = {answer.setting for answer in book.answers if answer.ranked}
-    first, labels, ends = set(map(anchor, headlines(book))), settings(book.answers, words), _ends(book.answers)
+    first, labels = set(map(anchor, headlines(book))), settings(book.answers, words)
     return tuple(
         replace(
-            _question(answer, labels[answer.setting], anchor(answer) in first, ends[anchor(answer)], words),
+            _question(answer, labels[answer.setting], anchor(answer) in first, words),
             unproven=_without_receipt(answer, book, words),
         )
         for answer in book.answers
         if answer.setting in known
     )
-
-
-def _ends(answers: Iterable[Answer]) -> dict[str, float]:
-    """Where the strip of each answer ends: scales of a setting that are no more than *ALIKE* apart have one axis."""
-    ends: dict[str, float] = {}
-    for asked in by_key((answer.setting, answer) for answer in answers).values():
-        runs = ([value for entry in answer.ranked for value in values(entry.summary)] for answer in asked)
-        highs = [max(of, default=1.0) for of in runs]
-        alike = max(highs) <= ALIKE * min(highs)
-        ends |= {anchor(answer): max(highs) if alike else high for answer, high in zip(asked, highs, strict=True)}
-    return ends
 
 
 def _without_receipt(answer: Answer, book: Book, words: Words) -> Text | None:
@@ -144,7 +132,8 @@ def workers(answer: Answer, words: Words) -> Text:
     )
 
 
-def _question(answer: Answer, setting: Rendered, chosen: bool, high: float, words: Words) -> AnsweredQuestion:
+def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
+    high = max((value for entry in answer.ranked for value in values(entry.summary)), default=1.0)
     marks = ticks.linear(0, high, TICKS)
     end = marks[-1] if marks[-1] >= high else marks[-1] + marks[1]
     unit = answer.ranked[0].summary.unit if answer.ranked else ""

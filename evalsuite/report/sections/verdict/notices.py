@@ -1,6 +1,5 @@
 """What a reader must know before any number, a line each, and how much of the plan is valid."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.findings import BusyMachine, OwnCriteria
@@ -35,7 +34,10 @@ def notices(book: Book, words: Words) -> tuple[Notice, ...]:
     if printed := sum(row.grounds == "printed" for row in book.valid):
         lines.append(("printed", words("notices.printed", printed=numbers.count(printed), **valid), COUNTS))
     busy = [finding.others for run in book.measurements for finding in run.findings if isinstance(finding, BusyMachine)]
-    lines += [("profile", _short(book, words), RULES), ("busy", _busy(book, busy, words) if busy else None, COUNTS)]
+    lines.append(("profile", _short(book, words), RULES))
+    if busy:
+        counts = {"busy": numbers.count(len(busy)), "all": numbers.count(len(book.measurements))}
+        lines.append(("busy", words("notices.busy", most=numbers.percent(max(busy)), **counts), COUNTS))
     processes = max((case.devices_per_node for case in book.planned if case.shares_cores), default=0)
     if processes > 1:
         lines.append(("cores", words("notices.shared_cores", processes=numbers.count(processes)), RULES))
@@ -62,11 +64,6 @@ def _since(book: Book, words: Words) -> Text | None:
     if change.at is None:
         return words("notices.since_earlier", parts_text=said)
     return words("notices.since", date=names.minute(change.at), parts_text=said)
-
-
-def _busy(book: Book, busy: Sequence[float], words: Words) -> Text:
-    counts = {"busy": numbers.count(len(busy)), "all": numbers.count(len(book.measurements))}
-    return words("notices.busy", most=numbers.percent(max(busy)), **counts)
 
 
 def _short(book: Book, words: Words) -> Text | None:
