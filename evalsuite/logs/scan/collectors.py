@@ -235,7 +235,9 @@ class ScoreCollector:
             fields = (line.read(match) if is_whole(match, line) else None) or {}
             known = tuple(scored for name, text in fields.items() if (scored := _value(name, text)) is not None)
             begin = text.rfind(b"\n", 0, match.start()) + 1
-            if known and self._first_rank(printer(text[begin : match.start()])):
+            rank = printer(text[begin : match.start()])
+            self._rank = self._rank if self.found or not known else rank
+            if known and rank == self._rank:  # each rank has its own share of the data: that which prints first is read
                 end = text.find(b"\n", match.end()) + 1 or len(text)
                 self.found.append(
                     PrintedScores(
@@ -246,12 +248,6 @@ class ScoreCollector:
                         line=_line(chunk, match.start()),
                     )
                 )
-
-    def _first_rank(self, rank: str | None) -> bool:
-        """Only the rank that prints first is read: each has its own share of the data."""
-        if not self.found:
-            self._rank = rank
-        return rank == self._rank
 
     def scores(self, arrival: Callable[[int], float | None] | None) -> tuple[Score, ...]:
         """By epoch; the first of each metric and split, where an epoch is printed again."""

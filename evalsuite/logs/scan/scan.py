@@ -177,20 +177,17 @@ class Rest:
                 return
             size = NEXT_BYTES if len(self.records) < wanted else SAMPLE_BYTES
             part, begin = piece.chunk.lines_from(begin, size)
-            self._take(part)
+            apart = self._reached not in (None, part.offset)
+            if apart or self._extractor is None:
+                self._extractor = Extractor(self.dialect)
+            records: list[Record] = []
+            self._extractor.extend(records, part)
+            if records and apart:
+                records[0] = records[0]._replace(gap=True)  # the interval since the report before is unknown
+            self.records += records
             self._reached = piece.chunk.raw_offset(begin)
             if len(self.records) >= wanted:
                 return
-
-    def _take(self, part: Chunk) -> None:
-        apart = self._reached not in (None, part.offset)
-        if apart or self._extractor is None:
-            self._extractor = Extractor(self.dialect)
-        records: list[Record] = []
-        self._extractor.extend(records, part)
-        if records and apart:
-            records[0] = records[0]._replace(gap=True)  # the interval since the report before is unknown
-        self.records += records
 
 
 def _cut_line(chunk: Chunk, dialect: Dialect) -> int | None:

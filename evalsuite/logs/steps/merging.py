@@ -54,7 +54,11 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     given = known.batch_per_device and known.batch_per_device * (1.0 if case else accumulation)
     batch = (known.batch_per_device if case else None) or counts.get("batch_per_device", 0.0) * accumulation or given
     total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch")
-    told = _devices(numbers) or known.devices or numbers.get("world_size") or numbers.get("listed_devices")
+    each = int(numbers.get("devices_per_node", 0))
+    named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * each
+    all_own, own = numbers.get("global_batch"), numbers.get("batch_per_device", 0.0) * accumulation
+    split = round(all_own / own) if all_own and own and all_own % own == 0 else None
+    told = named or split or known.devices or numbers.get("world_size") or numbers.get("listed_devices")
     if told == 1 and not (case and known.devices) and "bare_batch" in counts and "bare_batches" not in said:
         said = {"argued_global_batch_text": said["bare_batch_text"], **said}
         counts = {"argued_global_batch": counts["bare_batch"], **counts}
@@ -62,7 +66,8 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
     if argued:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
-        told = _devices(numbers | {name: counts[f"argued_{name}"] for name in argued}) or told
+        own = (batch or 0.0) * accumulation
+        told = named or (round(total / own) if total and own and total % own == 0 else None) or told
     devices = (known.devices if case else None) or told
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch
     spread = total / devices if total and devices else batch
@@ -89,15 +94,6 @@ ARGUED = ("global_batch", "batch_per_device")
 
 def _text(said: bytes | float) -> str:
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-
-
-def _devices(numbers: Mapping[str, float]) -> int | None:
-    if "devices" in numbers:
-        return int(numbers["devices"])
-    if each := int(numbers.get("devices_per_node", 0)):
-        return int(numbers.get("nodes", 1)) * each
-    total, own = numbers.get("global_batch"), numbers.get("batch_per_device", 0.0) * numbers.get("accumulation", 1.0)
-    return round(total / own) if total and own and total % own == 0 else None
 
 
 # several files and printers
