@@ -22,63 +22,46 @@ if TYPE_CHECKING:
 DEFAULT_RUNS = Path("runs")
 
 
-def text(given: str) -> str:
-    if not given:
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_value")))
-    return given
+def _type(read: Callable[[str], Any], otherwise: str) -> Callable[[str], Any]:
+    """An argparse type: what *read* makes of a text, and where that is None the message *otherwise*."""
+
+    def convert(text: str) -> Any:
+        if (value := read(text)) is None:
+            raise argparse.ArgumentTypeError(worded(Message(f"commands.{otherwise}", text=text[:60])))
+        return value
+
+    return convert
 
 
-def whole(text: str) -> int:
+def _whole(text: str) -> int | None:
     value = decode.whole(text.removeprefix("-"))
-    if value is None:
-        raise argparse.ArgumentTypeError(worded(Message("commands.whole_number", text=text[:60])))
-    return -value if text.startswith("-") else value
+    return -value if value and text.startswith("-") else value
 
 
-def number(text: str) -> float:
-    value = decode.number(text)
-    if value is None:
-        raise argparse.ArgumentTypeError(worded(Message("commands.a_number", text=text[:60])))
-    return value
-
-
-def share(text: str) -> float:
+def _share(text: str) -> float | None:
     value = decode.number(text.removesuffix("%"))
-    if value is None or not text.endswith("%") or not 0 <= value < 100:
-        raise argparse.ArgumentTypeError(worded(Message("commands.a_share", text=text[:60])))
-    return value / 100
+    return value / 100 if value is not None and text.endswith("%") and 0 <= value < 100 else None
 
 
-def count(text: str) -> int:
-    value = decode.whole(text)
-    if not value:
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_count", text=text[:60])))
-    return value
-
-
-def steps(text: str) -> Protocol:
+def _steps(text: str) -> Protocol | None:
     warmup, measured = (decode.whole(part) for part in text.partition("+")[::2])
-    if warmup is None or not measured:
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_steps", text=text[:60])))
-    return Protocol(warmup_steps=warmup, measured_steps=measured)
+    return Protocol(warmup_steps=warmup, measured_steps=measured) if warmup is not None and measured else None
 
 
-def pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip() or not value.strip():
-        raise argparse.ArgumentTypeError(worded(Message("commands.no_name_value", text=text)))
-    return name, value
+def _pair(text: str) -> tuple[str, str] | None:
+    name, _, value = text.partition("=")
+    return (name, value) if name.strip() and value.strip() else None
 
 
 TYPES: Mapping[str, Callable[[str], Any]] = {
-    "text": text,
-    "path": lambda given: Path(text(given)),
-    "whole": whole,
-    "number": number,
-    "share": share,
-    "count": count,
-    "steps": steps,
-    "pair": pair,
+    "text": _type(lambda given: given or None, "no_value"),
+    "path": _type(lambda given: Path(given) if given else None, "no_value"),
+    "whole": _type(_whole, "whole_number"),
+    "number": _type(decode.number, "a_number"),
+    "share": _type(_share, "a_share"),
+    "count": _type(lambda text: decode.whole(text) or None, "no_count"),
+    "steps": _type(_steps, "no_steps"),
+    "pair": _type(_pair, "no_name_value"),
     "words": shlex.split,
 }
 

@@ -61,7 +61,11 @@ def is_arithmetic(text: str, sides: int = 1) -> bool:
         parts = _sides(text) if len(text) <= LONGEST else ()
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
-    return len(parts) == sides and all(_is_part(node) for side in parts for node in ast.walk(side))
+    return len(parts) == sides and all(
+        isinstance(node, _PARTS) or (isinstance(node, ast.Constant) and type(node.value) in (int, float))
+        for side in parts
+        for node in ast.walk(side)
+    )
 
 
 def _checked(text: str, sides: int) -> str:
@@ -70,10 +74,6 @@ def _checked(text: str, sides: int) -> str:
     for name in sorted(names(text) - set(KNOWN)):
         raise EvalsuiteError.of("core.expression_field", name=name, names=KNOWN, near=did_you_mean(name, KNOWN))
     return text.strip()
-
-
-def _is_part(node: ast.AST) -> bool:
-    return type(node.value) in (int, float) if isinstance(node, ast.Constant) else isinstance(node, _PARTS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,7 +85,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
     container = arguments.container or spec.container
     engine = _engine(arguments, container)
     given = containers.with_images(discover(arguments.adapters), arguments.image)
-    adapters = _varied(spec, _entered(spec, given, container), container)
+    adapters = _varied(spec, given, container)
     machine = _machine(arguments, engine)
     refusals = _refusals(arguments, engine)
     made = plan.plan(spec, adapters, machine, refusals)
@@ -140,19 +140,6 @@ def every_case(plan: Plan) -> list[Case]:
     if not cases:
         raise EvalsuiteError.of("commands.submit_nothing")
     return cases
-
-
-def _entered(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
-    entered = with_participants(adapters, spec.participants)
-    with_image = next((each for each in spec.participants if each.image), None)
-    if with_image and not container:
-        raise _without_container("participant", with_image.called, with_image.image)
-    return entered
-
-
-def _without_container(table: str, name: str, image: str) -> EvalsuiteError:
-    names = containers.RUNTIMES
-    return EvalsuiteError.of("commands.image_without_container", table=table, name=name, image=image, names=names)
 
 
 def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
@@ -219,12 +206,15 @@ def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) 
     asked = tuple(dict.fromkeys(variant for matrix in matrices for variant in matrix.variants))
     versions = tuple(dict.fromkeys(version for matrix in matrices for version in matrix.versions))
     frameworks = [name for matrix in matrices for name in matrix.frameworks]
-    with_image = next((variant for variant in asked if variant.image), None)
-    if with_image and not container:
-        raise _without_container("variants", with_image.name, with_image.image)
+    named = [("participant", each.called, each.image) for each in spec.participants]
+    named += [("variants", variant.name, variant.image) for variant in asked]
+    for table, name, image in () if container else named:
+        if image:
+            facts = {"table": table, "name": name, "image": image, "names": containers.RUNTIMES}
+            raise EvalsuiteError.of("commands.image_without_container", **facts)
     if versions and container:
         raise EvalsuiteError.of("commands.versions_container", version="==".join(versions[0]), container=container)
-    return varied(adapters, asked, versions, frameworks)
+    return varied(with_participants(adapters, spec.participants), asked, versions, frameworks)
 
 
 def mpirun_in_mpirun(engine: Engine) -> Refusal:
