@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from evalsuite.core.documents import STATED_FIGURES
 from evalsuite.core.expressions import OwnColumn
 from evalsuite.core.model import Evaluation, Summary
 from evalsuite.report.text import numbers
@@ -24,7 +23,6 @@ class CaseColumn:
     name: str
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not
-    stated: bool = False  # by the source of an imported run
     main: bool = False  # the tables of frameworks by scales have it, too
 
     def head(self, words: Words) -> Rendered:
@@ -36,9 +34,6 @@ class CaseColumn:
         return self.form(value) if self.form and isinstance(value, (int, float)) else None
 
 
-STATED = {figure.figure for figure in STATED_FIGURES}
-
-
 def _quantity(unit: str) -> Form:
     return numbers.memory if unit == "bytes" else partial(numbers.quantity, unit=unit)
 
@@ -48,7 +43,6 @@ def _of_figure(figure: RunFigure) -> CaseColumn:
         name=figure.name,
         value=lambda summary: case_figure(summary, figure),
         form=numbers.milliseconds if figure.name == "step_time_stated_s" else _quantity(figure.unit),
-        stated=figure.name in STATED,
         main=figure.main,
     )
 
