@@ -182,6 +182,16 @@ def test_a_batch_of_sequences_makes_no_tokens_per_second(tmp_path, name):
     assert value(tokens) == pytest.approx(RUN.items_per_s("tokens/s"), rel=NEAR)
 
 
+@pytest.mark.parametrize("name", ["mmengine", "hf"])
+def test_of_two_runs_in_one_file_one_is_read_and_a_finding_says_that_there_were_two(tmp_path, name):
+    slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(hours=5))
+    reading = read(tmp_path, "".join(composed.log(f"complete/{name}", run) for run in (RUN, slower)))
+
+    speeds = [run.items_per_s(reading.unit) for run in (RUN, slower)]
+    assert any(value(reading) == pytest.approx(speed, rel=0.04) for speed in speeds)
+    assert {"Restarted", "SeveralRuns", "BeginsAgain"} & {type(finding).__name__ for finding in reading.findings}
+
+
 @pytest.mark.parametrize("name", COMPLETE)
 def test_of_two_jobs_that_print_at_once_one_is_read_or_none(tmp_path, name):
     slower = replace(RUN, step_s=0.8, start=RUN.start + timedelta(seconds=3))
