@@ -41,8 +41,6 @@ def _epoch_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None]:
     return {**match.groupdict(), "epoch": before[1] if before else None}
 
 
-_HF_TRAINER = ("hf_trainer", "hf_trainer_tokens", "trl", "ms_swift")  # whose clock holds all that the job does
-
 _dialect = functools.partial(Dialect, scope="global")
 
 DIALECTS = (

@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from evalsuite.core import paths
@@ -33,7 +33,6 @@ _GLUED = rb"|".join(
 )
 _TOKEN = re.compile(rb"(?:(?<![A-Za-z\d.])|%b)(?:%b|%b|nan|inf|NaN)" % (_GLUED, DURATION, NUMBER))
 LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
-_BOTH = re.compile(r"(\w*epoch\w*)(?: and |\W+)(\w*(?:iter|step|batch)\w*)")  # Epoch and iter 28 1151
 _LETTER = rb"[A-Za-z]|[\xc3\xd0\xd1][\x80-\xbf]|[\xe3-\xed][\x80-\xbf]{2}"
 WORD = re.compile(rb"(?:%b)(?:[_/]|%b)*" % (_LETTER, _LETTER))
 _WORDS = paths.read_data("log_words.toml")
@@ -78,7 +77,6 @@ class Slot:
     lead: bytes  # up to the number before
     tail: bytes
     start: int
-    line: int = 0  # of a report that goes over several
 
     @property
     def end(self) -> int:
@@ -151,11 +149,7 @@ def slots(text: bytes) -> list[Slot]:
         unit, carried = _divide(translate(tail), named, last=place == len(tokens))
         if lead.endswith((_NTH, _NTH + b" ")):  # 第 3/10 轮
             named = unit or _divide(translate(between[min(place + 1, len(tokens))]), "", last=False)[0]
-        line = masked.count(b"\n", 0, token.start())
-        second = _BOTH.fullmatch(parts[-1].label) if parts and not named and not lead.strip(b" ,") else None
-        if second:
-            parts[-1], named = replace(parts[-1], label=second[1]), second[2]
-        parts.append(Slot(label=named, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start(), line=line))
+        parts.append(Slot(label=named, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start()))
     return parts
 
 
