@@ -34,6 +34,9 @@ class CaseColumn:
         return self.form(value) if self.form and isinstance(value, (int, float)) else None
 
 
+MEDIAN = latency.PERCENTILES.index(50)
+
+
 def _quantity(unit: str) -> Form:
     return numbers.memory if unit == "bytes" else partial(numbers.quantity, unit=unit)
 
@@ -47,13 +50,12 @@ def _of_figure(figure: RunFigure) -> CaseColumn:
     )
 
 
-def _median_step_s(summary: Summary) -> float | None:
-    steps = latency.of_case(summary)
-    return steps.percentiles_s[latency.PERCENTILES.index(50)] if steps else None
-
-
 OF_CASE = (
-    CaseColumn(name="step_time_s", value=_median_step_s, form=numbers.milliseconds),
+    CaseColumn(
+        name="step_time_s",
+        value=lambda row: steps.percentiles_s[MEDIAN] if (steps := latency.of_case(row)) else None,
+        form=numbers.milliseconds,
+    ),
     CaseColumn(
         name="tflops_per_device",
         value=lambda summary: rate.tflops_per_device if (rate := compute(summary)) else None,

@@ -31,12 +31,12 @@ def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[R
 def _rows(book: Book, name: str) -> list[Row]:
     if name == "steps":
         return [dict(zip(COLUMNS[name], values, strict=True)) for values in _steps(book)]
-    return [_row(book, thing, TABLES[name]) for thing in THINGS[name](book)]
-
-
-def _row(book: Book, thing: Any, columns: Mapping[str, str]) -> Row:
-    asked: dict[Any, Any] = {}
-    return {key: value_at(book, thing, path, asked) for key, path in columns.items()} | dict(getattr(thing, "own", ()))
+    found = []
+    for thing in THINGS[name](book):
+        asked: dict[Any, Any] = {}
+        row = {key: value_at(book, thing, path, asked) for key, path in TABLES[name].items()}
+        found.append(row | dict(getattr(thing, "own", ())))
+    return found
 
 
 def write(book: Book, folder: Path, name: str) -> None:
