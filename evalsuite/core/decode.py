@@ -313,7 +313,7 @@ def _one_of_kinds(kinds: list[Kind]) -> Kind:
     return Kind(words, first)
 
 
-def _instance(name: str, test: Callable[[object], bool]) -> Kind:
+def _instance(name: str, test: Callable[[Any], object]) -> Kind:
     return _named(name, lambda value: value if test(value) else refuse(value, message(name)))
 
 
@@ -400,10 +400,6 @@ def _is_text(value: object) -> bool:
         return False
 
 
-def _is_filled_text(value: Any) -> bool:
-    return _is_text(value) and bool(value.strip()) and not any(char < " " and char not in "\n\t\r" for char in value)
-
-
 def _is_number(value: object) -> bool:
     """No NaN, no Infinity, nothing beyond a float: Python's JSON has them."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
@@ -417,7 +413,10 @@ _SIMPLE: Mapping[Any, Kind] = {
     object: _instance("anything", lambda value: True),
     Any: _instance("anything", lambda value: True),
 }
-_FILLED_TEXT = _instance("filled_text", _is_filled_text)
+_FILLED_TEXT = _instance(
+    "filled_text",
+    lambda value: _is_text(value) and value.strip() and not any(char < " " and char not in "\n\t\r" for char in value),
+)
 
 
 def _message(where: Path | str, mistakes: list[Mistake], advice: str, mark: str) -> Message:

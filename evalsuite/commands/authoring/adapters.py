@@ -31,7 +31,11 @@ OF_SENSOR = ("sensor", "kind", "devices", "driver")
 def run(arguments: argparse.Namespace) -> int:
     if arguments.check is not None:
         return _check(arguments)
-    rows = {"recipes": _recipes, "dialects": _dialects, "sensors": _sensors}[arguments.kind](arguments)
+    if arguments.kind == "dialects":
+        dialects = sorted(catalogue.known(search_paths(arguments)).values(), key=lambda dialect: dialect.name)
+        rows = [{name: getattr(dialect, name) for name in (*OF_DIALECT, "notes")} for dialect in dialects]
+    else:
+        rows = _sensors() if arguments.kind == "sensors" else _recipes(arguments)
     if arguments.json:
         print_json(rows)
     elif arguments.kind == "recipes":
@@ -53,12 +57,7 @@ def _recipes(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     ]
 
 
-def _dialects(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    dialects = sorted(catalogue.known(search_paths(arguments)).values(), key=lambda dialect: dialect.name)
-    return [{name: getattr(dialect, name) for name in (*OF_DIALECT, "notes")} for dialect in dialects]
-
-
-def _sensors(_: argparse.Namespace) -> list[dict[str, Any]]:
+def _sensors() -> list[dict[str, Any]]:
     return [
         {
             "sensor": str(sensor.file) if isinstance(sensor, accelerators.Brought) else type(sensor).__name__.lower(),
