@@ -21,7 +21,6 @@ class CardCell:
     cell: VerdictCell
     name: str
     value: Number | None
-    reason: Rendered | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,28 +79,23 @@ def _card(verdict: Verdict, words: Words) -> Card:
         value=form(reached.value).to(ref) if reached else None,
         interval=interval.about(ref or own) if interval else None,
         threshold=form(threshold) if threshold is not None else None,
-        cells=_cells(verdict, form, words),
+        cells=_cells(verdict, form),
     )
 
 
-def _cells(verdict: Verdict, form: Form, words: Words) -> tuple[CardCell, ...]:
-    if (
-        verdict.criterion not in SHARES
-        or len(verdict.cells) < 2
-        or all(cell.measured is None for cell in verdict.cells)
-    ):
+def _cells(verdict: Verdict, form: Form) -> tuple[CardCell, ...]:
+    measured = [cell for cell in verdict.cells if cell.measured]
+    if verdict.criterion not in SHARES or len(verdict.cells) < 2 or not measured:
         return ()
-    return tuple(_cell(cell, verdict.criterion, form, words) for cell in verdict.cells)
-
-
-def _cell(cell: VerdictCell, criterion: str, form: Form, words: Words) -> CardCell:
-    ref = names.case_anchor(cell.case) if cell.case else names.anchor(CARD, criterion)
-    reason = _reason(cell, words)
-    return CardCell(
-        cell=cell,
-        name=dotted(names.framework(cell.framework), names.model(cell.model), names.precision(cell.precision)),
-        value=form(cell.measured.value).to(ref) if cell.measured else None,
-        reason=reason.about(ref) if reason else None,
+    return tuple(
+        CardCell(
+            cell=cell,
+            name=dotted(names.framework(cell.framework), names.model(cell.model), names.precision(cell.precision)),
+            value=form(cell.measured.value).to(names.case_anchor(cell.case) if cell.case else None)
+            if cell.measured
+            else None,
+        )
+        for cell in verdict.cells
     )
 
 
