@@ -41,7 +41,9 @@ def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
     Percentages are from 0 to 100. All strips share one time axis.
     """
     sampled = [strip for strip in strips if any(finite(v) for _, v in strip.samples)]
-    span = _span(sampled)
+    times = [at for strip in sampled for at, _ in strip.samples]
+    ends = [strip.window[1] for strip in sampled if strip.window]
+    span = (min(0.0, *times), max(*times, *ends, 1e-3)) if times else (0.0, 1.0)
     missing = len(sampled) < len(strips) or any(_has_gaps(strip, span) for strip in sampled)
     return Figure(
         id=id,
@@ -53,12 +55,6 @@ def utilisation(strips: Sequence[Strip], *, id: str) -> Figure:
         ),
         axes=(Axis(key="at_s", unit="s"), Axis(key="resource")),
     )
-
-
-def _span(strips: Sequence[Strip]) -> Span:
-    times = [at for strip in strips for at, _ in strip.samples]
-    ends = [strip.window[1] for strip in strips if strip.window]
-    return (min(0.0, *times), max(*times, *ends, 1e-3)) if times else (0.0, 1.0)
 
 
 def _interval(strip: Strip) -> float:

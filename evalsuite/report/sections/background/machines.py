@@ -73,11 +73,6 @@ def _pairs(row: Mapping[str, object]) -> str | None:
     return ", ".join(f"{names.visible(name)}={names.visible(value)}" for name, value in known) or None
 
 
-def _memory_and_modules(host: HostEnvironment) -> str | None:
-    modules = f" ({names.visible(host.memory_modules)})" if host.memory_modules else ""
-    return f"{total}{modules}" if (total := _memory(host)) else None
-
-
 def _memory(host: HostEnvironment) -> str | None:
     return numbers.memory(host.memory_total_bytes).text if host.memory_total_bytes else None
 
@@ -128,7 +123,11 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "cores": lambda host: (
         " / ".join(f"{cores:g}" for cores in (host.cpu_count_usable, host.cpu_count) if cores is not None) or None
     ),
-    "memory": _memory_and_modules,
+    "memory": lambda host: (
+        total + f" ({names.visible(host.memory_modules)})" * bool(host.memory_modules)
+        if (total := _memory(host))
+        else None
+    ),
     "disks": lambda host: _with_models(host, dict.fromkeys(host.disks or (), "")),
     "interfaces": lambda host: _named(host, sorted(host.interfaces or {})),
     # by name: a network card of `nvidia-smi topo -m` is none before it says so

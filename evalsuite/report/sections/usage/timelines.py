@@ -20,6 +20,7 @@ RESOURCES = (
     *("loopback", "memory", "network_send", "disk_write", "gpu_power"),
 )
 OF_LOG = ("step_time", "loss")
+UNSEEN = ("gpu", "pcie", "job", "disk_operations")
 MOST_RESOURCES = 5 + len(OF_LOG)
 MEASURED = ("gpu", "cpu")
 
@@ -60,7 +61,10 @@ def _step_times(run: Measurement) -> Iterator[tuple[float, float]]:
 
 def draw_timelines(shown: Sequence[Shown], block: Block, words: Words) -> CaptionedFigure | None:
     runs = _runs(shown, block)
-    known = [name for name in (*OF_LOG, *_resources(runs)) if any(run.samples(name) for run in runs)]
+    present = dict.fromkeys(name for run in runs for name, _ in run.line.series)
+    known = [name for name in (*OF_LOG, *RESOURCES) if name in (*OF_LOG, *present)]
+    known += [name for name in present if name not in known and not name.startswith(UNSEEN)]
+    known = [name for name in known if any(run.samples(name) for run in runs)]
     busy = [name for name in known if any(_used(run, name) for run in runs)]
     strips = tuple(strip for name in busy[:MOST_RESOURCES] for strip in _strips(name, runs, words))
     if not strips:
@@ -97,12 +101,6 @@ def _short(summary: Summary) -> str:
 def _used(run: _Run, resource: str) -> bool:
     mean = run.reading(resource)
     return bool(mean) if mean is not None else any(value for _, value in run.samples(resource))
-
-
-def _resources(runs: Sequence[_Run]) -> list[str]:
-    present = dict.fromkeys(name for run in runs for name, _ in run.line.series)
-    other = [name for name in present if name not in RESOURCES and not name.startswith(("gpu", "pcie", "job"))]
-    return [*(name for name in RESOURCES if name in present), *(name for name in other if name != "disk_operations")]
 
 
 def _strips(resource: str, runs: Sequence[_Run], words: Words) -> Iterable[figures.Strip]:
