@@ -197,6 +197,19 @@ class FarBelow(Finding, code="far_below", severity="note"):
     limit: Factor = 4.0  # more than libraries of one generation differ by
 
 
+class SlowBase(Finding, code="slow_base", severity="note"):
+    efficiency: Share  # the highest of all frameworks
+    base: Scale
+    share: Share  # of the median base of the others
+    limit: Limit = 0.7
+
+
+class AtChance(Finding, code="at_chance", severity="note"):
+    accuracy: Score
+    classes: Count
+    guess: Score
+
+
 class ArrivalsBursty(Finding, code="arrivals_bursty", severity="note"):
     together: Count
     lines: Count

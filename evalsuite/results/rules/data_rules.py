@@ -15,11 +15,13 @@ from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
 from evalsuite.results.measure import breakdown, facts, machines
-from evalsuite.results.measure.summary import valid
+from evalsuite.results.measure.summary import median_run, valid
 from evalsuite.results.rules import copies, flops_and_energy, work_done
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
+CHANCE = 0.2  # an accuracy within this share of a guess is one
+CLASSES = {"imagenet": 1000, "cifar100": 100, "cifar10": 10, "mnist": 10}  # a word of the data's name → its classes
 # D26: control characters but tab and line ends, and what a browser would take for an element
 STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
 ORIGINS = get_args(Origin)
@@ -101,6 +103,8 @@ def findings(
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *far_below(valid(summaries)),
+        *slow_bases(valid(summaries)),
+        *at_chance(valid(summaries)),
         *machine_drifts(run for row in summaries for run in row.measurements),
         *other_nodes([run for row in summaries for run in row.measurements]),
         *_missing_rows(valid(summaries), known),
@@ -269,3 +273,35 @@ def far_below(summaries: Iterable[Summary]) -> Iterable[Finding]:
             rate, usual = row.items_per_s.value, median(best.values()) if len(best) > 1 else 0.0
             if rate * rules.FarBelow.limit < usual:
                 yield rules.FarBelow(rate=rate, unit=row.unit, others=len(best), median=usual, where=row.case.id)
+
+
+def slow_bases(summaries: Iterable[Summary]) -> Iterable[Finding]:
+    """Of each scale the framework of surely the highest efficiency, where its base is slow and it is not fastest."""
+    bases = {row.case: row for row in summaries}
+    alike = by_key((replace(row.case, framework="", recipe=""), row) for row in bases.values() if row.efficiency)
+    for rows in alike.values():
+        first, *others = sorted(rows, key=lambda row: -row.efficiency.value if row.efficiency else 0.0)
+        low = first.efficiency.low if first.efficiency else None
+        highs = [row.efficiency.high for row in others if row.efficiency and row.case.framework != first.case.framework]
+        told = low is not None and len(highs) > 1 and all(high is not None and high < low for high in highs)
+        fastest = max(rows, key=lambda row: row.items_per_s.value)
+        base = bases.get(first.base) if first.base else None
+        if not told or base is None or first.efficiency is None or base is first or first is fastest:
+            continue
+        rates = [bases[row.base].items_per_s.value for row in others if row.base in bases and row.base is not None]
+        share = base.items_per_s.value / median(rates) if rates else 1.0
+        if share < rules.SlowBase.limit:
+            where = first.case.id
+            yield rules.SlowBase(efficiency=first.efficiency.value, base=base.case.scale, share=share, where=where)
+
+
+def at_chance(summaries: Iterable[Summary]) -> Iterable[Finding]:
+    """Cases whose last accuracy on held-out data is within a fifth of a guess."""
+    for row in summaries:
+        stated = facts.of_runs(run for run in row.measurements if run.counts).get("data", ())
+        names = " ".join((row.case.model, row.case.recipe, *(fact.value for fact in stated))).lower()
+        classes = next((number for word, number in CLASSES.items() if word in names), None)
+        scores = [each for each in median_run(row).scores if each.metric in ("accuracy", "top1")]
+        last = max((each for each in scores if each.split == "validation"), key=lambda each: each.epoch, default=None)
+        if classes and last and abs(last.value * classes / 100 - 1) <= CHANCE:
+            yield rules.AtChance(accuracy=last.value, classes=classes, guess=100 / classes, where=row.case.id)
