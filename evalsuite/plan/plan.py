@@ -103,11 +103,7 @@ def in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
 
 
 def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Recipe]:
-    return [
-        recipe
-        for recipe in adapter.recipes
-        if recipe.model == model and {recipe.name, recipe.name.partition("@")[0], recipe.kind} & set(wanted)
-    ]
+    return [recipe for recipe in adapter.recipes if recipe.model == model and {recipe.name, recipe.kind} & set(wanted)]
 
 
 def _asked(
@@ -162,10 +158,10 @@ def _of_matrix(
                     options=recipe.meant(spec.options, spec.preset) if recipe else spec.options,
                 )
                 there = case.at_scale(nodes, devices)
-                ways = variants.ways(recipe, adapter.name, spec.variants) if recipe else (variants.PLAIN,)
-                for way in ways:
-                    added = () if way == variants.PLAIN else ((variants.AXIS, way),)
-                    yield replace(there, options=tuple(sorted((*there.options, *added)))) if added else there, recipe
+                yield there, recipe
+                for variant in variants.of_framework(adapter.name, spec.variants) if recipe else ():
+                    options = tuple(sorted((*there.options, (variants.AXIS, variant.name))))
+                    yield replace(there, options=options), recipe
 
 
 def cores_per_device(spec: Spec, machine: Machine) -> int | None:
@@ -222,10 +218,9 @@ def _findings(case: Case, machine: Machine) -> Iterator[Finding]:
 
 
 def _check_size(spec: Spec) -> None:
-    more = (1 + len(spec.variants)) * max(1, len(spec.versions))
-    sizes = [more * len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices()]
-    if sum(sizes) > MOST_CASES:
-        raise EvalsuiteError.of("plan.axes_cases", name=spec.name, cases=sum(sizes), most=MOST_CASES)
+    sizes = (len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices())
+    if (cases := sum(sizes) * (1 + len(spec.variants))) > MOST_CASES:
+        raise EvalsuiteError.of("plan.axes_cases", name=spec.name, cases=cases, most=MOST_CASES)
 
 
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:

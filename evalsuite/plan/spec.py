@@ -63,7 +63,6 @@ class Spec:
     oversubscribe: bool = False  # whether devices may share cores
     options: tuple[tuple[str, str], ...] = ()
     preset: tuple[str, ...] = ()  # options set by a profile, not by the user
-    versions: tuple[tuple[str, str], ...] = ()  # (package, version) instead of the pinned ones
     variants: tuple[Variant, ...] = ()
     participants: tuple[Participant, ...] = ()  # each makes every matrix; (): *frameworks* do
     entered: bool = False  # whether this is the matrix of one participant, which has no cases of other models
@@ -260,7 +259,6 @@ Steps = Annotated[Protocol, From(str, steps)]
 Seed = Annotated[int, From(int, seed)]
 Planned = Annotated[Precision, From(str, precision)]
 Retries = Annotated[int, From(int, retries)]
-Version = Annotated[tuple[str, str], From(str, variants.version)]
 Variants = Annotated[tuple[Variant, ...], decode.NAMES_ONCE]
 Rules = tuple[Annotated[Rule, From(Mapping[variants.Axis, object], variants.rule)], ...]
 Options = Annotated[
@@ -297,7 +295,6 @@ class _SpecFile(_Part):
     retries: Retries | None = None
     max_device_hours: Annotated[float, From(int, device_hours)] | None = None
     stop_after_window: bool | None = None
-    versions: Many[Version] | None = None
     participant: tuple[Participant, ...] | None = None
     container: Word | None = None
     variants: Variants | None = None

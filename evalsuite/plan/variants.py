@@ -1,9 +1,8 @@
-"""Variants of recipes: other versions or images, variables of the environment, more arguments; and participants.
+"""Variants of recipes, and participants.
 
-What changes how a script is run is an axis of the case, `variant=NAME`, to compare it with the plain script. What
-changes the software (`versions`, an image) is a recipe of its own, `RECIPE@NAME`, with its own environment. A
-participant is a variant with a name: a framework of its own in cases, rankings and figures, so that one framework can
-come twice: NGC's build and the plain one.
+What changes how a script is run (variables of the environment, more arguments) is an axis of the case, `variant=NAME`,
+to compare it with the plain script. What changes the software (a version, an image) is a participant: a framework of
+its own in cases, rankings and figures, so that one framework can come twice: NGC's build and the plain one.
 """
 
 import itertools
@@ -26,7 +25,7 @@ PLAIN = "plain"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TITLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}", re.ASCII)
-VERSION = re.compile(r"(?P<package>[A-Za-z0-9][\w.-]*)\s*==\s*(?P<version>[\w.!+-]+(?:\.\*)?)", re.ASCII)
+VERSION = re.compile(r"[\w.!+-]+(?:\.\*)?", re.ASCII)
 
 
 def argument(given: object) -> str:
@@ -47,7 +46,6 @@ Variable = Annotated[
 Environment = Annotated[
     tuple[tuple[str, str], ...], From(Mapping[Variable, Argument], lambda given: tuple(sorted(given.items())))
 ]
-Image = Annotated[str, Constraint("image", lambda name: name.isprintable() and not name.startswith("-"))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +54,10 @@ class Variant:
     frameworks: tuple[Argument, ...] = ()  # (): of all
     environment: Environment = ()
     arguments: tuple[Argument, ...] = ()
-    image: Image = ""
 
     def mistakes(self) -> Iterator[Mistake]:
-        if not (self.environment or self.arguments or self.image):
+        if not (self.environment or self.arguments):
             yield Mistake("", decode.message("changes_nothing"))
-
-    def of(self, framework: str) -> bool:
-        return not self.frameworks or framework in self.frameworks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +67,7 @@ class Rule:
     values: tuple[tuple[str, tuple[str, ...]], ...]
 
     def holds(self, case: Case) -> bool:
-        return all(
-            any(fnmatchcase(text, value) for value in values for text in _texts(case, axis))
-            for axis, values in self.values
-        )
+        return all(any(fnmatchcase(AXES[axis](case), value) for value in values) for axis, values in self.values)
 
 
 AXES: Mapping[str, Callable[[Case], str]] = {
@@ -88,19 +79,6 @@ AXES: Mapping[str, Callable[[Case], str]] = {
 
 
 Axis = Annotated[str, decode.one_of(*AXES)]
-
-
-def _texts(case: Case, axis: str) -> tuple[str, ...]:
-    text = AXES[axis](case)
-    return (text, text.partition("@")[0]) if axis == "recipe" else (text,)
-
-
-def version(text: str) -> tuple[str, str]:
-    """`torch==2.12.*` → (package, version)."""
-    match = VERSION.fullmatch(text)
-    if match is None:
-        raise EvalsuiteError(decode.refusal(text, decode.message("version")))
-    return match["package"].lower(), match["version"]
 
 
 def rule(table: Mapping[str, object]) -> Rule:
@@ -118,7 +96,7 @@ def check_rules(rules: Sequence[Rule], cases: Sequence[Case], stated: Sequence[s
     """Raises EvalsuiteError for a value that no case has, nor *stated*: it is misspelt."""
     for rule in rules:
         for axis, values in rule.values:
-            there = sorted({text for case in cases for text in _texts(case, axis)})
+            there = sorted({AXES[axis](case) for case in cases})
             for value in values:
                 if not any(fnmatchcase(text, value) for text in (*there, *stated)):
                     raise EvalsuiteError.of(
@@ -130,77 +108,27 @@ def check_rules(rules: Sequence[Rule], cases: Sequence[Case], stated: Sequence[s
                     )
 
 
-def varied(
-    adapters: Mapping[str, Adapter],
-    asked: Sequence[Variant],
-    asked_versions: Sequence[tuple[str, str]],
-    frameworks: Sequence[str],
-) -> dict[str, Adapter]:
+def varied(adapters: Mapping[str, Adapter], asked: Sequence[Variant]) -> dict[str, Adapter]:
     for variant in asked:
         for name in variant.frameworks:
             if name not in adapters:
-                raise EvalsuiteError.of(
-                    "plan.variant_framework",
-                    variant=variant.name,
-                    name=name,
-                    known=listed("frameworks", name, adapters),
-                )
-    axes = {name: _varied(adapter, asked, asked_versions) for name, adapter in adapters.items()}
-    packages = {_package(recipe) for name in frameworks if name in adapters for recipe in adapters[name].recipes}
-    for package, version in asked_versions:
-        if package not in packages:
-            known = sorted(each for each in packages if each)
-            raise EvalsuiteError.of(
-                "plan.version_package", package=package, version=version, names=known, near=did_you_mean(package, known)
-            )
-    return axes
+                known = listed("frameworks", name, adapters)
+                raise EvalsuiteError.of("plan.variant_framework", variant=variant.name, name=name, known=known)
+    made = {}
+    for name, adapter in adapters.items():
+        ours = of_framework(name, asked)
+        made[name] = replace(adapter, recipes=tuple(_with_axis(recipe, ours) for recipe in adapter.recipes))
+    return made
 
 
-def _varied(adapter: Adapter, asked: Sequence[Variant], asked_versions: Sequence[tuple[str, str]]) -> Adapter:
-    recipes: list[Recipe] = []
-    ours = [variant for variant in asked if variant.of(adapter.name)]
-    for recipe in adapter.recipes:
-        theirs = [version for package, version in asked_versions if package == _package(recipe)]
-        based = [
-            replace(
-                recipe,
-                name=f"{recipe.name}@{version.removesuffix('.*')}",
-                requirements=_pinned(recipe.requirements, version),
-                requirements_gpu=None if recipe.requirements_gpu is None else _pinned(recipe.requirements_gpu, version),
-                other_wheels=(),
-            )
-            for version in theirs
-        ] or [recipe]
-        based += [
-            replace(recipe, name=f"{recipe.name}@{each.name}", image=each.image)
-            for each in ours
-            if each.image
-            for recipe in based
-        ]
-        recipes += [_with_axis(recipe, ours) for recipe in based]
-    return replace(adapter, recipes=tuple(recipes))
-
-
-def _package(recipe: Recipe) -> str:
-    return recipe.requirements[0].partition("==")[0].strip().lower() if recipe.requirements else ""
-
-
-def _pinned(pins: Sequence[str], version: str) -> tuple[str, ...]:
-    """The framework's pin with *version*; the others without a version, so that fitting ones are found."""
-    if not pins:
-        return ()
-    first = pins[0].partition("==")[0].strip()
-    return (
-        f"{first}=={version}",
-        *(pin if pin.startswith("-") else pin.partition("==")[0].strip() for pin in pins[1:]),
-    )
+def of_framework(name: str, asked: Sequence[Variant]) -> list[Variant]:
+    return [variant for variant in asked if not variant.frameworks or name in variant.frameworks]
 
 
 def _with_axis(recipe: Recipe, asked: Sequence[Variant]) -> Recipe:
-    ways = {variant.name: variant for variant in asked if variant.environment or variant.arguments}
-    if not ways:
+    if not asked:
         return recipe
-    plain = recipe.command
+    ways, plain = {variant.name: variant for variant in asked}, recipe.command
 
     def command(case: Case) -> Command:
         made, way = plain(_without_axis(case)), ways.get(case.option(AXIS, PLAIN))
@@ -220,17 +148,6 @@ def _without_axis(case: Case) -> Case:
     return replace(case, options=tuple(option for option in case.options if option[0] != AXIS))
 
 
-def ways(recipe: Recipe, framework: str, asked: Sequence[Variant]) -> tuple[str, ...]:
-    """The plain script, and each variant that changes how it is run; one with an image in that image alone."""
-    ours = [variant for variant in asked if variant.of(framework)]
-    image = recipe.name.rpartition("@")[2]
-    with_image = {variant.name for variant in ours if variant.image}
-    if image in with_image:
-        own = next(variant for variant in ours if variant.name == image)
-        return (own.name,) if own.environment or own.arguments else (PLAIN,)
-    return (PLAIN, *(variant.name for variant in ours if not variant.image))
-
-
 # Participants
 
 
@@ -245,8 +162,9 @@ class Participant:
     framework: Word
     recipes: Many[Word]  # of each model one
     title: Annotated[str, Constraint("participant", TITLE.fullmatch)] | None = None  # None: the framework's
-    image: Image = ""
+    image: Annotated[str, Constraint("image", lambda name: name.isprintable() and not name.startswith("-"))] = ""
     environment: Literal["managed", "current"] | None = None
+    version: Annotated[str, Constraint("version", VERSION.fullmatch)] | None = None  # in place of the pinned one
     data: Argument | None = None
     optimiser: Argument | None = None
     options: Mapping[Word, Argument] | None = None
@@ -255,6 +173,8 @@ class Participant:
     def mistakes(self) -> Iterator[Mistake]:
         if bool(self.image) == bool(self.environment):
             yield Mistake("", decode.message("image_or_environment", participant=self.called))
+        if self.version and self.environment != "managed":
+            yield Mistake("version", decode.message("version_managed"))
 
     @property
     def called(self) -> str:
@@ -313,6 +233,10 @@ def _adapter(adapter: Adapter, asked: Participant) -> Adapter:
 
 def _entered(recipe: Recipe, asked: Participant) -> Recipe:
     plain = recipe.command
+    if asked.version:
+        pins, gpu = _pinned(recipe.requirements, asked.version), recipe.requirements_gpu
+        gpu = gpu if gpu is None else _pinned(gpu, asked.version)
+        recipe = replace(recipe, requirements=pins, requirements_gpu=gpu, other_wheels=())
     return replace(
         recipe,
         command=lambda case: _extended(plain(case), asked.launch),
@@ -320,6 +244,12 @@ def _entered(recipe: Recipe, asked: Participant) -> Recipe:
         environment=asked.environment or "container",
         participant=asked.called,
     )
+
+
+def _pinned(pins: Sequence[str], version: str) -> tuple[str, ...]:
+    """The framework's pin with *version*; the others without a version, so that fitting ones are found."""
+    names = [pin if pin.startswith("-") else pin.partition("==")[0].strip() for pin in pins]
+    return (f"{names[0]}=={version}", *names[1:]) if names else ()
 
 
 def choose_participants(asked: Sequence[Participant], words: Sequence[str]) -> tuple[Participant, ...]:

@@ -41,7 +41,7 @@ ROWS += [
 def plan_variants(file, words):
     request = spec.read(file)
     adapters = {"toynet": toynet(requirements=("Toy==1.5.0",), package="toy"), "othernet": toynet("othernet")}
-    given = varied(adapters, request.variants, request.versions, request.frameworks)
+    given = varied(adapters, request.variants)
     plan.plan(request, given, Machine(cores=8, accelerators=0, device="cpu"))
 
 

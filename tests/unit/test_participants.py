@@ -134,7 +134,7 @@ def test_a_command_for_the_reader_names_the_participants_and_leaves_the_spec_to_
     assert "--frameworks" not in words and "--recipe" not in words
 
 
-# variants as axes of a spec: variables, arguments, images, versions; and the rules that leave cases in or out
+# variants as axes of a spec: variables, arguments; and the rules that leave cases in or out
 
 
 MACHINE = Machine(cores=8, accelerators=0, device="cpu")
@@ -147,7 +147,7 @@ def asked(folder, text, head=HEAD_OF_VARIANTS):
     (folder / "mine.toml").write_text(head + text)
     request = spec.read(folder / "mine.toml")
     adapters = {"toynet": toynet(**PINS), "othernet": toynet("othernet")}
-    given = varied(adapters, request.variants, request.versions, request.frameworks)
+    given = varied(adapters, request.variants)
     return plan.plan(request, given, MACHINE), given
 
 
@@ -170,22 +170,19 @@ def test_an_unsupported_case_stays_one_in_every_variant(tmp_path):
     (tmp_path / "a.toml").write_text('frameworks = ["toynet"]\nscales = ["1x1", "2x1"]\n' + ONE_OFF)
     request = spec.read(tmp_path / "a.toml")
 
-    made = plan.plan(request, varied(adapters, request.variants, (), request.frameworks), MACHINE)
+    made = plan.plan(request, varied(adapters, request.variants), MACHINE)
 
     assert (len(made.cases), len(made.skips)) == (2, 2)
 
 
-def test_each_version_and_image_is_a_recipe_with_an_environment_of_its_own(tmp_path):
-    made, adapters = asked(tmp_path, 'versions = ["toy==1.5.*", "toy==2.0.1"]\n')
-    imaged, images = asked(tmp_path, '[[variants]]\nname = "new"\nimage = "example/toy:2"\nframeworks = ["toynet"]\n')
+def test_a_version_replaces_the_pin_of_a_participant_and_frees_the_others():
+    asked = Participant(
+        framework="toynet", recipes=("reference-resnet50",), title="Toy 2", environment="managed", version="2.0.1"
+    )
+    made = variants.with_participants({"toynet": toynet(**PINS)}, [asked])
 
-    names = {case.recipe for case in made.cases if case.framework == "toynet"}
-    assert names == {"reference-resnet50@1.5", "reference-resnet50@2.0.1"}
-    pins = adapters["toynet"].recipe("reference-resnet50@2.0.1").pins("cpu")
-    assert pins == ("Toy==2.0.1", "toyvision", "--extra-index-url")
-    assert {case.recipe for case in made.cases if case.framework == "othernet"} == {"reference-resnet50"}
-    assert {case.recipe for case in imaged.cases} == {"reference-resnet50", "reference-resnet50@new"}
-    assert images["toynet"].recipe("reference-resnet50@new").image == "example/toy:2"
+    assert made["Toy_2"].recipe("reference-resnet50").pins("cpu") == ("Toy==2.0.1", "toyvision", "--extra-index-url")
+    assert made["toynet"].recipe("reference-resnet50").pins("cpu") == PINS["requirements"]
 
 
 def test_rules_leave_cases_in_and_out(tmp_path):

@@ -202,19 +202,12 @@ def _no_environment(asked: str) -> Refusal:
 
 
 def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
-    matrices = spec.matrices()
-    asked = tuple(dict.fromkeys(variant for matrix in matrices for variant in matrix.variants))
-    versions = tuple(dict.fromkeys(version for matrix in matrices for version in matrix.versions))
-    frameworks = [name for matrix in matrices for name in matrix.frameworks]
-    named = [("participant", each.called, each.image) for each in spec.participants]
-    named += [("variants", variant.name, variant.image) for variant in asked]
-    for table, name, image in () if container else named:
-        if image:
-            facts = {"table": table, "name": name, "image": image, "names": containers.RUNTIMES}
+    for each in () if container else spec.participants:
+        if each.image:
+            facts = {"name": each.called, "image": each.image, "names": containers.RUNTIMES}
             raise EvalsuiteError.of("commands.image_without_container", **facts)
-    if versions and container:
-        raise EvalsuiteError.of("commands.versions_container", version="==".join(versions[0]), container=container)
-    return varied(with_participants(adapters, spec.participants), asked, versions, frameworks)
+    asked = tuple(dict.fromkeys(variant for matrix in spec.matrices() for variant in matrix.variants))
+    return varied(with_participants(adapters, spec.participants), asked)
 
 
 def mpirun_in_mpirun(engine: Engine) -> Refusal:
