@@ -24,7 +24,7 @@ from evalsuite.core.model import (
 )
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.collectors import CollectiveLines
-from evalsuite.logs.scan.scan import Failure, find_failure
+from evalsuite.logs.scan.scan import Failure
 from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
 from evalsuite.logs.steps.throughput import disagreement
@@ -110,7 +110,7 @@ def judge(numbers: Numbers) -> Reading:
         total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
         numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
-    failures = [find_failure(scan.behind.lines()) for scan in run.scans]
+    failures = [scan.behind.find_failure() for scan in run.scans]
     failure = next(filter(None, failures), None)
     in_peace = not any(each for each, scan in zip(failures, run.scans, strict=True) if scan.records)
     ended = any(scan.ended for scan in run.scans) or (run.given.ended_well and numbers.complete and in_peace)
@@ -124,7 +124,9 @@ def judge(numbers: Numbers) -> Reading:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
     noted = (*findings, *measured.findings) if measured else findings
-    if noted and status in ("ok", "partial") and not run.given.case and (unlike := _name_unlike(noted)):
+    starts = Message("logs.several_starts") if any(isinstance(one, BEGINS_AGAIN) for one in noted) else None
+    drifts = Message("logs.read_drift") if any(isinstance(one, rules.SteepDrift) for one in noted) else None
+    if status in ("ok", "partial") and not run.given.case and (unlike := starts or drifts or find_unlike(noted)):
         status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
@@ -161,25 +163,14 @@ def judge(numbers: Numbers) -> Reading:
     )
 
 
-def find_unlike(findings: Iterable[Finding]) -> rules.RestDiffers | rules.LongStall | None:
-    """By which the window does not speak for its log: it stands still, or goes on at another speed."""
+def find_unlike(findings: Iterable[Finding]) -> Message | None:
+    """Why the window does not speak for its log: it stands still, or the log goes on at another speed."""
     for finding in findings:
         if isinstance(finding, rules.LongStall) and finding.share > rules.LongStall.doubtful:
-            return finding
+            return Message("logs.read_stall", share=finding.share, seconds=finding.seconds)
         if isinstance(finding, rules.RestDiffers) and abs(finding.difference) > rules.RestDiffers.doubtful:
-            return finding
+            return Message("logs.read_rest", steps=finding.steps, difference=finding.difference)
     return None
-
-
-def _name_unlike(findings: Sequence[Finding]) -> str | None:
-    if any(isinstance(finding, BEGINS_AGAIN) for finding in findings):
-        return Message("logs.several_starts")
-    if any(isinstance(finding, rules.SteepDrift) for finding in findings):
-        return Message("logs.read_drift")
-    unlike = find_unlike(findings)
-    if isinstance(unlike, rules.LongStall):
-        return Message("logs.read_stall", share=unlike.share, seconds=unlike.seconds)
-    return Message("logs.read_rest", steps=unlike.steps, difference=unlike.difference) if unlike else None
 
 
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from evalsuite.contracts.dialect import NO_DIGITS, Dialect
 from evalsuite.core.messages import Message
 from evalsuite.logs import catalogue
-from evalsuite.logs.scan.scan import Quiet, find_failure
+from evalsuite.logs.scan.scan import Quiet
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count
@@ -116,7 +116,7 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
                 return Unreadable(Message("logs.parse_other", other=other))
             quiet.add(Piece(chunk=chunk))
             nothing, skipped = False, skipped + chunk.skipped
-        if failure := find_failure(quiet.lines()):
+        if failure := quiet.find_failure():
             return Unreadable(failure.reason, failed=True)
     if nothing:
         return Unreadable(Message("logs.parse_empty"))

@@ -116,28 +116,25 @@ class FactCollector:
                 elif value is not None:
                     self.said.setdefault(name, value)
         if not self._begun:
+            named = (group for line in self.dialect.lines for group in line.groups)
+            free = _BATCHES.isdisjoint((*self.dialect.named_facts.values(), *named))
             again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
             for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
-                self._take(kind, value, printed)
+                tokens = kind == "tokens" and self.dialect.unit in PIECES
+                if name := "global_batch" if tokens else self.dialect.named_facts.get(kind):
+                    self.said.setdefault(name, value)
+                    continue
+                name = _ARGUED.get(kind)
+                if name == "bare_batch" and self.said.get(name, value) != value:
+                    self.said["bare_batches"] = value  # one may be the evaluation's
+                default = value == b"1" and kind in ("accumulation", "devices")  # says nothing
+                if name and (free or kind in _OF_JOB) and not default and b"," not in value and name not in self.said:
+                    self.said |= {name: value, f"{name}_text": printed}
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):
                 other = FactCollector(self.dialect, dict(self.said))
                 other.add(Piece(chunk=replace(piece.chunk, text=whole)))
                 self.is_altered = other.said.keys() != self.said.keys()
-
-    def _take(self, kind: str, value: bytes, printed: bytes) -> None:
-        tokens = kind == "tokens" and self.dialect.unit in PIECES
-        if name := "global_batch" if tokens else self.dialect.named_facts.get(kind):
-            self.said.setdefault(name, value)
-            return
-        name = _ARGUED.get(kind)
-        if name == "bare_batch" and self.said.get(name, value) != value:
-            self.said["bare_batches"] = value  # one may be the evaluation's
-        default = value == b"1" and kind in ("accumulation", "devices")  # says nothing
-        named = (*self.dialect.named_facts.values(), *(group for line in self.dialect.lines for group in line.groups))
-        asked = kind in _OF_JOB or _BATCHES.isdisjoint(named)
-        if name and asked and not default and b"," not in value and name not in self.said:
-            self.said |= {name: value, f"{name}_text": printed}
 
 
 _ARGUMENTS = re.compile(rb"[^\r\n]{0,80}Namespace\(\w+=")

@@ -5,7 +5,7 @@ import itertools
 import math
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -120,6 +120,25 @@ class Scan:
         return self
 
 
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    kind: str
+    text: str
+    line: int
+
+    @property
+    def reason(self) -> str:
+        """The line as printed, less what looks like a secret."""
+        from evalsuite.core.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
+
+        return Message(
+            "logs.failure_line",
+            kind=Message(f"logs.failure_{self.kind.replace(' ', '_')}"),
+            line=self.line,
+            text=redact(self.text),
+        )
+
+
 @dataclass
 class Quiet:
     """The text after the last sign of training: its first and last chunks, in bounded memory."""
@@ -135,7 +154,8 @@ class Quiet:
             self._last.clear()
         (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece.chunk)
 
-    def lines(self) -> list[tuple[int, bytes]]:
+    def find_failure(self) -> Failure | None:
+        """The decisive line of the text; None if none says so."""
         quiet: list[tuple[int, bytes]] = []
         for chunk in (*self._first, *self._last):
             text, first = chunk.text, chunk.first_line
@@ -152,9 +172,22 @@ class Quiet:
                 quiet.clear()
             numbered = enumerate(text.split(b"\n"), first)
             quiet += [
-                (number, part[:LINE_LOOKED_AT]) for number, each in numbered for part in each.split(b"\r") if part
+                (number, part[:LINE_LOOKED_AT])
+                for number, each in numbered
+                for part in each.split(b"\r")
+                if part.strip()
             ]
-        return quiet
+        if not quiet:
+            return None
+        exceptions, whole = list(_exceptions(quiet)), b"\n".join(text for _, text in quiet)
+        for rank, patterns in enumerate(_ranks()):
+            present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
+            hits = [hit for kind, pattern in present.items() if (hit := _first(quiet, kind, pattern))]
+            if rank == 1:
+                hits += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
+            if hits:
+                return min(hits, key=lambda hit: hit.line)
+        return None
 
 
 @dataclass
@@ -207,25 +240,6 @@ def _cut_line(chunk: Chunk, dialect: Dialect) -> int | None:
 # why a run ended badly: the decisive line after the last sign of training, and what kind of failure it is
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failure:
-    kind: str
-    text: str
-    line: int
-
-    @property
-    def reason(self) -> str:
-        """The line as printed, less what looks like a secret."""
-        from evalsuite.core.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
-
-        return Message(
-            "logs.failure_line",
-            kind=Message(f"logs.failure_{self.kind.replace(' ', '_')}"),
-            line=self.line,
-            text=redact(self.text),
-        )
-
-
 _SURVIVED = re.compile(rb"not a failure|[Ww]arning|\bWARN\b|\bINFO\b|retry")
 _TRACEBACK = b"Traceback (most recent call last)"
 # RuntimeError: ImageNet requires GPU support.
@@ -239,22 +253,6 @@ def _ranks() -> list[dict[str, "re.Pattern[bytes]"]]:
     return [
         {kind: re.compile("|".join(parts).encode(), re.MULTILINE) for kind, parts in rank.items()} for rank in ranks
     ]
-
-
-def find_failure(lines: Iterable[tuple[int, bytes]]) -> Failure | None:
-    """The decisive line of *lines* (number, text); None if none says so."""
-    lines = [(number, text) for number, text in lines if text.strip()]
-    if not lines:
-        return None
-    exceptions, whole = list(_exceptions(lines)), b"\n".join(text for _, text in lines)
-    for rank, patterns in enumerate(_ranks()):
-        present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
-        hits = [hit for kind, pattern in present.items() if (hit := _first(lines, kind, pattern))]
-        if rank == 1:
-            hits += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
-        if hits:
-            return min(hits, key=lambda hit: hit.line)
-    return None
 
 
 def _first(lines: list[tuple[int, bytes]], kind: str, pattern: "re.Pattern[bytes]") -> Failure | None:

@@ -154,17 +154,34 @@ def _counted_in_steps(records: Sequence[Record]) -> list[Record]:
 def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
     """Of the candidates (batch given or printed, scope declared or proven) the first without contradiction."""
     given, known = run.given, known or run.given.known
-    told = facts(known, run.said, given.case)
-    first = _numbers(run, told, given.scope)
-    proven = not given.scope and run.dialect.final and run.dialect.final_scope == "global" and (told.devices or 1) > 1
-    for scope in (None, "global", "per_device") if proven else (None,):
-        numbers = _numbers(run, told, scope) if scope else first
+    told, dialect, protocol = facts(known, run.said, given.case), run.dialect, given.protocol
+    proven = not given.scope and dialect.final and dialect.final_scope == "global" and (told.devices or 1) > 1
+    since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in run.records)
+    factor = 1 if dialect.final_scope == "global" else told.devices
+    resumed = positive(run.said.get("resumed_step"))  # then it counts what was trained before a checkpoint
+    tried: list[Numbers] = []
+    for scope in (None, "global", "per_device") if proven else (given.scope,):
+        merged = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
+        measured, complete = throughput(merged.steps, dialect, protocol, epochs=merged.in_epochs, tick_s=merged.tick_s)
+        alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
+        is_warmup = alone and merged.steps[0].index <= max(1, protocol.warmup_steps)
+        is_warmup = is_warmup and (since_start or merged.steps[0].index <= merged.steps[0].steps)
+        numbers = Numbers(
+            run=run,
+            facts=told,
+            merged=merged,
+            throughput=None if is_warmup else measured,
+            final=None if run.final is None or factor is None or resumed else run.final * factor,
+            complete=complete,
+            is_warmup=is_warmup,
+        )
+        tried.append(numbers)
         printed = numbers.throughput and numbers.throughput.printed_items_per_s
         apart = max(numbers.final / printed, printed / numbers.final) if printed and numbers.final else 0.0
         if not proven or not is_nearly(apart, told.devices or 1):
             break
     else:
-        numbers = first
+        numbers = tried[0]
     stated = not given.case and known.batch_per_device is not None and not any(run.arrivals)
     if stated and run.said.keys().isdisjoint(("batch_per_device", "global_batch")) and (doubt := _batch_doubt(numbers)):
         printed_alone = compute_numbers(run, replace(known, batch_per_device=None))
@@ -172,27 +189,6 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
             return replace(printed_alone, findings=(doubt, *printed_alone.findings))
     much_more = run.uncollected and run.uncollected >= len(run.records) / 2
     return _compare_tail(numbers) if numbers.complete and much_more else numbers
-
-
-def _numbers(run: Pass, told: Facts, scope: str | None) -> Numbers:
-    dialect, protocol = run.dialect, run.given.protocol
-    merged = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
-    measured, complete = throughput(merged.steps, dialect, protocol, epochs=merged.in_epochs, tick_s=merged.tick_s)
-    alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
-    since_start = any(record.mean_s is not None or record.elapsed_s is not None for record in run.records)
-    is_warmup = alone and merged.steps[0].index <= max(1, protocol.warmup_steps)
-    is_warmup = is_warmup and (since_start or merged.steps[0].index <= merged.steps[0].steps)
-    factor = 1 if dialect.final_scope == "global" else told.devices
-    resumed = positive(run.said.get("resumed_step"))  # then it counts what was trained before a checkpoint
-    return Numbers(
-        run=run,
-        facts=told,
-        merged=merged,
-        throughput=None if is_warmup else measured,
-        final=None if run.final is None or factor is None or resumed else run.final * factor,
-        complete=complete,
-        is_warmup=is_warmup,
-    )
 
 
 def _compare_tail(numbers: Numbers) -> Numbers:

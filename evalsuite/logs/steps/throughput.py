@@ -22,7 +22,6 @@ from evalsuite.logs.steps.window import (
     Span,
     Timing,
     find_partial_batches,
-    find_scatter,
     joined_writes,
     span,
     widened,
@@ -102,7 +101,7 @@ def throughput(
     if not epochs:
         findings += _unsteady(timing, rough, tick_s or 0.0)
         findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
-    findings += _drift(timing.step_s) or find_scatter(steps[:COARSE_REPORTS] if epochs else chosen.reports)
+    findings += _drift(timing.step_s, steps[:COARSE_REPORTS] if epochs else chosen.reports)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
     batch = implied[0] if implied and implied[1] and not stamped.quotients else None  # which counts the stated items
     result = _throughput(chosen, steps, timing, value, dialect.unit, stamped if told else None, findings)
@@ -288,15 +287,17 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
         yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
 
 
-def _drift(step_s: Sequence[float | None]) -> list[Finding]:
-    """D10: the harmonic mean of the rates in the first third of the window against that in the last."""
-    seconds = [seconds for seconds in step_s if seconds]
+def _drift(step_s: Sequence[float | None], reports: Sequence[Step]) -> Iterator[Finding]:
+    """D10: the harmonic mean of the rates in the first third of the window against that in the last. Else a flag where
+    the rates printed in *reports* are further apart than is possible."""
+    seconds, known = [each for each in step_s if each], [step.items_per_s for step in reports if step.items_per_s]
     third = len(seconds) // 3
-    if third < 3:
-        return []
-    change = math.fsum(seconds[:third]) / math.fsum(seconds[-third:]) - 1
-    steep = max(1 + change, 1 / (1 + change)) > rules.SteepDrift.factor
-    return [(rules.SteepDrift if steep else rules.Drift)(change=change)] if abs(change) > DRIFT else []
+    change = math.fsum(seconds[:third]) / math.fsum(seconds[-third:]) - 1 if third >= 3 else 0.0
+    if abs(change) > DRIFT:
+        steep = max(1 + change, 1 / (1 + change)) > rules.SteepDrift.factor
+        yield (rules.SteepDrift if steep else rules.Drift)(change=change)
+    elif known and max(known) > rules.RatesScatter.limit * min(known):
+        yield rules.RatesScatter(lowest_items_per_s=min(known), highest_items_per_s=max(known))
 
 
 # figures printed with few digits, one long stall

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.core.findings import ArrivalsBursty, CoarseFigures, PartialBatch, RatesScatter
-from evalsuite.core.model import ARRIVALS, RATES, STAMPS, TIMES, Finding, Protocol, Step
+from evalsuite.core.model import ARRIVALS, RATES, STAMPS, TIMES, Protocol, Step
 
 SCATTER = RatesScatter.limit
 FULL_BATCH = PartialBatch.limit
@@ -94,10 +94,11 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
     if not steps:
         return None
     if epochs:
-        if find_scatter(steps[:COARSE_REPORTS]):  # an epoch is sooner cut short than made slow (NCF: 0.01 s)
-            most = SCATTER * min(step.items_per_s for step in steps[:COARSE_REPORTS] if step.items_per_s)
-            alike = (step for step in steps[:COARSE_REPORTS] if step.items_per_s and step.items_per_s <= most)
-            return Span(before=None, reports=tuple(alike), complete=False)
+        rated = [step for step in steps[:COARSE_REPORTS] if step.items_per_s]
+        most = SCATTER * min((step.items_per_s or 0.0 for step in rated), default=0.0)
+        alike = tuple(step for step in rated if (step.items_per_s or 0.0) <= most)
+        if len(alike) < len(rated):  # an epoch is sooner cut short than made slow (NCF: 0.01 s)
+            return Span(before=None, reports=alike, complete=False)
         behind = 1 if len(steps) > 1 else 0
         reports = tuple(steps[behind : behind + COARSE_REPORTS])
         return Span(before=steps[0] if behind else None, reports=reports, complete=False)
@@ -159,14 +160,6 @@ def _joined(written: Sequence[Step]) -> Step:
         seconds=math.fsum(seconds) if len(seconds) == len(written) else None,
         after_pause=any(step.after_pause for step in written),
     )
-
-
-def find_scatter(reports: Sequence[Step]) -> list[Finding]:
-    """A flag where printed rates are further apart than is possible."""
-    known = [step.items_per_s for step in reports if step.items_per_s]
-    if not known or max(known) <= SCATTER * min(known):
-        return []
-    return [RatesScatter(lowest_items_per_s=min(known), highest_items_per_s=max(known))]
 
 
 def find_partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]:

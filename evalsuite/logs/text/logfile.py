@@ -182,8 +182,20 @@ def _line_begins(text: bytes, number: int) -> int:
 def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
     """(whole lines, does the last one end). A line without end comes in pieces, of bars in whole ones."""
     size, bar = FIRST_CHUNK_BYTES, b""
-    with _opened(path) as file:
+    try:
+        opened: BinaryIO = files.open_file(path, follow=True)
+    except (OSError, ValueError) as error:
+        _refuse(path)
+        raise Unreadable(message_of(error)) from error
+    with opened as file:
         try:
+            magic = file.read(2) or b""  # None: a file of the kernel that waits
+            file.seek(0)
+            if magic == _GZIP:
+                file = io.BufferedReader(gzip.GzipFile(fileobj=file))
+                magic = file.peek(2)
+            if magic.startswith(_UTF_16):  # as Windows' PowerShell redirects output
+                file = codecs.EncodedFile(file, "utf-8", "utf-16", "replace")
             while block := bar + file.read(size):
                 size, bar = min(2 * size, CHUNK_BYTES), b""
                 if not block.endswith(b"\n"):
@@ -206,24 +218,6 @@ def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> bytes:
 def _spans(raw: bytes, prefix: "re.Pattern[bytes] | None") -> list[tuple[int, int]]:
     spans = [match.span() for match in _ANSI.finditer(raw)]
     return spans if prefix is None else sorted((*spans, *(match.span() for match in prefix.finditer(raw))))
-
-
-def _opened(path: Path) -> BinaryIO:
-    try:
-        file = files.open_file(path, follow=True)
-    except (OSError, ValueError) as error:
-        _refuse(path)
-        raise Unreadable(message_of(error)) from error
-    magic = file.read(2) or b""  # None: a file of the kernel that waits
-    file.seek(0)
-    if magic == _GZIP:
-        file = io.BufferedReader(gzip.GzipFile(fileobj=file))
-        try:
-            magic = file.peek(2)
-        except Exception as error:
-            _refuse_rest(error)
-    # as Windows' PowerShell redirects output
-    return codecs.EncodedFile(file, "utf-8", "utf-16", "replace") if magic.startswith(_UTF_16) else file
 
 
 def _refuse(path: Path) -> None:

@@ -328,19 +328,6 @@ def _taken(names: tuple[str, ...], *, text: bool) -> tuple[tuple[int, int, Calla
     return tuple((place, _PLACES[field], of_text.get(convert, convert)) for place, field, convert in known)
 
 
-def _read_lead(text: bytes, start: int, values: list[Any]) -> None:
-    begin = text.rfind(b"\n", 0, start) + 1
-    lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start]
-    if lead and values[_RANK] is None:
-        values[_RANK] = printer(lead)
-    if lead and values[_STAMP] is None:
-        lead = _COMES.sub(b"", lead) if b"eta" in lead or b"ETA" in lead or b"ema" in lead else lead
-        relay = RELAY.match(lead)
-        values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
-        if relay and values[_STAMP] is None:
-            values[_STAMP], values[_RELAYED] = stamp_s(relay[0]), True
-
-
 _PLACES = {name: place for place, name in enumerate(Record._fields)}
 _NOTHING = list(Record(line=0, end=0))
 _LINE, _END, _GAP = _PLACES["line"], _PLACES["end"], _PLACES["gap"]
@@ -384,8 +371,16 @@ class Extractor:
             end = text.find(b"\n", match.end()) + 1 or len(text)
             values[_END] = chunk.raw_offset(end) if chunk.raw else chunk.offset + end
             self._paused = False
-            if start and text[start - 1] != _NEWLINE:
-                _read_lead(text, start, values)
+            begin = text.rfind(b"\n", 0, start) + 1
+            lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start] if begin < start else b""
+            if lead and values[_RANK] is None:
+                values[_RANK] = printer(lead)
+            if lead and values[_STAMP] is None:
+                lead = _COMES.sub(b"", lead) if b"eta" in lead or b"ETA" in lead or b"ema" in lead else lead
+                relay = RELAY.match(lead)
+                values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
+                if relay and values[_STAMP] is None:
+                    values[_STAMP], values[_RELAYED] = stamp_s(relay[0]), True
             records.append(tuple.__new__(Record, values))  # half of what Record(…) costs
             first, last = records[0], records[-1]
             if steps is None or first.step is None or last.step is None or first.epoch != last.epoch:
@@ -394,9 +389,6 @@ class Extractor:
                 return match.end()
         self._paused = self._paused or bool(pauses)
         return None
-
-
-_NEWLINE = ord("\n")
 
 
 # when the lines of a log arrived, as the agent noted them next to it

@@ -13,7 +13,7 @@ from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.judging import find_doubt
-from evalsuite.logs.scan.scan import Scan, TooMany, find_failure
+from evalsuite.logs.scan.scan import Scan, TooMany
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Record, find_places
@@ -106,7 +106,7 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     apart = Message("logs.read_others", least=least, most=most, unit=unit) if least != most else None
     said = (apart or Message("logs.read_other", most=most, unit=unit)) if others else ""
     told = {"number": number + 1, "count": len(parts), "first": lines[0], "last": lines[1], "others": said}
-    failure = None if scan.ended else find_failure(scan.behind.lines())
+    failure = None if scan.ended else scan.behind.find_failure()
     died, reason = failure.reason if failure else None, Message("logs.read_start", **told)
     return Start(lines=lines, reason=reason, died=died, count=len(parts))
 
