@@ -121,10 +121,10 @@ class FactCollector:
             again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
             for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
                 tokens = kind == "tokens" and self.dialect.unit in PIECES
-                if name := "global_batch" if tokens else self.dialect.named_facts.get(kind):
-                    self.said.setdefault(name, value)
+                if group := "global_batch" if tokens else self.dialect.named_facts.get(kind):
+                    self.said.setdefault(group, value)
                     continue
-                name = _ARGUED.get(kind)
+                name = _ARGUED.get(kind, "")
                 if name == "bare_batch" and self.said.get(name, value) != value:
                     self.said["bare_batches"] = value  # one may be the evaluation's
                 default = value == b"1" and kind in ("accumulation", "devices")  # says nothing
