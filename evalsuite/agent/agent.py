@@ -21,7 +21,6 @@ from evalsuite.core.errors import EvalsuiteError, of_machine
 from evalsuite.core.messages import Message
 from evalsuite.machine import environment, interfaces, process_tree
 from evalsuite.machine.heartbeat import Heartbeat
-from evalsuite.machine.run_groups import RunGroup
 from evalsuite.runs.endings import AGENT_FAILED, AgentOutcome
 from evalsuite.runs.store import RunFolder
 
@@ -38,8 +37,8 @@ class CannotRecord(EvalsuiteError):
     exit_code = AGENT_FAILED
 
 
-def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None = None) -> AgentOutcome:
-    """Does what *order* asks and says how that ended. *group*: for what it starts, or why there is none.
+def run(order: Order, lock: NodeLock | None = None) -> AgentOutcome:
+    """Does what *order* asks and says how that ended.
 
     Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
     """
@@ -54,7 +53,7 @@ def run(order: Order, lock: NodeLock | None = None, group: RunGroup | str | None
             folder.write_environment(environment.read_environment(order.host, place.rank))
             facts = folder.environment_path(order.host)
             held = {facts.name: files.sha256(facts)}
-            with contextlib.closing(_Agent(order, folder, place, watched, lock, group, held)) as agent:
+            with contextlib.closing(_Agent(order, folder, place, watched, lock, held)) as agent:
                 return agent.run()
         except OSError as error:
             raise _cannot_record(error) from error
@@ -68,13 +67,10 @@ class _Agent:
         place: placeholders.Node,
         watched: set[int],
         lock: NodeLock | None,
-        group: RunGroup | str | None,
         held: Mapping[str, str],
     ) -> None:
         self.order = order
         self.lock = lock
-        self.group = group if isinstance(group, RunGroup) else None
-        self.no_group = group if isinstance(group, str) else None
         self.held = dict(held)  # name of each file that we wrote → its hash
         self.folder = folder
         self.place = place
@@ -94,6 +90,7 @@ class _Agent:
         self.started_at = datetime.now().astimezone().isoformat(timespec="milliseconds")
         self.cpu_before_s = time.process_time()
         self.cpu_s = 0.0
+        self.waited_before_s = process_tree.waited_for_s()
         self.start_s = time.monotonic()
 
     def run(self) -> AgentOutcome:
@@ -120,8 +117,6 @@ class _Agent:
     def close(self) -> None:
         if self._running():
             process_tree.end_descendants(first=signal.SIGKILL, grace_s=0.0, kill_s=KILL_S, wait=self._wait)
-        if self.group:
-            self.group.end()
         self.sampler.stop()
         self.heartbeat.stop()
 
@@ -145,10 +140,7 @@ class _Agent:
         variables |= self.lock.variables if self.lock else {}
         quiet_input = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)] if per_process else []
         try:
-            with (
-                self._bound(local_rank if per_process else None),
-                self.group.entered() if self.group else contextlib.nullcontext(),
-            ):
+            with self._bound(local_rank if per_process else None):
                 return os.posix_spawnp(
                     argv[0],
                     argv,
@@ -213,13 +205,9 @@ class _Agent:
         deadline = time.monotonic() + (SETTLE_S if self.complete else 0.0)
         while process_tree.descendants() and time.monotonic() < deadline and not self.interrupted_by:
             self._wait(process_tree.POLL_S)
-        ended = process_tree.end_descendants(
+        return process_tree.end_descendants(
             first=self.interrupted_by or signal.SIGTERM, grace_s=GRACE_S, kill_s=KILL_S, wait=self._wait
         )
-        if self.group is None:
-            return ended
-        killed, left = self.group.kill()
-        return process_tree.EndedTree(asked=ended.asked + killed, survivors=max(ended.survivors, left))
 
     def _drain(self) -> None:
         """A process outside the tree may hold the other end of a pipe open."""
@@ -259,8 +247,7 @@ class _Agent:
             samples=self.sampler.taken,
             samples_missed=self.sampler.missed,
             cores=self.cores or None,
-            group_cpu_s=self.group.cpu_s() if self.group else None,
-            no_group=self.no_group,
+            group_cpu_s=round(process_tree.waited_for_s() - self.waited_before_s, 6),
             beside=self.lock.count_beside() if self.lock else None,
             sha256=self.held | {name: digest for reader in self.readers for name, digest in reader.hashes.items()},
             nodes=self.place.nodes,

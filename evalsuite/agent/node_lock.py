@@ -26,7 +26,7 @@ from evalsuite.agent.order import Order
 from evalsuite.core import files
 from evalsuite.core.messages import Message
 from evalsuite.core.placeholders import Node
-from evalsuite.machine import environment, process_tree, run_groups
+from evalsuite.machine import environment, process_tree
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 
@@ -53,8 +53,7 @@ class NodeLock:
 
     def __init__(self, file: Path, handle: int, met: int) -> None:
         self.file = file
-        self.name = file.stem
-        self.variables = {VARIABLE: self.name}
+        self.variables = {VARIABLE: file.stem}
         self._handle = handle
         self._met = met
 
@@ -221,7 +220,6 @@ def _survivors(file: Path) -> list[int]:
 
 
 def _end_run(file: Path) -> None:
-    run_groups.end(file.stem)
     for pid in _survivors(file):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)

@@ -9,7 +9,6 @@ the tree. If asked to, the watchdog also ends the run when the launcher has died
 import contextlib
 import os
 import signal
-from collections.abc import Callable
 
 from evalsuite.machine import process_tree
 
@@ -17,11 +16,10 @@ POLL_S = 1.0
 KILL_S = 5.0
 
 
-def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object] = lambda: None) -> None:
+def start_watchdog(end_with_parent: bool = False) -> None:
     """Returns in a child that does the work; the caller's process exits as the child does.
 
-    *end_with_parent*: the run ends when our parent is gone. *end_rest* is called last. Call it before any thread
-    starts.
+    *end_with_parent*: the run ends when our parent is gone. Call it before any thread starts.
     """
     process_tree.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
@@ -29,9 +27,7 @@ def start_watchdog(end_with_parent: bool = False, end_rest: Callable[[], object]
     with process_tree.hold_signals() as asked_for:
         child = os.fork()
         if child:
-            code = _watch(child, asked_for, launcher)
-            end_rest()
-            os._exit(code)
+            os._exit(_watch(child, asked_for, launcher))
         os.setsid()  # a launcher may kill our process group
         process_tree.be_told_of_parents_death(signal.SIGTERM)
         if os.getppid() != watchdog:

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import secrets
 import shlex
 import sys
 from datetime import datetime
@@ -11,7 +10,6 @@ from pathlib import Path
 from evalsuite.agent import agent, node_lock, rendezvous, watchdog
 from evalsuite.agent.order import Order
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.machine import run_groups
 from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 
@@ -33,10 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
         _write_case(folder.path, arguments.case)
     launched = bool(arguments.for_run)
     lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=launched, say=say)
-    group = run_groups.make_group(lock.name if lock else f"{os.getpid()}-{secrets.token_hex(8)}")
-    end_rest = group.end if isinstance(group, run_groups.RunGroup) else lambda: 0
-    watchdog.start_watchdog(launched, end_rest)
-    outcome = agent.run(order, lock, group)
+    watchdog.start_watchdog(launched)
+    outcome = agent.run(order, lock)
     if not launched:
         _print_summary(order, outcome)
     return outcome.exit_code

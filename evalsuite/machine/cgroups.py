@@ -85,10 +85,6 @@ def _with_usage(group: Group | None, root: Path) -> Group | None:
     return next((other for other in _groups("cpuacct", root) if other.folder.name == group.folder.name), group)
 
 
-def own(controller: str, root: Path = Path("/")) -> Iterator[Group]:
-    return (Group(folder=folder, version=of) for of, _, folder in _places(controller, root) if folder.is_dir())
-
-
 def _groups(controller: str, root: Path) -> Iterator[Group]:
     for version, top, folder in _places(controller, root):
         inmost = folder if folder.is_dir() else top  # else the path is the host's, and this mount shows only our part

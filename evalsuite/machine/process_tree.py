@@ -57,11 +57,11 @@ class Tree:
         self._root = os.getpid()
         self._ours: dict[int, None] = {}
         self._strangers: set[int] = set()
-        self._waited_before_s = _waited_for_s()
+        self._waited_before_s = waited_for_s()
         self._cpu_s = 0.0
 
     def reading(self) -> TreeReading:
-        cpu_s = _waited_for_s() - self._waited_before_s  # first: what ends now is not counted twice
+        cpu_s = waited_for_s() - self._waited_before_s  # first: what ends now is not counted twice
         self._look_around()
         memory_bytes = 0
         for pid in list(self._ours):
@@ -164,7 +164,8 @@ def _pids() -> set[int]:
     return {int(name) for name in os.listdir(PROC) if name.isdigit()}
 
 
-def _waited_for_s() -> float:
+def waited_for_s() -> float:
+    """CPU seconds of all that this process has waited for: with `adopt_orphans`, of all that ended below it."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

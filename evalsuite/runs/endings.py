@@ -67,7 +67,6 @@ class AgentOutcome(Document):
     samples_missed: Count
     cores: tuple[tuple[Count, ...], ...] | None = None  # of each device; None: not bound
     group_cpu_s: Seconds | None = None  # of all that it started
-    no_group: Phrase | None = None  # why the run had no control group
     beside: Count | None = None  # other evaluations on the node; None: unknown
     sha256: Mapping[str, str] | None = None  # of each file that it wrote but this
     nodes: Count | None = None  # of the job, as the platform says

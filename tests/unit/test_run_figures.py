@@ -1,12 +1,7 @@
 """Peak memory and energy of a run, from counters and logs, and never from a part of the devices."""
 
 import html
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import pages
@@ -14,11 +9,9 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.agent import node_lock
 from evalsuite.core.documents import Gpu
 from evalsuite.core.model import Fact, Log, Window
 from evalsuite.logs import catalogue
-from evalsuite.machine import run_groups
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
@@ -31,7 +24,6 @@ from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.samples import GpuReading, Header, Sample, TreeReading
 from tests import runfolders, sources
 from tests.bad_files import AGENT
-from tests.processes import family, lives, program
 
 GIB = 1024**3
 WINDOW = Window(first_step=21, last_step=120, steps=100, begin_s=1.0, end_s=3.0)
@@ -184,76 +176,6 @@ def test_the_scatter_that_a_script_prints_beside_its_final_rate_is_quoted(tmp_pa
     }
 
     assert quoted == {"horovod_synthetic": {"stated_spread_items_per_s": 146.9}, "timm": {}}
-
-
-# A control group for each run: what starts in it stays in it, is counted in it, and is ended with it
-
-
-WHY = run_groups.why_no_group()
-needs_groups = pytest.mark.skipif(WHY is not None, reason=f"no control group can be made here: {WHY}")
-ESCAPES = sources.text("run_figures_escapes.py.in")
-
-
-@pytest.fixture
-def group():
-    made = run_groups.make_group(f"test-{os.getpid()}")
-    yield made
-    made.end()
-
-
-def alive(folder):
-    return run_groups._members(folder)
-
-
-@needs_groups
-def test_a_daemon_that_has_left_everything_else_is_ended_with_the_group(group):
-    with group.entered():
-        subprocess.run([sys.executable, "-c", ESCAPES, "0"], check=True)
-    (daemon,) = alive(group.group.folder)  # the agent itself is not in it
-
-    assert group.home.is_dir()
-    assert group.kill() == (1, 0)
-    assert group.cpu_s() > 0
-    group.end()
-    assert not group.group.folder.exists()
-    assert not lives(daemon)
-
-
-@needs_groups
-def test_what_a_killed_agent_left_is_ended_before_the_next_run(tmp_path, monkeypatch):
-    monkeypatch.setenv(node_lock.PLACE, str(tmp_path / "lock"))
-    words = [sys.executable, "-m", "evalsuite", "sample", "-o", str(tmp_path / "one"), "--for-run", "all", "--"]
-    agent = subprocess.Popen([*words, sys.executable, "-c", ESCAPES, "60"], start_new_session=True)
-    found, home = [], run_groups._home(run_groups.Path("/"))
-    while "sleep" not in map(program, found):  # its daemon
-        time.sleep(0.05)
-        found = [
-            pid
-            for file in (tmp_path / "lock").glob("*.present")
-            for pid in alive(home.folder / f"{run_groups.PREFIX}{file.stem}")
-        ]
-    marked = [pid for pid in family(agent.pid) if program(pid) not in ("sleep", None)]  # the daemon bears no mark
-    for number in (signal.SIGSTOP, signal.SIGKILL):  # neither shall have the time to end what the other left
-        for pid in marked:
-            os.kill(pid, number)
-    agent.wait()
-
-    words[words.index(str(tmp_path / "one"))] = str(tmp_path / "two")
-    assert subprocess.run([*words, "true"], timeout=120).returncode == 0
-
-    assert [pid for pid in found if lives(pid)] == []
-
-
-def test_where_there_are_no_control_groups_or_none_may_be_made_it_is_said(tmp_path):
-    assert run_groups.make_group("x", tmp_path) == "no control groups are mounted here"
-    assert run_groups.end("x", tmp_path) == 0
-
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/cgroup").write_text("0::/job\n")
-    (tmp_path / "proc/self/mountinfo").write_text("35 31 0:32 / /cg rw,relatime - cgroup2 cgroup rw\n")
-    (tmp_path / "cg/job/evalsuite-x").mkdir(parents=True)
-
-    assert run_groups.make_group("x", tmp_path) == f"{tmp_path}/cg/job/evalsuite-x: File exists"
 
 
 def test_a_figure_declared_as_main_follows_the_throughput_by_framework_and_scale(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from evalsuite.launch.programs import Program, ask_program
 from evalsuite.launch.provision import data_manifest, installer, virtualenvs
 from evalsuite.launch.provision.recipe_locks import find_lock
 from evalsuite.launch.remote import allocations
-from evalsuite.machine import cgroups, environment, pitfalls, run_groups
+from evalsuite.machine import cgroups, environment, pitfalls
 from evalsuite.machine.sensors import nvidia
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.processor import Cpu
@@ -68,14 +68,6 @@ def machine(root: Path = Path("/")) -> Iterator[Check]:
             Message("launch.no_memory_limit") if limits.memory_bytes is None else f"{limits.memory_bytes / GIB:.1f} GiB"
         )
         yield check(name=Message("launch.name_container"), detail=Message("launch.limits", cpus=cpus, memory=size))
-    yield _run_group()
-
-
-def _run_group() -> Check:
-    check = functools.partial(Check, group="machine", name="cgroup")
-    why = run_groups.why_no_group()
-    detail = Message("launch.no_group", why=why) if why else Message("launch.own_group")
-    return check(state="missing" if why else "ok", detail=detail)
 
 
 def devices(root: Path = Path("/")) -> Iterator[Check]:
