@@ -217,7 +217,7 @@ class Dialect:
     def ends(self) -> tuple[Line, ...]:
         return self.final if self.final_ends else self.end
 
-    @property
+    @cached_property
     def lines(self) -> tuple[Line, ...]:
         timers = (self.timers.line,) if self.timers else ()
         return (*self.step, *self.final, *self.evaluation, *self.end, *self.facts, *self.scores, *timers)

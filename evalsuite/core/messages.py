@@ -155,18 +155,17 @@ def _worded(id: str, values: Mapping[str, Value], language: str) -> str:
     sentence = _table(room)[key][language]
     if places(sentence) != values.keys():
         raise KeyError(f"{id} has the places {sorted(places(sentence))} and the values {sorted(values)}")
-    return PLACE.sub(functools.partial(_filled, values, language), sentence)
-
-
-def _filled(values: Mapping[str, Value], language: str, place: re.Match[str]) -> str:
-    if place[1] is None:
-        return place[0][0]
-    value = values[place[1]]
-    if place[3] is not None:
-        return place[3] if value in (1, "1") else place[4]
-    if isinstance(value, tuple):
-        return BETWEEN[language].join(wording(each, language) for each in value)
-    return format(value if place[2] or language == ENGLISH else wording(value, language), place[2] or "")
+    text, at = "", 0
+    for place in PLACE.finditer(sentence):
+        value = values[place[1]] if place[1] else place[0][0]  # {{ is a brace
+        if place[3] is not None:
+            said = place[3] if value in (1, "1") else place[4]
+        elif isinstance(value, tuple):
+            said = BETWEEN[language].join(wording(each, language) for each in value)
+        else:
+            said = format(value if place[2] or language == ENGLISH else wording(value, language), place[2] or "")
+        text, at = text + sentence[at : place.start()] + said, place.end()
+    return text + sentence[at:]
 
 
 def folder() -> "Path":

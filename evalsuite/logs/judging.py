@@ -236,7 +236,17 @@ def _judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, st
     if measured is None:
         return "partial", _missing(numbers), None
     if not numbers.complete:
-        return "partial", _too_short(numbers), None
+        protocol, count = run.given.protocol, len(steps)
+        wanted = Message("logs.log_wanted", warmup=protocol.warmup_steps, measured=protocol.measured_steps)
+        if not steps:
+            why = Message("logs.log_final_alone")
+        elif numbers.merged.in_epochs:
+            why = Message("logs.log_epoch_reports", count=count)
+        elif count == 1:
+            why = Message("logs.log_shortest", step=steps[-1].index, wanted=wanted)
+        else:
+            why = Message("logs.log_short", count=count, step=steps[-1].index, wanted=wanted)
+        return "partial", why, None
     if measured.method == FINAL:
         return "partial", Message("logs.log_total", why=_missing(numbers)), None
     if run.dialect.averaging == "step" and _is_of_one_batch(numbers, measured):
@@ -244,18 +254,6 @@ def _judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, st
     if all(record.evaluated for record in run.records) and measured.method != FINAL:
         return "partial", Message("logs.log_validated"), None
     return "ok", "", None
-
-
-def _too_short(numbers: Numbers) -> str:
-    steps, protocol = numbers.merged.steps, numbers.run.given.protocol
-    if not steps:
-        return Message("logs.log_final_alone")
-    if numbers.merged.in_epochs:
-        return Message("logs.log_epoch_reports", count=len(steps))
-    wanted = Message("logs.log_wanted", warmup=protocol.warmup_steps, measured=protocol.measured_steps)
-    if len(steps) == 1:
-        return Message("logs.log_shortest", step=steps[-1].index, wanted=wanted)
-    return Message("logs.log_short", count=len(steps), step=steps[-1].index, wanted=wanted)
 
 
 def _missing(numbers: Numbers) -> str:

@@ -93,11 +93,8 @@ class Numbers:
     final: float | None  # the log's own figure over all devices
     complete: bool  # the window is as long as asked
     is_warmup: bool  # all that is reported is the first steps of a run, in one report
+    rated: bool  # do its lines print rates?
     findings: tuple[Finding, ...] = ()
-
-    @property
-    def rated(self) -> bool:
-        return any(record.rate is not None for record in self.run.records)
 
 
 def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dialect: Dialect, given: Given) -> Numbers:
@@ -174,6 +171,7 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
             final=None if run.final is None or factor is None or resumed else run.final * factor,
             complete=complete,
             is_warmup=is_warmup,
+            rated=any(record.rate is not None for record in run.records),
         )
         tried.append(numbers)
         printed = numbers.throughput and numbers.throughput.printed_items_per_s
