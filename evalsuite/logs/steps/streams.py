@@ -34,6 +34,10 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     if told and len({record.rank for record in records}) == 1 and all(map(operator.lt, places, places[1:])):
         return Attempt(streams=[[*records]])  # one printer that counts up, as in nearly all logs
     streams = _pieces(records, dialect) or _streams(records, dialect.number_repeats)
+    said, half = [*map(_printed, records)], len(records) // 2
+    twice = said[:half] == said[half:] and len({*said}) == half >= FEWEST_OF_COPY
+    if twice and len(streams) == 1 and place(records[0]) is None:  # reports without a number: nothing else tells it
+        return Attempt(streams=[[*records[:half]]], copies=2)
     copies = _count_copies(streams)
     attempts = _attempts(streams, dialect, devices)
 
@@ -142,6 +146,7 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
     return [stream for alike in kept.values() for stream in alike]
 
 
+FEWEST_OF_COPY = 3  # reports that are all different, and then the same once more
 AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer printed one for each metric
 
 
