@@ -45,8 +45,6 @@ def run(order: Order, lock: NodeLock | None = None) -> AgentOutcome:
     place = rendezvous.node(os.environ)
     os.environ.update(interfaces.variables(os.environ, place))
     folder = prepare_folder(order)
-    if lock is not None:
-        lock.add_process()
     with process_tree.hold_signals() as watched:
         process_tree.adopt_orphans()
         try:
