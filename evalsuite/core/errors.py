@@ -1,11 +1,13 @@
 """What the user can mend, and the exit codes of all commands (docs/contracts.md#exit-codes)."""
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import Self
+from typing import Self, TypeVar
 
 from evalsuite.core.messages import Message
+
+Known = TypeVar("Known")
 
 
 class Exit(IntEnum):
@@ -82,3 +84,10 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return Message("system.near", name=near[0]) if near else ""
+
+
+def look_up(id: str, known: Mapping[str, Known], name: str, **values: object) -> Known:
+    """Raises EvalsuiteError *id* with the names that there are, and the nearest."""
+    if name not in known:
+        raise EvalsuiteError.of(id, name=name, names=sorted(known), near=did_you_mean(name, known, 0.4), **values)
+    return known[name]

@@ -74,7 +74,7 @@ def find_container_fault(folder: RunFolder, container: Container | None) -> str 
     for log in folder.logs():
         with files.open_file(log.path) as lines:
             first = (line.decode(errors="replace") for line in islice(lines, RUNTIME_LINES))
-            if said := runtime.find_complaint(first):
+            if said := next((line.strip() for line in first if re.match(runtime.complaint, line)), None):
                 return Message("system.of", name=runtime.name, what=redaction.redact(said)[:REASON_CHARACTERS])
     return None
 

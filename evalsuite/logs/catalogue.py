@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalsuite.contracts import author_modules
 from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers, step_before
 from evalsuite.core import files, paths
-from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.errors import EvalsuiteError, look_up
 
 if TYPE_CHECKING:
     from evalsuite.contracts.adapter import Recipe
@@ -111,18 +111,12 @@ def load(file: Path) -> tuple[Dialect, ...]:
 
 def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     """Raises EvalsuiteError with the nearest name if there is none."""
-    if name in dialects:
-        return dialects[name]
-    raise EvalsuiteError.of("logs.dialect", name=name, near=did_you_mean(name, dialects, cutoff=0.4))
+    return look_up("logs.dialect", dialects, name)
 
 
 def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
     """The dialect that *recipe* prints. Raises EvalsuiteError if it is not among *dialects*."""
-    name = recipe.dialect_name
-    if name in dialects:
-        return dialects[name]
-    near = did_you_mean(name, dialects, cutoff=0.4)
-    raise EvalsuiteError.of("logs.recipe_dialect", framework=framework, recipe=recipe.name, name=name, near=near)
+    return look_up("logs.recipe_dialect", dialects, recipe.dialect_name, framework=framework, recipe=recipe.name)
 
 
 def source(dialect: Dialect | None) -> "DialectSource | None":

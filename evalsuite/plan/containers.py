@@ -5,15 +5,14 @@ name. `data/containers.toml` has the runtimes.
 """
 
 import os
-import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core import paths
-from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.errors import EvalsuiteError, did_you_mean, look_up
 from evalsuite.core.paths import SCRATCH
 from evalsuite.core.placeholders import INTERFACE_OF_OPEN_MPI, OF_EVERY_RANK, OF_RANK, fill
 
@@ -80,9 +79,6 @@ class Runtime:
         """*argv* of `wrap` without the words that the node agent fills."""
         return tuple(word for word in argv if word != ON_ITS_NODE)
 
-    def find_complaint(self, lines: Iterable[str]) -> str | None:
-        return next((line.strip() for line in lines if re.match(self.complaint, line)), None)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
@@ -119,17 +115,12 @@ class Container:
         return self.runtime.wrap(wish, command)
 
 
-def here(name: str) -> Container:
-    return Container(runtime=runtime(name), infiniband=INFINIBAND.exists(), user=f"{os.getuid()}:{os.getgid()}")
-
-
 RUNTIMES = {name: Runtime(name=name, **facts) for name, facts in paths.read_data("containers.toml").items()}
 
 
-def runtime(name: str) -> Runtime:
-    if name in RUNTIMES:
-        return RUNTIMES[name]
-    raise EvalsuiteError.of("plan.container", name=name, names=RUNTIMES, near=did_you_mean(name, RUNTIMES))
+def here(name: str) -> Container:
+    runtime = look_up("plan.container", RUNTIMES, name)
+    return Container(runtime=runtime, infiniband=INFINIBAND.exists(), user=f"{os.getuid()}:{os.getgid()}")
 
 
 def with_images(adapters: Mapping[str, Adapter], given: Sequence[str]) -> dict[str, Adapter]:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import decode, paths
 from evalsuite.core.decode import Constraint, Many, Word, at_least
-from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.model import Case
 from evalsuite.plan.spec import Spec
 
@@ -95,10 +95,7 @@ def declared() -> _Declarations:
 
 
 def data_set(name: str) -> DataSet:
-    known = declared().data_sets
-    if name not in known:
-        raise EvalsuiteError.of("plan.data_set_unknown", name=name, names=sorted(known), near=did_you_mean(name, known))
-    return known[name]
+    return look_up("plan.data_set_unknown", declared().data_sets, name)
 
 
 def source(of: DataSet) -> Source:

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 from evalsuite.core.placeholders import FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE
@@ -92,13 +91,6 @@ TRANSPORTS = {
         Transport(name="hydra", line=_hydra, nests=False, ssh_options_in="HYDRA_LAUNCHER_EXTRA_ARGS"),
     )
 }
-
-
-def transport(name: str) -> Transport:
-    if name in TRANSPORTS:
-        return TRANSPORTS[name]
-    hint = did_you_mean(name, TRANSPORTS)
-    raise EvalsuiteError.of("plan.via_unknown", name=name, names=TRANSPORTS, near=hint)
 
 
 def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], ways: Ways = Ways()) -> Engine:

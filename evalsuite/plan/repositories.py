@@ -11,7 +11,7 @@ from typing import Annotated
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.core import decode, paths
 from evalsuite.core.decode import Constraint, Word
-from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.errors import look_up
 
 FILE = "repositories.toml"
 NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
@@ -80,10 +80,7 @@ def library_folders(recipe: Recipe) -> list[str]:
 
 
 def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
-    if name in repositories:
-        return repositories[name]
-    hint = did_you_mean(name, repositories, cutoff=0.4)
-    raise EvalsuiteError.of("plan.repository_unknown", name=name, near=hint)
+    return look_up("plan.repository_unknown", repositories, name)
 
 
 @functools.cache  # asked for each case of a plan

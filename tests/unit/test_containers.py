@@ -144,7 +144,7 @@ def test_a_word_that_names_no_image_and_an_unknown_runtime_are_refused(word, sai
     with pytest.raises(EvalsuiteError, match=said):
         with_images({"toynet": toynet()}, [word])
     with pytest.raises(EvalsuiteError, match="Did you mean docker"):
-        containers.runtime("doker")
+        containers.here("doker")
     with pytest.raises(EvalsuiteError, match="two images for one name"):
         with_images({"toynet": toynet()}, ["toynet=lab/a:1", "toynet=lab/b:1"])
 

@@ -119,7 +119,7 @@ def test_an_agent_that_heard_nothing_is_the_platforms_failure_which_an_outcome_k
 def test_a_host_that_ssh_lost_is_the_platforms_failure_and_a_script_that_ends_so_is_not(left, script_code, fault):
     folder = left(dict.fromkeys("ab", replace(AGENT, exit_code=script_code)))
     folder.engine_log.write_text("error: b was not reached, or was lost: Timeout, server b not responding.\n")
-    engine = over_hosts.engine(hosts.from_words("a,b"), over_hosts.transport("ssh"), handed={})
+    engine = over_hosts.engine(hosts.from_words("a,b"), over_hosts.TRANSPORTS["ssh"], handed={})
 
     assert runner._ending(255, folder, TWO, replace(LAUNCHER, engine=engine)).fault == fault
 

@@ -30,7 +30,7 @@ HOSTS = hosts.from_words("gpu01:8,me@gpu02:8,gpu03:4")
 
 
 def test_fit_hosts_start_runs_in_the_container_that_was_asked_for():
-    engine = over_hosts.engine(HOSTS, over_hosts.transport("ssh"), handed={})
+    engine = over_hosts.engine(HOSTS, over_hosts.TRANSPORTS["ssh"], handed={})
     inside = replace(engine, container=containers.here("docker"))
 
     fit = inside.limited_to(["gpu03", "gpu02"])
@@ -61,7 +61,7 @@ def test_a_host_file_that_cannot_be_read_is_named(tmp_path, content, said):
 
 def line_via(name: str, case=TWO, **ways) -> str:
     ways = over_hosts.Ways(**ways)
-    engine = over_hosts.engine(HOSTS, over_hosts.transport(name), handed={"NCCL_DEBUG": "INFO"}, ways=ways)
+    engine = over_hosts.engine(HOSTS, over_hosts.TRANSPORTS[name], handed={"NCCL_DEBUG": "INFO"}, ways=ways)
     line = command_line(
         toynet().recipes[0], case, python="py", folder=Path("/runs/c/r0"), engine=engine, timeout_s=60
     ).engine
@@ -109,7 +109,7 @@ def test_over_open_mpi_each_host_is_a_part_of_the_line_with_its_rank(name, inter
 
 def test_the_ssh_of_hydra_gives_up_and_what_the_user_asks_of_it_goes_first():
     ways = over_hosts.Ways(ssh_options="-o ConnectTimeout=60")
-    engine = over_hosts.engine(HOSTS, over_hosts.transport("hydra"), handed={}, ways=ways)
+    engine = over_hosts.engine(HOSTS, over_hosts.TRANSPORTS["hydra"], handed={}, ways=ways)
 
     said = engine.variables["HYDRA_LAUNCHER_EXTRA_ARGS"]
 
@@ -121,7 +121,7 @@ def test_the_ssh_of_hydra_gives_up_and_what_the_user_asks_of_it_goes_first():
     [(4, 1, "--hosts names 3"), (3, 8, "8 devices a node and gpu03 has fewer"), (2, 8, None)],
 )
 def test_a_case_that_the_hosts_cannot_serve_is_refused(nodes, devices, said):
-    engine = over_hosts.engine(HOSTS, over_hosts.transport("ssh"), handed={})
+    engine = over_hosts.engine(HOSTS, over_hosts.TRANSPORTS["ssh"], handed={})
 
     why = engine.refusal(replace(CASE, nodes=nodes, devices_per_node=devices))
 

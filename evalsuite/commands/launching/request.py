@@ -16,7 +16,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
-from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device
 from evalsuite.launch import batch_search, campaign, programs
@@ -275,7 +275,7 @@ def read_engine(arguments: argparse.Namespace) -> Engine:
 
 
 def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
-    via = over_hosts.transport(programs.with_version(arguments.via or "ssh"))
+    via = look_up("plan.via_unknown", over_hosts.TRANSPORTS, programs.with_version(arguments.via or "ssh"))
     options = os.environ.get(via.ssh_options_in or "", "")
     interface = os.environ.get(interfaces.VARIABLE, interfaces.AUTO)
     named_one = None if interface == interfaces.AUTO else interface

@@ -105,18 +105,17 @@ def of_run(
 
     *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
     """
-    made_up = _made_up(command)
+    made_up, said = _made_up(command), command.stated or {}
+    stated = _known(said)
+    if "precision" in said:
+        stated["precision"] = _said_precision(said["precision"]) or said["precision"].strip().lower()
     facts_of = (
         *_facts("log", {**_of_words(options), **(printed or {})}),
         *_facts("command_line", _of_words(command.command)),
         *_facts("environment", {**_of_hosts(case.device, environments), **made_up}),
         *_facts("recipe", _of_recipe(case, command)),
-        *_facts("stated", _stated(command.stated or {})),
-        *(
-            fact
-            for fact in of_case(case)
-            if fact.key != "compiler" or command.stated is None or "xla" in command.stated
-        ),
+        *_facts("stated", stated),
+        *(fact for fact in of_case(case) if fact.key != "compiler" or command.stated is None or "xla" in said),
     )
     meant = ("command_line", "recipe", "case")  # that it is ImageNet, say
     return tuple(dict.fromkeys(fact for fact in facts_of if fact.key not in made_up or fact.source not in meant))
@@ -135,20 +134,16 @@ def _made_up(command: RunCommand) -> dict[str, str]:
 
 def of_case(case: Case) -> tuple[Fact, ...]:
     """What the axes of the matrix say; the word for a precision that none of them has is in an option."""
+    word = case.option("stated_precision")
     values = {
         "model_variant": case.model,
-        "precision": _precision_of(case),
+        "precision": _precisions().get(case.precision.replace("-", "_")) if word is None else _said_precision(word),
         "batch_per_device": str(case.batch_per_device),
         "global_batch": str(case.global_batch),
         "compiler": None if case.xla is None else "on" if case.xla else "off",
         **_known(dict(case.options)),
     }
     return tuple(_facts("case", values))
-
-
-def _precision_of(case: Case) -> str | None:
-    word = case.option("stated_precision")
-    return _precisions().get(case.precision.replace("-", "_")) if word is None else _said_precision(word)
 
 
 def printed_precision(log: Path) -> str | None:
@@ -190,11 +185,6 @@ def believed(facts: Iterable[Fact]) -> dict[str, Fact]:
         if fact.value in rules().meanings.get(first.value, ()):
             by_key[fact.key] = fact
     return by_key
-
-
-def stated_version(facts: Iterable[Fact]) -> str | None:
-    said = believed(facts).get("framework_version")
-    return said.value if said else None
 
 
 def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
@@ -368,13 +358,6 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
     text, precision = recipe.amp.lower(), exact and _precisions()[exact.replace("-", "_")]
     scaling = re.search(r"(dynamic|static) loss scale( \d+)?", text)
     return {"precision": precision, "loss_scaling": scaling and scaling[0].replace(" loss scale", "")}
-
-
-def _stated(said: Mapping[str, str]) -> dict[str, str | None]:
-    values: dict[str, str | None] = dict(_known(said))
-    if "precision" in said:
-        values["precision"] = _said_precision(said["precision"]) or said["precision"].strip().lower()
-    return values
 
 
 def _known(named: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ import statistics
 from dataclasses import dataclass
 
 from evalsuite.core.model import Measurement, Summary
-from evalsuite.results.measure.statistics import nearest_rank
 
 PERCENTILES = (50, 90, 99)
 FEWEST = {50: 5, 90: 10, 99: 100}  # reports that a percentile needs: one of them lies beyond it
@@ -24,7 +23,9 @@ def of_run(run: Measurement) -> Latency | None:
         return None
     times, window = sorted(run.throughput.step_time_s), run.throughput.window
     return Latency(
-        percentiles_s=tuple(nearest_rank(times, rank) if len(times) >= FEWEST[rank] else None for rank in PERCENTILES),
+        percentiles_s=tuple(  # the smallest that so many of all do not exceed (en.wikipedia.org/wiki/Percentile)
+            times[-(-rank * len(times) // 100) - 1] if len(times) >= FEWEST[rank] else None for rank in PERCENTILES
+        ),
         reports=len(times),
         steps_per_report=window.steps / len(times) if window else 1.0,
     )

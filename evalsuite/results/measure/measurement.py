@@ -84,10 +84,8 @@ def read_logs(
 
 def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
-    recipe = command.recipe
-    dialects = catalogue.known(places)
+    recipe, dialects, logs = command.recipe, catalogue.known(places), folder.logs()
     _check_known(recipe, dialects)
-    logs = folder.logs()
     well = outcome.status == "completed" and outcome.exit_code == 0
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = plausibility.implausible(folder, run.case, outcome, environments, read)
@@ -95,7 +93,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
-    (samples, unread), planned = _samples(folder, environments), _planned(run.case)
+    (samples, unread), planned = _samples(folder, environments), utilisation.Devices.of(run.case)
     used, sampled = _utilisation(samples, planned, window)
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
     agents = [*folder.agents().values()]
@@ -103,11 +101,13 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
     stated = _facts(run.case, log.path if log else None, command, environments, read)
-    data = next((fact.value for fact in facts.believed(stated).values() if fact.key == "data"), None)
+    said = {key: fact.value for key, fact in facts.believed(stated).items()}
     contradictions = (
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
-        *(*_of_end(outcome, well, read), *_last_batch(run.case, read, throughput, data)),
+        *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
+        *((read.unfinished,) if well and read.unfinished else ()),  # D25
+        *_last_batch(run.case, read, throughput, said.get("data")),
         *(*facts.disagreements(stated), *plausibility.by_nccl(run.case, environments, read)),
         *_balance(outcome, throughput, read.steps, records),
     )
@@ -128,7 +128,7 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         host=next(iter(environments), None),
         hosts=tuple(sorted(environments)),
         environment=machines.of_run(environments, command),
-        framework_version=command.framework_version or facts.stated_version(stated),
+        framework_version=command.framework_version or said.get("framework_version"),
         log=f"{folder.place}/{log.path.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.path.name) if log else None,
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
@@ -199,14 +199,6 @@ def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples
     return by_host, unread
 
 
-def _planned(case: Case) -> utilisation.Devices:
-    return utilisation.Devices(
-        nodes=case.nodes,
-        accelerators=case.total_devices if case.device != "cpu" else 0,
-        link_mbit=whole(case.option("link_mbit") or ""),
-    )
-
-
 def _utilisation(
     samples: Mapping[str, Samples], planned: utilisation.Devices, window: Window | None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
@@ -269,13 +261,6 @@ def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:
             break
     if others := max((agent.beside or 0 for agent in agents), default=0):
         yield findings.SideBySide(evaluations=others)
-
-
-def _of_end(outcome: Outcome, well: bool, read: reading.Reading) -> Iterator[Finding]:
-    if outcome.enough == "hung":
-        yield findings.HungAtEnd()
-    if well and read.unfinished is not None:
-        yield read.unfinished  # D25
 
 
 def _last_batch(

@@ -4,7 +4,7 @@ import functools
 import math
 import random
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -180,11 +180,6 @@ def _medians(values: Sequence[float], middles: "NDArray[int64]") -> "NDArray[flo
     return medians
 
 
-def nearest_rank(values: Sequence[float], percent: int) -> float:
-    """The smallest value that *percent* of all do not exceed (nearest rank, en.wikipedia.org/wiki/Percentile)."""
-    return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
-
-
 MOST_SPLITS = 200_000
 SPLITS_DRAWN = 10_000
 
@@ -201,17 +196,14 @@ def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
     tolerance = 1e-12 * max(abs(value) for value in pooled)
     exact = math.comb(len(pooled), len(a)) <= MOST_SPLITS
     splits, as_far = (0, 0) if exact else (1, 1)
-    for chosen in combinations(pooled, len(a)) if exact else _drawn_splits(pooled, len(a)):
+    draw = random.Random(BOOTSTRAP_SEED)
+    drawn = (draw.sample(pooled, len(a)) for _ in range(SPLITS_DRAWN))
+    for chosen in combinations(pooled, len(a)) if exact else drawn:
         part = math.fsum(chosen)
         difference = abs(part / len(a) - (total - part) / len(b))
         splits += 1
         as_far += difference >= seen - tolerance
     return as_far / splits
-
-
-def _drawn_splits(pooled: Sequence[float], size: int) -> Iterator[Sequence[float]]:
-    draw = random.Random(BOOTSTRAP_SEED)
-    return (draw.sample(pooled, size) for _ in range(SPLITS_DRAWN))
 
 
 SIGNIFICANCE = 0.05

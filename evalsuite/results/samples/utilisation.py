@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsuite.core import paths
+from evalsuite.core.decode import whole
 from evalsuite.core.findings import DevicesIdle, ImpossibleSamples, ThinSamples, detect
-from evalsuite.core.model import Finding, Timeline, Utilisation, Window
+from evalsuite.core.model import Case, Finding, Timeline, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ class Devices:
     nodes: int
     accelerators: int  # over all nodes; 0 for a run on CPUs
     link_mbit: int | None = None
+
+    @classmethod
+    def of(cls, case: Case) -> "Devices":
+        accelerators = case.total_devices if case.device != "cpu" else 0
+        return cls(nodes=case.nodes, accelerators=accelerators, link_mbit=whole(case.option("link_mbit", "")))
 
 
 def of_job(
