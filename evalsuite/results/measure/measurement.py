@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from evalsuite.core.model import (
     Fact,
     Finding,
     Log,
+    LossCurve,
     Measurement,
     Origin,
     Protocol,
@@ -28,10 +30,12 @@ from evalsuite.core.model import (
     Timeline,
     Utilisation,
     Window,
+    by_key,
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
-from evalsuite.logs.steps import losses
+from evalsuite.logs.text.logfile import chunks
+from evalsuite.logs.text.records import Extractor, Record
 from evalsuite.results.measure import balance, facts, machines, plausibility
 from evalsuite.results.measure.plausibility import items_per_epoch
 from evalsuite.results.samples import run_figures, utilisation
@@ -46,7 +50,11 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 
 
 HOUSE = Places()  # where dialects are found: only the built-in ones
-FIRST_LOSSES = 3
+FIRST_LOSSES, FEWEST_LOSSES = 3, findings.LossNotFalling.fewest
+STRETCHES = 32  # of a curve of losses
+MOST_LOSS_BYTES = 1 << 22
+MOST_REDONE = 100
+LARGEST_LOSS = 1e100  # its square is a number, too
 
 
 def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
@@ -299,6 +307,36 @@ def _facts(
 def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> dict[str, Any]:
     known = ((step.index, step.loss) for step in read.steps if step.loss is not None and math.isfinite(step.loss))
     first = tuple(itertools.islice(known, FIRST_LOSSES))
-    long = bool(first) and read.steps_reported >= losses.FEWEST
-    curve = losses.read_losses(log.path, dialect, read.printers) if long and log and dialect else None
+    long = bool(first) and read.steps_reported >= FEWEST_LOSSES
+    curve = _read_losses(log.path, dialect, read.printers) if long and log and dialect else None
     return {"first_losses": first, "losses": curve}
+
+
+def _read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None:
+    """None of steps without numbers, in a later epoch, or of ranks that nothing names."""
+    share, records = min(1.0, MOST_LOSS_BYTES / max(1, path.stat().st_size)), list[Record]()
+    for chunk in chunks(path, bare=dialect.spans_lines):
+        part, _ = chunk.lines_from(0, math.ceil(share * len(chunk.text)))
+        Extractor(dialect).extend(records, part)
+    own = (line for line in records if line.rank == records[0].rank)
+    ours = [line for line in own if line.step is not None and line.loss is not None and abs(line.loss) < LARGEST_LOSS]
+    if len(ours) < FEWEST_LOSSES or (printers > 1 and records[0].rank is None):
+        return None
+    first = ours[0].epoch or 0
+    by_epoch = dialect.steps_restart == "epoch" and ours[0].epoch is not None
+    if by_epoch and first > 1:
+        return None
+    length = max(line.of or (line.step or 0) + 1 for line in ours) if by_epoch else 0
+    passed = [((line.epoch or 0) - first) * length + (line.step or 0) for line in ours]
+    losses = list(zip(passed, (line.loss or 0.0 for line in ours), strict=True))
+    at = next((at for at, (before, after) in enumerate(itertools.pairwise(passed), 1) if after <= before), len(ours))
+    earlier, held = dict(losses[:at]), dict(losses)
+    gone_on = passed[at:][:MOST_REDONE] if passed[at:] and passed[at] > passed[0] else []  # else it is begun anew
+    redone = tuple((step, earlier[step], held[step]) for step in gone_on if step in earlier)
+    gap = statistics.median(after - before for before, after in itertools.pairwise(passed))
+    begins = passed[0] - 1 if passed[0] > 2 * gap + 1 else 0
+    again = passed[at] if at < len(ours) else begins or None
+    width = max(held) / STRETCHES
+    inside = by_key((min(STRETCHES, max(1, math.ceil(step / width))), loss) for step, loss in sorted(held.items()))
+    points = tuple((round(number * width), statistics.fmean(each)) for number, each in sorted(inside.items()))
+    return LossCurve(points=points, resumed_at=again, redone=redone, reports=len(held))
