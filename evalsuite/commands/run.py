@@ -14,7 +14,7 @@ from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missi
 from evalsuite.commands.launching.request import Options, Place, Request, make_launcher, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import RunProgress, bar, is_output_lost, note
+from evalsuite.commands.printing.terminal import RunProgress, bar, note
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign
@@ -132,7 +132,7 @@ def _launch(
             measured = measurement.measurement(store.folder(ended.run), options.search_paths)
             unit = measured.throughput.unit if measured.throughput else None
             shown.ended(ended.run, ended.outcome.duration_s, measured)
-            campaign.note_value(ended, started, store, measured.value, unit, lost=is_output_lost())
+            campaign.note_value(ended, started, store, measured.value, unit)
             _say_log(measured, store.root)
             stopped += ended.outcome.status == "stopped_as_planned"
     if stopped:

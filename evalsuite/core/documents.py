@@ -231,7 +231,6 @@ class HostEnvironment(Document):
     disks: tuple[str, ...] | None = None
     interfaces: Mapping[str, Interface] | None = None
     models: Mapping[str, str] | None = None  # of disks and interfaces, by their names
-    memory_modules: str | None = None  # "12 × 32 GB DDR4 2666 MT/s"
     gpus: tuple[Gpu, ...] | None = None
     driver: str | None = None
     cuda_driver: str | None = None

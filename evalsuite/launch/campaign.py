@@ -41,7 +41,6 @@ class EndedRun:
 
 
 def machine(device: Device | Literal["auto"]) -> Machine:
-    from evalsuite.machine import cores
     from evalsuite.machine.sensors.accelerators import open_accelerators
 
     devices = open_accelerators()
@@ -113,9 +112,7 @@ def begin(planned: Planned, store: Store) -> Campaign:
     return started
 
 
-def note_value(
-    ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None, *, lost: bool = False
-) -> None:
+def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None) -> None:
     store.journal.note(
         JournalLine(
             event="measured",
@@ -125,7 +122,6 @@ def note_value(
             at=_now(),
             items_per_s=items_per_s,
             unit=unit,
-            output="lost" if lost else None,
         )
     )
 

@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Mapping
 from itertools import islice
-from pathlib import Path
 
 from evalsuite.core import files, redaction
 from evalsuite.core.errors import EvalsuiteError
@@ -32,10 +31,8 @@ _UNREACHED = re.compile(
     r"^ssh: |^Host key verification failed|: Permission denied \(|^kex_exchange_identification: |^Connection "
     r"(closed|reset) by "
 )
-# Open MPI 4 and 5, on lines of their own: "ORTE has lost communication with a remote daemon.", and below it
-# "  Remote daemon: [[28067,0],2] on node c" or "  Remote daemon: [prterun-a-13220@0,1] on node b"
+# Open MPI 4 and 5, on a line of its own: "ORTE has lost communication with a remote daemon."
 _LOST_DAEMON = re.compile(r"has lost communication with a remote daemon")
-_ITS_NODE = re.compile(r"^\s*Remote daemon\s*: \[\S+\] on node (\S+)", re.MULTILINE)
 RUNTIME_LINES = 20  # pulling an image prints a line or two
 REASON_CHARACTERS = 500
 CANNOT_START = (CANNOT_EXECUTE, NOT_FOUND)
@@ -98,11 +95,6 @@ def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str
     if not changed:
         return None
     return Message("launch.run_changed", files=dict.fromkeys(changed))
-
-
-def read_lost_nodes(log: Path) -> list[str]:
-    text = files.read_text(log) if files.is_file(log) else ""
-    return sorted(set(_ITS_NODE.findall(text))) if _LOST_DAEMON.search(text) else []
 
 
 def is_unreached(line: str) -> bool:

@@ -88,13 +88,8 @@ def launch(
     folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
     inputs = folder.hash_records()
     # for other hosts alone: an agent of this machine sees our end by itself
-    monitor = None
-    if launcher.engine.name != "local":
-        ask_launcher = functools.partial(fault_attribution.read_lost_nodes, folder.engine_log)
-        monitor = HeartbeatMonitor(folder, nodes=run.case.nodes, ask_launcher=ask_launcher)
+    monitor = HeartbeatMonitor(folder) if launcher.engine.name != "local" else None
     exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
-    if monitor and not why:
-        lost = lost or fault_attribution.read_lost_nodes(folder.engine_log)
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     changed = fault_attribution.find_changes(folder, inputs, run.case.nodes)
@@ -149,7 +144,7 @@ def _finish(
                     if why := enough():
                         programs.end_process(process)
                         return process.returncode, why, time.monotonic() - began, []
-                if monitor and ((lost := monitor.find_lost()) or monitor.is_incomplete()):
+                if monitor and (lost := monitor.find_lost()):
                     programs.end_process(process)
                     return process.returncode, None, time.monotonic() - began, lost
                 tick(now - began)

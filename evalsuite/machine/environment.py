@@ -5,7 +5,6 @@ import os
 import platform
 import re
 import subprocess
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -40,7 +39,6 @@ def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostE
         cpu_count_usable=cpu.capacity,
         memory_total_bytes=memory.total_bytes,
         container=container(limits),
-        memory_modules=memory_modules(output("dmidecode", "--type", "17")),
         disks=tuple(disks),
         interfaces=interfaces,
         models={**disk_models(disks, root), **card_models(interfaces, root)},
@@ -56,23 +54,23 @@ def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostE
 
 def boot_id() -> str | None:
     """Of the running kernel (proc_sys_kernel(5)); None where it does not say."""
-    return _line(Path("/proc/sys/kernel/random/boot_id"))
+    return files.text(Path("/proc/sys/kernel/random/boot_id"))
 
 
 def operating_system(root: Path = Path("/")) -> str:
     """`Debian GNU/Linux 12 (bookworm)`"""
-    return _value(_lines(root / "etc/os-release"), "PRETTY_NAME", "=").strip("\"'") or platform.system()
+    return _value(files.text(root / "etc/os-release"), "PRETTY_NAME", "=").strip("\"'") or platform.system()
 
 
 def cpu_model(root: Path = Path("/")) -> str | None:
     """`Intel(R) Xeon(R) Gold 6148 CPU @ 2.40GHz`; by lscpu on Arm, where the kernel gives numbers only."""
-    if printed := _value(_lines(root / "proc/cpuinfo"), "model name", ":"):
+    if printed := _value(files.text(root / "proc/cpuinfo"), "model name", ":"):
         return printed
-    return _value((output("lscpu") or "").splitlines(), "Model name", ":") or platform.processor() or None
+    return _value(output("lscpu"), "Model name", ":") or platform.processor() or None
 
 
-def _value(lines: Iterable[str], wanted: str, sign: str) -> str:
-    parts = (line.partition(sign) for line in lines)
+def _value(text: str | None, wanted: str, sign: str) -> str:
+    parts = (line.partition(sign) for line in (text or "").splitlines())
     return next((value.strip() for name, _, value in parts if name.strip() == wanted), "")
 
 
@@ -96,17 +94,6 @@ def output(*argv: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.decode(errors="replace").rstrip() or None
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return file.read_text(errors="replace").splitlines()
-    except OSError:
-        return []
-
-
-def _line(file: Path) -> str | None:
-    return next(iter(_lines(file)), "").strip() or None
 
 
 def disk_models(names: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
@@ -134,17 +121,6 @@ def _card(root: Path, name: str) -> str:
     ids = [(files.text(device / each) or "").removeprefix("0x") for each in ("vendor", "device")]
     driver = (device / "driver").resolve().name if (device / "driver").exists() else ""
     return " ".join(filter(None, (driver, ":".join(ids) if all(ids) else "")))
-
-
-def memory_modules(dmidecode: str | None) -> str | None:
-    """`12 × 32 GB DDR4 2666 MT/s`, of `dmidecode --type 17`, which only root may read."""
-    blocks = [dict(re.findall(r"(?m)^\s+(Size|Type|Speed): (\S.*)$", text)) for text in (dmidecode or "").split("\n\n")]
-    modules = Counter(
-        " ".join(block[name] for name in ("Size", "Type", "Speed") if block.get(name, "Unknown") != "Unknown")
-        for block in blocks
-        if whole(block.get("Size", "").partition(" ")[0])
-    )
-    return ", ".join(f"{n} × {text}" for text, n in modules.items()) or None
 
 
 def _without_empty(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from evalsuite.core import decode, files
@@ -17,7 +17,6 @@ from evalsuite.runs.endings import EVALUATOR_LOST
 from evalsuite.runs.store import RunFolder
 
 PERIOD_S = 5.0
-START_S = 300.0  # from the first agent to the last: schedulers may start tasks one by one
 SILENT_S = 180.0  # an NFS client may show the times of a minute ago (nfs(5), acregmax)
 
 
@@ -81,27 +80,17 @@ class Heartbeat:
 
 class HeartbeatMonitor:
     """The evaluator's, of a run on other hosts: the agents of the run in *folder* hear of us and are watched, as often
-    as `find_lost` is called. *ask_launcher* gives the hosts that the launcher says it lost."""
+    as `find_lost` is called."""
 
-    def __init__(
-        self,
-        folder: RunFolder,
-        silent_s: float = SILENT_S,
-        *,
-        nodes: int = 1,
-        ask_launcher: Callable[[], Iterable[str]] = tuple,
-    ) -> None:
+    def __init__(self, folder: RunFolder, silent_s: float = SILENT_S) -> None:
         self._folder = folder
-        self._nodes = nodes
-        self._ask_launcher = ask_launcher
         self._silent_s = silent_s
         self._watches: dict[str, FileWatch] = {}
         self._next_s = 0.0
-        self._began_s: float | None = None
         files.write_atomically(folder.pulse, f"{silent_s}".encode())
 
     def find_lost(self) -> list[str]:
-        """Hosts whose file has not changed for too long though their agent has not ended, or that the launcher lost."""
+        """Hosts whose file has not changed for too long though their agent has not ended."""
         if time.monotonic() < self._next_s:
             return []
         self._next_s = time.monotonic() + min(PERIOD_S, self._silent_s / 4)
@@ -109,17 +98,4 @@ class HeartbeatMonitor:
         for host in self._folder.beating():
             self._watches.setdefault(host, FileWatch(self._folder.beat_path(host)))
         silent = {host for host, watch in self._watches.items() if watch.silent_s() > self._silent_s}
-        lost = silent.difference(self._folder.agents() if silent else ())
-        return sorted(lost.union(self._ask_launcher()))
-
-    def is_incomplete(self) -> bool:
-        """A node never called while another long has: MPICH 4 waits for ever for a host that ssh did not reach."""
-        if not self._watches or self._folder.waiting():
-            self._began_s = None
-        elif self._began_s is None:
-            self._began_s = time.monotonic()
-        return (
-            self._began_s is not None
-            and len(self._watches) < self._nodes
-            and time.monotonic() - self._began_s > max(START_S, self._silent_s)
-        )
+        return sorted(silent.difference(self._folder.agents() if silent else ()))

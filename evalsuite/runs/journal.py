@@ -52,7 +52,6 @@ class JournalLine(Document):
     fault: Literal["infrastructure"] | None = None  # with "ended"; None: not the machines
     items_per_s: float | None = None  # with "measured"; None: no valid number
     unit: str | None = None
-    output: Literal["lost"] | None = None  # with "measured": nothing could be printed any more, and it went on
     sha256: Mapping[str, str] | None = None  # with "ended": of files that the outcome has no hash of; "removed": of all
     before: str | None = None  # SHA-256; None in the first line
 

@@ -60,14 +60,6 @@ def test_a_framework_is_ready_will_be_installed_or_lacks_its_python(
     assert detail in (check.detail, check.detail.split(" (")[0], "") and remedy in (check.remedy or "")
 
 
-def test_a_system_without_chinese_fonts_gets_the_package_to_install(monkeypatch):
-    monkeypatch.setattr(doctor.environment, "output", lambda *argv: None)
-
-    (font,) = doctor.fonts()
-
-    assert "fonts-noto-cjk" in font.remedy
-
-
 def test_a_folder_that_can_be_made_is_writable_and_nvidia_cards_are_counted_on_the_bus(tmp_path):
     (tmp_path / "runs").write_text("")
 

@@ -3,7 +3,6 @@ import pytest
 from evalsuite.core.documents import ContainerLimits
 from evalsuite.machine import environment
 from evalsuite.machine.cgroups import Limits
-from tests import sources
 
 
 @pytest.fixture
@@ -44,9 +43,6 @@ def test_the_facts_say_what_cannot_be_known_as_absent(tmp_path):
     assert found.container is None
 
 
-DIMMS = sources.text("environment_dimms.txt")
-
-
 def test_disks_cards_and_memory_have_their_models_where_the_machine_says_them(machine):
     for path, text in {
         **{"sys/block/sda/size": "1875385008\n", "sys/block/sda/queue/rotational": "0\n"},
@@ -59,5 +55,3 @@ def test_disks_cards_and_memory_have_their_models_where_the_machine_says_them(ma
     assert environment.disk_models(["sda", "vdb"], root) == {"sda": "SAMSUNG MZ7LH960, 960 GB SSD"}
     expected = {"eth0": "8086:10fb", "mlx5_0/1": "MT4119 16.28.2006"}
     assert environment.card_models(["eth0", "mlx5_0/1", "lo"], root) == expected
-    assert environment.memory_modules(DIMMS) == "2 × 32 GB DDR4 2666 MT/s"
-    assert environment.memory_modules(None) is None

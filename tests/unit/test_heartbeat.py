@@ -1,12 +1,7 @@
 """Signs of life by files: who is heard, and what a silence means."""
 
-import functools
-import os
-import time
-
 import pytest
 
-from evalsuite.launch import fault_attribution
 from evalsuite.machine.heartbeat import EvaluatorLost, Heartbeat, HeartbeatMonitor
 from evalsuite.runs.store import RunFolder
 from tests import bad_files
@@ -54,25 +49,3 @@ def test_a_host_whose_file_changes_no_more_is_lost_unless_its_agent_has_ended(fo
     found = soon(monitor.find_lost, 60 if lost else 3 * SILENT_S)
 
     assert bool(found) == bool(lost)
-
-
-def test_a_launcher_that_says_which_node_it_lost_is_believed_at_once(folder):
-    folder.engine_log.write_text(
-        "ORTE has lost communication with a remote daemon.\n\n  Remote daemon: [[28067,0],2] on node c\n"
-    )
-
-    ask_launcher = functools.partial(fault_attribution.read_lost_nodes, folder.engine_log)
-
-    assert HeartbeatMonitor(folder, ask_launcher=ask_launcher).find_lost() == ["c"]
-
-
-def test_a_node_that_is_never_heard_makes_a_run_incomplete(folder, monkeypatch):
-    monkeypatch.setattr("evalsuite.machine.heartbeat.START_S", 0.2)
-    one, two = (HeartbeatMonitor(folder, 0.2, nodes=nodes) for nodes in (1, 2))
-    for monitor in (one, two):
-        os.utime(folder.beat_path("a"))
-        monitor.find_lost()
-        monitor.is_incomplete()
-    time.sleep(0.3)
-
-    assert (one.is_incomplete(), two.is_incomplete()) == (False, True)

@@ -42,11 +42,6 @@ def print_json(facts: object, **settings: Any) -> None:
     print(json.dumps(facts, indent=1, ensure_ascii=False, **settings))
 
 
-def is_output_lost() -> bool:
-    files = (getattr(stream, "buffer", None) for stream in (sys.stdout, sys.stderr))
-    return any(getattr(getattr(file, "raw", None), "lost", False) for file in files)
-
-
 def aligned(rows: Sequence[Sequence[str]], sides: Sequence[str] = ()) -> None:
     """Rows of plain text with aligned columns, whatever the terminal's width. *sides*: "left" (each,
     unless said) or "right"."""

@@ -42,7 +42,6 @@ def checks(runs: Path, folders: Sequence[Path] = ()) -> list[Check]:
         *engines(),
         *tools(),
         *frameworks(folders),
-        *fonts(),
         *data(),
         folder(Message("launch.name_runs"), runs, Message("launch.runs_dir_remedy")),
         folder(Message("launch.name_cache"), paths.cache(), Message("launch.cache_remedy"), ROOM_BYTES),
@@ -190,17 +189,6 @@ def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) ->
     wanted = virtualenvs.wanted_of(recipe, device)
     later = Message("launch.on_first_use", pin=wanted.pins[0])
     return check(state="later", detail=later if find_lock(wanted) else Message("launch.without_lock", found=later))
-
-
-def fonts() -> Iterator[Check]:
-    """Without fonts for Chinese, what is printed on this machine shows boxes."""
-    listed = environment.output("fc-list", ":lang=zh", "family") or ""
-    families = sorted({line.split(",")[0].strip() for line in listed.splitlines() if line.strip()})
-    check = functools.partial(Check, group="fonts", name=Message("launch.chinese_font"))
-    if families:
-        yield check(state="ok", detail=", ".join(families[:3]))
-    else:
-        yield check(state="missing", detail=Message("launch.no_fonts"), remedy=Message("launch.fonts_remedy"))
 
 
 def data() -> Iterator[Check]:

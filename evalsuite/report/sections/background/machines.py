@@ -123,11 +123,7 @@ FIELDS: Mapping[str, Callable[[HostEnvironment], str | None] | tuple[str, ...]] 
     "cores": lambda host: (
         " / ".join(f"{cores:g}" for cores in (host.cpu_count_usable, host.cpu_count) if cores is not None) or None
     ),
-    "memory": lambda host: (
-        total + f" ({names.visible(host.memory_modules)})" * bool(host.memory_modules)
-        if (total := _memory(host))
-        else None
-    ),
+    "memory": _memory,
     "disks": lambda host: _with_models(host, dict.fromkeys(host.disks or (), "")),
     "interfaces": lambda host: _named(host, sorted(host.interfaces or {})),
     # by name: a network card of `nvidia-smi topo -m` is none before it says so
