@@ -2,10 +2,14 @@
 
 import functools
 import re
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Iterator
 
 from evalsuite.contracts.dialect import Dialect, Fields, Line, line
-from evalsuite.logs.scan.mllog import MOST_EPOCHS, MllogCheck, value
+from evalsuite.core import paths
+from evalsuite.core.messages import Message
+from evalsuite.logs.formatting import rate
+from evalsuite.logs.text.records import number
 
 _MLLOG = rb':::MLLOG \{"namespace": "[^"]*", "time_ms": (?P<unix_ms>\d+), '
 _LOGGING = "mlcommons/logging@7bbf792686:mlperf_logging/mllog"
@@ -36,13 +40,17 @@ _TOP1 = line(
 )
 
 
+def _value(name: bytes, text: bytes) -> float | None:
+    return number(match[1]) if (match := re.search(b'"%b": (\\d[\\d.e+-]*)' % name, text)) else None
+
+
 def _block_start(match: "re.Match[bytes]") -> Fields | None:
     """Millions of epochs are tokens or samples by another name."""
-    epochs, text = value(b"epoch_count", match[0]), match.string
+    epochs, text = _value(b"epoch_count", match[0]), match.string
     if _counted_in_samples(match) or (epochs is not None and epochs > MOST_EPOCHS):
         return None
-    first, ended = value(b"first_epoch_num", match[0]), text.rfind(b'"key": "block_stop"', 0, match.start())
-    if first is not None and ended >= 0 and first == value(b"first_epoch_num", text[ended : text.find(b"\n", ended)]):
+    first, ended = _value(b"first_epoch_num", match[0]), text.rfind(b'"key": "block_stop"', 0, match.start())
+    if first is not None and ended >= 0 and first == _value(b"first_epoch_num", text[ended : text.find(b"\n", ended)]):
         return None  # its validation
     return {"unix_ms": match["unix_ms"], "interval": epochs, "begins": 1.0}
 
@@ -52,20 +60,20 @@ def _block_stop(match: "re.Match[bytes]") -> Fields | None:
 
 
 def _counted_in_samples(match: "re.Match[bytes]") -> bool:
-    return value(b"samples_count", match[0]) is not None
+    return _value(b"samples_count", match[0]) is not None
 
 
 def _epoch_stop(match: "re.Match[bytes]") -> Fields:
     """Of the epoch that began last: some number its end as the next one's beginning."""
     text, began = match.string, match.string.rfind(b'"key": "epoch_start"', 0, match.start())
-    started = None if began < 0 else value(b"epoch_num", text[began : text.find(b"\n", began)])
-    epoch = value(b"epoch_num", match[0]) if started is None else started
+    started = None if began < 0 else _value(b"epoch_num", text[began : text.find(b"\n", began)])
+    epoch = _value(b"epoch_num", match[0]) if started is None else started
     return {"unix_ms": match["unix_ms"], "consumed": None if epoch is None else epoch + 1}
 
 
 def _evaluation_start(match: "re.Match[bytes]") -> Fields:
     """Ends a part of an epoch where epochs have fractions (1.0999), else all of it."""
-    epoch = value(b"epoch_num", match[0])
+    epoch = _value(b"epoch_num", match[0])
     part = epoch is not None and epoch % 1 > 0
     return {"unix_ms": match["unix_ms"], "consumed": epoch if part else None}
 
@@ -112,7 +120,7 @@ _SAMPLE_BLOCKS = (
     _event(
         b"block_stop",
         lambda match: (
-            {"unix_ms": match["unix_ms"], "consumed": value(b"samples_count", match[0])}
+            {"unix_ms": match["unix_ms"], "consumed": _value(b"samples_count", match[0])}
             if _counted_in_samples(match)
             else None
         ),
@@ -122,7 +130,7 @@ _SAMPLE_BLOCKS = (
 _EPOCHS = (
     _event(
         b"epoch_start",
-        lambda match: {"unix_ms": match["unix_ms"], "consumed": value(b"epoch_num", match[0]), "begins": 1.0},
+        lambda match: {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0},
         b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
     ),
     _event(
@@ -148,6 +156,151 @@ _EPOCHS = (
 )
 
 
+MOST_EPOCHS = 1000  # more are tokens, samples or steps by another name
+FASTER = 1.5  # a run as a whole cannot be this many times faster than its training
+APART = 1.5  # times, of two that count the same items
+SLOWER = 4.0  # start-up and evaluations are inside the run as a whole; they never take three quarters of it
+_EVENT = re.compile(
+    rb':::MLLOG \{[^\r\n]*?"time_ms": (?P<ms>\d+)[^\r\n]*?"key": "(?P<key>block_start|block_stop|epoch_start|epoch_stop'
+    rb"|eval_start|eval_stop|eval_accuracy|run_start|run_stop|tracked_stats|train_samples|global_batch_size"
+    rb'|submission_benchmark)"(?P<rest>[^\r\n]*)'
+)
+_BEGINS = (b"run_start", b"block_start", b"epoch_start")
+_SELF_PLAY = b'"minigo"'  # its samples are games that it plays itself
+LEAST_SHARE, MOST_SHARE = 0.85, 1.02  # of the training set: submitters leave out what fills no batch, or fill the last
+
+
+class MllogCheck:
+    """A second derivation of the throughput, from other keys than the dialect reads.
+
+    Submissions count differently: `train_samples` is an epoch's samples, the run's, batches, or 1; `epoch_count` counts
+    epochs, steps or samples. So a figure must agree with what the other keys make over the whole run.
+    """
+
+    length = 1.0  # of a sample, in what the dialect counts
+
+    def __init__(self) -> None:
+        self._train_samples: float | None = None
+        self._global_batch: float | None = None
+        self._self_play, self._benchmark = False, ""
+        self._began_s: float | None = None
+        self._ended_s: float | None = None
+        self._block = 0.0  # epochs of the block that goes on, as it counts them
+        self._blocks = 0.0  # of those that have ended
+        self._block_epoch: float | None = None  # where the one that ended last began
+        self._first_epoch: float | None = None
+        self._last_epoch: float | None = None
+        self._counted: list[tuple[float, float]] = []  # (second, samples so far)
+        self._throughputs: list[float] = []
+        self._steps = self._samples = 0.0  # so far
+        self._step_s: list[float] = []
+        self._marks: list[tuple[float, float]] = []  # (step, samples so far)
+
+    def add(self, text: bytes) -> None:
+        for match in _EVENT.finditer(text):
+            if b"validation" not in match["rest"]:  # Graphcore brackets its validation as blocks, too
+                self._event(match["key"], float(match["ms"]) / 1000, match["rest"])
+
+    def _event(self, key: bytes, at_s: float, rest: bytes) -> None:
+        if key == b"train_samples":
+            self._train_samples = _value(b"value", rest)
+        elif key == b"global_batch_size":
+            self._global_batch = _value(b"value", rest)
+        elif key == b"submission_benchmark":
+            self._self_play = _SELF_PLAY in rest
+            self._benchmark = (re.findall(rb'"value": "(\w+)"', rest) or [b""])[0].decode()
+        elif key == b"tracked_stats":
+            throughput = _value(b"throughput", rest)
+            self._throughputs += [] if throughput is None else [throughput]
+            samples, step, took = (_value(name, rest) for name in (b"samples_count", b"step", b"train_step_time"))
+            self._samples = max(self._samples, samples or 0.0)
+            if b'"train_' in rest:
+                timed = took or _value(b"train_step_timing in s", rest)
+                self._step_s += [timed] if timed else []
+                self._marks += [(step, samples)] if step is not None and samples is not None else []
+        else:
+            self._time(key, at_s, rest)
+
+    def _time(self, key: bytes, at_s: float, rest: bytes) -> None:
+        if key in _BEGINS and self._began_s is None:
+            self._began_s = at_s
+        samples, epoch = _value(b"samples_count", rest), _value(b"epoch_num", rest)
+        self._samples = max(self._samples, samples or 0.0)
+        self._steps = max(self._steps, _value(b"step_num", rest) or 0.0)
+        if epoch is not None:
+            self._first_epoch = epoch if self._first_epoch is None else self._first_epoch
+            self._last_epoch = max(epoch, self._last_epoch or epoch)
+        if self._began_s is None:
+            return
+        self._ended_s = at_s
+        further = samples is not None and (not self._counted or samples > self._counted[-1][1])
+        if samples is not None and further and key in (b"block_stop", b"eval_start", b"eval_accuracy"):
+            self._counted.append((at_s, samples))
+        first = _value(b"first_epoch_num", rest)
+        if key == b"block_start" and (first is None or first != self._block_epoch):  # not its validation
+            self._block = _value(b"epoch_count", rest) or 0.0
+        elif key == b"block_stop":
+            self._blocks, self._block, self._block_epoch = self._blocks + self._block, 0.0, first
+
+    def contradiction(self, items_per_s: float) -> str | None:
+        """Which other keys deny it, in words; None if none does."""
+        if self._self_play:
+            return Message("logs.read_self_play")
+        if unlike := self._unlike_set():
+            return unlike
+        for name, other in self._others():
+            if not (other > 0 and 1 / FASTER < items_per_s / other < SLOWER):
+                return Message("logs.read_denied", rate=rate(items_per_s), name=name, other=rate(other))
+        return self.miscounted(items_per_s)
+
+    def miscounted(self, items_per_s: float) -> str | None:
+        """Why the training set or the numbers of the steps deny it; None if they do not."""
+        data, batch = paths.read_data("mlperf_sets.toml"), self._global_batch or 0.0
+        epochs = max(self._samples, self._steps * batch) / max(data.get(self._benchmark, [float("inf")]))
+        if epochs > data["most_epochs"].get(self._benchmark, epochs):
+            return Message("logs.mllog_beyond", epochs=epochs, name=self._benchmark)
+        each = [items_per_s * statistics.median(self._step_s)] if self._step_s else []  # items of a step, by its time
+        if self._marks and self._marks[-1][0] > self._marks[0][0]:
+            (step, samples), (last, so_far) = self._marks[0], self._marks[-1]
+            each.append((so_far - samples) / (last - step))
+        trained = batch * self.length
+        if not each or not trained or any(1 / APART < of_step / trained < APART for of_step in each):
+            return None
+        return Message("logs.mllog_step", n=each[0], trained=trained)
+
+    def nonsense(self) -> str | None:
+        """Why epochs and `train_samples` make no throughput; None if they can."""
+        epochs, known = max(self._last_epoch or 0.0, self._blocks + self._block), paths.read_data("mlperf_sets.toml")
+        if epochs > known["most_epochs"].get(self._benchmark, MOST_EPOCHS):
+            return Message("logs.mllog_counted")
+        if unlike := self._unlike_set():
+            return unlike
+        if self._train_samples is not None and self._train_samples <= (self._global_batch or 1.0):
+            return Message("logs.mllog_samples", value=self._train_samples)
+        return None
+
+    def _unlike_set(self) -> Message | None:
+        """Why `train_samples` are not those of the training set: some count its batches. None if they are, or no set
+        is known."""
+        sizes, stated = paths.read_data("mlperf_sets.toml").get(self._benchmark), self._train_samples
+        if stated is None or sizes is None or any(LEAST_SHARE <= stated / size <= MOST_SHARE for size in sizes):
+            return None
+        return Message("logs.mllog_set", value=stated, name=self._benchmark)
+
+    def _others(self) -> Iterator[tuple[str, float]]:
+        if self._throughputs:
+            yield Message("logs.mllog_keys"), sum(self._throughputs) / len(self._throughputs)
+        if len(self._counted) > 1:
+            (began, first), (ended, last) = self._counted[0], self._counted[-1]
+            if ended > began and last > first:
+                yield "its samples_count keys", (last - first) / (ended - began)
+        took, last = (self._ended_s or 0.0) - (self._began_s or 0.0), self._last_epoch or 0.0
+        numbered = last - (self._first_epoch or 0.0)
+        epochs = numbered if last % 1 else max(self._blocks, numbered)
+        if self._train_samples and epochs > 0 and took > 0 and self.nonsense() is None:
+            yield "its epochs", self._train_samples * epochs / took
+
+
 class _EpochCheck(MllogCheck):
     """Epochs × train_samples is the number itself here, so that both must be what they are called."""
 
@@ -162,7 +315,7 @@ def _nemo_step(match: "re.Match[bytes]") -> Fields | None:
     neither.
     """
     timed = match["seconds"]
-    step, samples = value(b"step", match[0]), value(b"samples_count", match[0])
+    step, samples = _value(b"step", match[0]), _value(b"samples_count", match[0])
     if step is None:
         return None
     if samples is None:
