@@ -52,8 +52,7 @@ def test_measured_runs_at_32_nodes_pass_fail_and_stay_open_each_with_its_reason(
     assert (failed.cell.outcome, failed.value.text) == ("fail", "63.7%")
     assert (broken.cell.outcome, broken.value) == ("fail", None)
     assert open_.cell.outcome == "undetermined"
-    assert "More repeats would decide." in open_.reason.plain("en") and "增加重复次数" in open_.reason.plain("zh")
-    assert "Planned scales without a valid result: 32×8" in cell(cards, "C2a", "TensorFlow", "BERT").reason.plain("en")
+    assert open_.cell.reason == "spans"  # its interval holds the threshold
 
 
 def test_a_criterion_is_a_row_of_the_page_and_of_markdown_with_what_it_says_of_each(subject, tmp_path):

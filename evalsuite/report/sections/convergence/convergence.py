@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalsuite.core.model import Measurement, Row, Score, Target
+from evalsuite.core.model import Measurement, Row, Score, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
@@ -16,6 +16,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure import convergence as room
 from evalsuite.results.measure.convergence import Solution
+from evalsuite.results.rules.flops_and_energy import energy
 
 Trial = tuple[Row, Measurement]
 METRICS = ("top1", "accuracy", "top5", "loss")
@@ -36,6 +37,7 @@ class TrainedRow:
     scaled: bool  # the time to solution was not measured to the end (D17)
     missed: bool  # the final value is below the target (D24)
     judgement: Text | None
+    arrival: tuple[tuple[str, Number | Text | None], ...]  # the way to the target, by column
 
     @property
     def ref(self) -> str:
@@ -146,7 +148,25 @@ def _row(
         scaled=bool(solved and solved.scaled),
         missed=bool(solved and reached and reached[1].value < reached[0].value),
         judgement=_judgement(summary, reached, solved, runs, targets, words),
+        arrival=tuple(_arrival_cells(summary, reached[0], words)) if reached else (),
     )
+
+
+def _arrival_cells(summary: Row, target: Target, words: Words) -> Iterator[tuple[str, Number | Text | None]]:
+    """(name of a column, what stands in it) of the way to *target*; none of a case without trainings."""
+    own = room.arrivals(summary, target)
+    if not own.trainings:
+        return
+    reached = {"reached": numbers.count(len(own.epochs)), "trainings": numbers.count(own.trainings)}
+    yield "reached", words("convergence.reached_of", **reached)
+    epochs, seconds = own.epochs_each, own.seconds_each
+    for name, known, form in (("epochs_to", epochs, numbers.plain), ("time_to", seconds, numbers.seconds)):
+        yield name, form(known.value) if known else None
+        yield f"{name}_span", numbers.interval(known, form)
+    joules = None
+    if isinstance(summary, Summary) and seconds and (taken := energy(summary)):
+        joules = taken.joules_per_item * summary.items_per_s.value * seconds.value
+    yield "energy", numbers.quantity(joules / 1000, "kJ") if joules else words("convergence.energy_unknown")
 
 
 def number(score: Score) -> Number:
