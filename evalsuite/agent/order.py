@@ -61,7 +61,7 @@ def command(
     variables = {name: fill(value, known) for name, value in inherited.items()}
     variables |= rendezvous.variables(place, order.processes or 1, local_rank)
     if bound := bound_to(order):
-        variables[cores.VARIABLE] = cores.in_words(bound)
+        variables[cores.VARIABLE] = ";".join(",".join(map(str, share)) for share in bound)
     defaults = {name: variables.get("OMP_NUM_THREADS", str(count)) for name in THREADS} | {
         "PYTHONUNBUFFERED": "1",
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does

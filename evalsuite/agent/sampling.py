@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
-from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import cgroups, process_tree
 from evalsuite.machine.sensors.accelerators import open_accelerators
@@ -106,6 +105,8 @@ class NodeSensors:
         self._devices = order.devices_per_node
 
     def header(self) -> Header:
+        gpus = self._gpus.facts()
+        of_job = self._gpus.visible(gpus, os.environ)[: self._devices]
         return Header(
             hz=self._hz,
             cpu_count=self._cpu.capacity,
@@ -114,7 +115,7 @@ class NodeSensors:
             disks=tuple(self._disks.names),
             interfaces=self._network.facts,
             filesystems=self._filesystems.kinds or None,
-            gpus=tuple(self._gpu_facts()),
+            gpus=tuple(replace(gpu, of_job=gpu in of_job) for gpu in gpus),
             pcie_period_s=self._gpus.slow_period_s,
         )
 
@@ -135,11 +136,6 @@ class NodeSensors:
 
     def close(self) -> None:
         self._gpus.close()
-
-    def _gpu_facts(self) -> list[Gpu]:
-        gpus = self._gpus.facts()
-        seen = self._gpus.visible(gpus, os.environ)[: self._devices]
-        return [replace(gpu, of_job=gpu in seen) for gpu in gpus]
 
     def _gpu_readings(self) -> tuple[GpuReading, ...] | None:
         """None where an author's sensor raises: no training ends for it."""

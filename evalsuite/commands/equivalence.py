@@ -17,7 +17,6 @@ from evalsuite.core.workload import EquivalenceReceipt, WorkloadAnswer
 from evalsuite.launch import equivalence
 from evalsuite.launch.equivalence import NotRun, ProvenWorkload
 from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPair, pairs
-from evalsuite.runs.equivalence import write
 
 SCHEMA = 1
 
@@ -47,7 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
         if len(proof.answers) > 1:
             day = datetime.now(UTC).date().isoformat()
             receipt = EquivalenceReceipt(model=proof.model, day=day, evalsuite=__version__, answers=proof.answers)
-            note(say("equivalence.receipt", file=write(receipt, arguments.receipts)))
+            arguments.receipts.mkdir(parents=True, exist_ok=True)
+            file = arguments.receipts / f"{proof.model}.json"
+            files.write_json(file, receipt.to_json())
+            note(say("equivalence.receipt", file=file))
         else:
             note(say("equivalence.no_receipt", model=proof.model))
     if arguments.json:

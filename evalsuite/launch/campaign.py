@@ -4,6 +4,7 @@ Each start is a campaign: it seals what is to be run before the first run, and n
 """
 
 import functools
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core.documents import CampaignPlace
 from evalsuite.core.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.core.messages import message_of
-from evalsuite.core.model import Device, Run, Skip, Step, by_key
+from evalsuite.core.model import Device, Run, Skip, by_key
 from evalsuite.launch import runner
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
@@ -264,15 +265,8 @@ def make_enough(run: Run, recipe: Recipe, folder: RunFolder, launcher: runner.La
             return None
         if steps[-1].index >= run.case.protocol.total_steps:
             return planned or ("hung" if silent_s > SILENT_S else None)
-        longest = longest_silence_s(steps)
-        if longest is not None and silent_s > max(MIDWAY_S, MIDWAY_TIMES * longest):
-            return "silent"
-        return None
+        arrivals = [0.0, *(step.arrival_s for step in steps if step.arrival_s is not None)]
+        longest_s = max((after - before for before, after in pairwise(arrivals)), default=math.inf)
+        return "silent" if silent_s > max(MIDWAY_S, MIDWAY_TIMES * longest_s) else None
 
     return find_end
-
-
-def longest_silence_s(steps: Sequence[Step]) -> float | None:
-    """The longest time without a step, also before the first; None where no arrival is known."""
-    arrivals = [step.arrival_s for step in steps if step.arrival_s is not None]
-    return max(after - before for before, after in pairwise([0.0, *arrivals])) if arrivals else None

@@ -29,10 +29,6 @@ class ProvenWorkload:
     framework: str
     recipe: Recipe
 
-    @property
-    def program(self) -> Path:
-        return (self.recipe.brought_by or paths.ADAPTERS) / "workloads" / self.recipe.equivalence
-
 
 @dataclass(frozen=True, kw_only=True)
 class NotRun:
@@ -66,7 +62,7 @@ def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], Non
     except CannotInstall as error:
         return NotRun(framework=workload.framework, reason=message_of(error))
     file = folder / f"{workload.framework}.json"
-    program = workload.program
+    program = (workload.recipe.brought_by or paths.ADAPTERS) / "workloads" / workload.recipe.equivalence
     argv = (
         *(python, program, "--model", workload.recipe.model),
         *("--start", folder / START, "--answer", file),

@@ -27,7 +27,7 @@ _TELLING = re.compile(
 _ASIDE = re.compile(r"\bwarning\b|evalsuite sample: waiting:", re.IGNORECASE)
 # what ssh(1) itself says before it ends with 255: "ssh: connect to host b port 22: No route to host",
 # "Host key verification failed.", "me@b: Permission denied (publickey).", "Connection closed by 10.0.0.2 port 22"
-_UNREACHED = re.compile(
+UNREACHED = re.compile(
     r"^ssh: |^Host key verification failed|: Permission denied \(|^kex_exchange_identification: |^Connection "
     r"(closed|reset) by "
 )
@@ -95,10 +95,6 @@ def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str
     if not changed:
         return None
     return Message("launch.run_changed", files=dict.fromkeys(changed))
-
-
-def is_unreached(line: str) -> bool:
-    return _UNREACHED.search(line) is not None
 
 
 def find_reason(text: str) -> str:

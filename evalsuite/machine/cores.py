@@ -43,10 +43,6 @@ def shares(each: int, devices: int, cores: Iterable[int]) -> Shares:
     return tuple(tuple(dict.fromkeys(islice(taken, each))) for _ in range(devices))
 
 
-def in_words(of: Shares) -> str:
-    return ";".join(",".join(map(str, share)) for share in of)
-
-
 def _nodes(root: Path) -> dict[int, int]:
     nodes: dict[int, int] = {}
     for folder in (root / NODES).glob("node[0-9]*"):

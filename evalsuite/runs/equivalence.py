@@ -12,13 +12,6 @@ FOLDER = paths.DATA / "equivalence"  # one for each model
 BESIDE_RUNS = "equivalence"  # of a lab
 
 
-def write(receipt: EquivalenceReceipt, folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{receipt.model}.json"
-    files.write_json(file, receipt.to_json())
-    return file
-
-
 @functools.cache
 def receipts() -> Mapping[str, EquivalenceReceipt]:
     return {receipt.model: receipt for receipt in own((FOLDER,))}

@@ -62,7 +62,6 @@ def test_the_cores_of_a_numa_node_stand_together_and_each_device_has_its_own(eig
 
     assert cores.shares(2, 2, (0, 1, 2, 3)) == ((0, 1), (2, 3))
     assert cores.shares(1, 3, (0, 1)) == ((0,), (1,), (0,))
-    assert cores.in_words(((0, 1), (2, 3))) == "0,1;2,3"
 
 
 @pytest.mark.parametrize(("quota", "expected"), [(3.5, 3), (2, 2), (0.5, 1), (99, 8)])

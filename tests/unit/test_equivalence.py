@@ -10,12 +10,12 @@ import pytest
 from evalsuite import cli
 from evalsuite.commands.report import check_receipts
 from evalsuite.contracts.registry import discover
-from evalsuite.core import paths
+from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.workload import EquivalenceReceipt, TrainedSetting, WorkloadAnswer
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.results.compare.equivalence import pair, pairs
-from evalsuite.runs.equivalence import hashes, own, receipts, write
+from evalsuite.runs.equivalence import hashes, own, receipts
 from tests import sources
 
 CHANCE = numpy.random.default_rng(5)
@@ -127,7 +127,7 @@ def test_a_workload_is_its_script_and_all_that_it_imports_beside_it_or_alone_whe
 def test_a_receipt_is_read_as_it_was_written(tmp_path):
     receipt = EquivalenceReceipt(model="m", day="2026-11-22", evalsuite="0.1.0", answers=(answer(), answer("other")))
 
-    file = write(receipt, tmp_path)
+    files.write_json(file := tmp_path / f"{receipt.model}.json", receipt.to_json())
 
     assert EquivalenceReceipt.from_json(json.loads(file.read_text()), file) == receipt
 
@@ -227,10 +227,10 @@ def test_the_receipts_of_a_lab_are_read_and_one_without_a_loss_or_none_is_refuse
     with pytest.raises(EvalsuiteError, match=r"no receipt .* found; expected"):
         check_receipts(tmp_path)
     check_receipts(None)
-    write(house, tmp_path)
+    files.write_json(tmp_path / f"{house.model}.json", house.to_json())
 
     assert own([tmp_path / "none", tmp_path]) == (house,)
     emptied = replace(house, answers=tuple(replace(answer, settings=()) for answer in house.answers))
-    write(emptied, tmp_path)
+    files.write_json(tmp_path / f"{emptied.model}.json", emptied.to_json())
     with pytest.raises(EvalsuiteError, match=r"bert_tiny.json: .*answers: that of \w+ has no loss; expected"):
         own([tmp_path])

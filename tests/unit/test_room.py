@@ -1,4 +1,4 @@
-"""Room on the disk is asked for before the first run, by what earlier runs took."""
+"""Room on the disk is asked for before the first run."""
 
 import shutil
 from dataclasses import replace
@@ -12,7 +12,6 @@ from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit, of_machine
 from evalsuite.core.model import Run
 from evalsuite.launch.checks import room
-from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests.toys import CASE
 
@@ -30,28 +29,12 @@ def free(monkeypatch):
 def test_a_disk_without_room_is_said_first_many_nodes_take_more_and_nothing_to_do_takes_nothing(tmp_path, free):
     free(10 << 20)
 
-    with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 210 MB for 10 runs .*another disk"):
+    with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 210 MB for 10 runs, .*another disk"):
         room.check_disk_space(RUNS, Store(tmp_path / "not" / "there"))
 
-    wide = [replace(run, case=CASE.at_scale(100, 8)) for run in RUNS]
-    free(0)
-
-    assert room.needed_bytes(wide, Store(tmp_path))[0] == 1000 * room.USUAL_BYTES
+    with pytest.raises(EvalsuiteError, match=r"20,972 MB for 10 runs, 21 MB for each node of one"):
+        room.check_disk_space([replace(run, case=CASE.at_scale(100, 8)) for run in RUNS], Store(tmp_path))
     room.check_disk_space([], Store(tmp_path))
-
-
-def test_earlier_runs_tell_what_more_of_them_take(tmp_path, free):
-    store = Store(tmp_path)
-    with store.claim(Run(case=CASE, repeat=0)) as folder:
-        folder.log_path("n0").write_bytes(b"0" * (20 << 20))
-        folder.write_outcome(Outcome(status="completed", reason=""))
-    free(1 << 30)
-
-    room.check_disk_space(RUNS, store)
-    needed, by = room.needed_bytes(RUNS, store)
-
-    assert needed == pytest.approx(10 * 2 * (20 << 20), rel=0.01)
-    assert by == "by 1 earlier runs"
 
 
 # quota

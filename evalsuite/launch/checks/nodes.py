@@ -248,7 +248,7 @@ def _hear(name: str, process: "subprocess.Popen[str]") -> Node:
             known = said
         else:
             lines.append(line)
-            if fault_attribution.is_unreached(line):
+            if fault_attribution.UNREACHED.search(line):
                 unreached = True
                 timers.append(threading.Timer(GIVEN_UP_S, end))
                 timers[-1].start()
