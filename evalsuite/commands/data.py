@@ -3,16 +3,18 @@
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note, print_json
 from evalsuite.contracts.adapter import Adapter
-from evalsuite.contracts.registry import choose_adapters, discover
+from evalsuite.contracts.registry import discover
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Device
 from evalsuite.launch.provision import data_manifest, made_data
-from evalsuite.plan import data_sets, plan, spec
+from evalsuite.plan import data_sets, plan, spec, variants
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,13 +31,14 @@ def _wanted(asked: str, adapters: Mapping[str, Adapter]) -> list[str]:
     if slash and framework in adapters:
         return data_sets.of_recipe(framework, adapters[framework].recipe(recipe))
     wanted = spec.read(Path(asked)) if asked.endswith(".toml") else spec.profile(asked)
+    known = variants.with_participants(adapters, wanted.participants)
+    machines = [plan.Machine(cores=None, accelerators=None, device=device) for device in get_args(Device)]
     return [
         name
         for matrix in wanted.matrices()
-        for adapter in choose_adapters(matrix.frameworks, adapters)
-        for model in matrix.models
-        for recipe in plan.recipes_for(adapter, model, matrix.recipes)
-        for name in data_sets.of_matrix(matrix, adapter.name, recipe)
+        for machine in machines
+        for case, recipe in plan.of_matrix(matrix, known, machine, None)
+        for name in (data_sets.read_in(recipe, [case]) if recipe else ())
     ]
 
 
@@ -44,13 +47,7 @@ def _make(names: Sequence[str], arguments: argparse.Namespace) -> int:
     for name in names:
         data_sets.data_set(name)  # raises before the first is made
     for name in names:
-        folder = made_data.make(
-            name,
-            size=size,
-            again=arguments.again,
-            progress=note,
-        )
-        line(f"{name} {folder}")
+        line(f"{name} {made_data.make(name, size=size, again=arguments.again, progress=note)}")
     note(say("data.made", n=len(names), folder=paths.data_sets()))
     return Exit.DONE
 

@@ -94,11 +94,6 @@ class ReadData:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrintedBeside:
-    speedup: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Citation:
     row: str
     source: str | None = None
@@ -184,7 +179,6 @@ class RunCommand(Document):
     packages: Mapping[str, str] | None = None  # distribution → version
     lock_sha256: str | None = None  # of the lock that its environment was made from; None: there was none
     imported: tuple[Source, ...] | None = None
-    printed: PrintedBeside | None = None
     stated: Mapping[str, str] | None = None  # facts given at import
     figure: CitedFigure | None = None
     campaign: CampaignPlace | None = None

@@ -81,10 +81,6 @@ class Case:
         return self.nodes * self.devices_per_node
 
     @property
-    def shares_cores(self) -> bool:
-        return self.device == "cpu" and self.cores_per_device is None and self.devices_per_node > 1
-
-    @property
     def global_batch(self) -> int:
         return self.batch_per_device * self.total_devices
 
@@ -277,11 +273,6 @@ class Throughput:
     line_last: int | None = None
     findings: tuple[Finding, ...] = ()
     counted: Counted | None = field(default=None, compare=False, repr=False)  # None without a window
-
-    @property
-    def is_clock(self) -> bool:
-        """Whether the value itself is the arrival clock's, which then cannot confirm it."""
-        return self.method == ARRIVALS and self.clock_items_per_s is not None
 
 
 @dataclass(frozen=True, kw_only=True)

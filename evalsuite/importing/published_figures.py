@@ -116,7 +116,10 @@ def cite_table(
     to = _To(store=into, dialects=dialects, series=series, there=contents(into))
     for case, members in _by_case(figures):
         for cited in _runs_of(case, members):
-            made = _import_figure(cited, to)
+            first = cited.first
+            there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(cited.members))
+            known = there is not None and there.finished
+            made = compare_facts(first.where, there, first.facts) if there and known else _write_figure(cited, to)
             for member in cited.members:
                 again = member is not cited.first and made.run is not None
                 place = replace(made, source=member.where, findings=() if again else made.findings)
@@ -244,10 +247,11 @@ def _base(figure: _Figure, series: Sequence[_Figure]) -> _Figure | None:
     """The figure with a speed-up of 1 or on one device, in the same source; else the one that all sources print."""
     if "speedup" not in figure.row.cells:
         return None
-    candidates = [other for other in series if other.source == figure.source and (_is_one(other) or _is_single(other))]
+    here = (other for other in series if other.source == figure.source)
+    candidates = [other for other in here if _is_one(other) or other.case.total_devices == 1]
     if candidates:
         return min(candidates, key=lambda other: (not _is_one(other), other.case.total_devices, other.row.number))
-    elsewhere = [other for other in series if _is_single(other)]
+    elsewhere = [other for other in series if other.case.total_devices == 1]
     return elsewhere[0] if len({other.value for other in elsewhere}) == 1 else None
 
 
@@ -256,24 +260,12 @@ def _is_one(figure: _Figure) -> bool:
     return re.fullmatch(r"1(\.0*)?", text) is not None
 
 
-def _is_single(figure: _Figure) -> bool:
-    return figure.case.total_devices == 1
-
-
 @dataclass(frozen=True, kw_only=True)
 class _To:
     store: Store
     dialects: Mapping[str, Dialect]
     series: Mapping[tuple[Case, str], Sequence[_Figure]]
     there: Mapping[Content, RunFolder]  # by their bytes
-
-
-def _import_figure(cited: _Cited, to: _To) -> Imported:
-    first = cited.first
-    there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(cited.members))
-    if there is None or not there.finished:
-        return _write_figure(cited, to)
-    return compare_facts(first.where, there, first.facts)
 
 
 def _write_figure(cited: _Cited, to: _To) -> Imported:

@@ -199,7 +199,9 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
     xla = facts.get("xla", UNKNOWN).lower()
     if xla not in (*_ON, *_OFF, UNKNOWN):
         raise ValueError(Message("importing.xla_word", text=facts["xla"]))
-    nodes = count_nodes(facts)
+    policy, nodes = facts.get("batch_policy"), count_nodes(facts)
+    if policy is not None and policy.strip().lower() != "max":
+        raise ValueError(Message("importing.batch_policy", text=policy))
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
     return Case(
@@ -209,7 +211,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         nodes=nodes,
         devices_per_node=total // nodes,
         batch_per_device=round(batch),
-        batch_policy=_batch_policy(facts.get("batch_policy")),
+        batch_policy="max" if policy else None,
         precision=precision(facts.get("precision", UNKNOWN)),
         xla=None if xla == UNKNOWN else xla in _ON,
         device=KINDS[device] if device in KINDS else next(named, "gpu"),
@@ -253,14 +255,6 @@ def precision(text: str) -> Precision:
         return _PRECISIONS[word]
     known = ", ".join(_PRECISIONS)
     raise ValueError(Message("importing.precision_word", text=text, known=known, near=did_you_mean(word, _PRECISIONS)))
-
-
-def _batch_policy(text: str | None) -> Literal["max"] | None:
-    if text is None:
-        return None
-    if text.strip().lower() != "max":
-        raise ValueError(Message("importing.batch_policy", text=text))
-    return "max"
 
 
 def safe_name(text: str) -> str:

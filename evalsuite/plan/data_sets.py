@@ -11,7 +11,6 @@ from evalsuite.core import decode, paths
 from evalsuite.core.decode import Constraint, Many, Word, at_least
 from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.model import Case
-from evalsuite.plan.spec import Spec
 
 FILE = paths.DATA / "data_sets.toml"
 WRITERS = paths.ADAPTERS / "data_writers"
@@ -124,26 +123,7 @@ def needed_bytes(of: DataSet, size: Size) -> int:
     return sum(counts(of, size).values()) * source(of).item_bytes
 
 
-def of_matrix(matrix: Spec, framework: str, recipe: Recipe) -> list[str]:
-    cases = (
-        Case(
-            framework=framework,
-            recipe=recipe.name,
-            model=recipe.model,
-            nodes=nodes,
-            devices_per_node=devices,
-            batch_per_device=batch,
-            device=device,
-            options=recipe.meant(matrix.options, matrix.preset),
-        )
-        for nodes, devices in matrix.scales
-        for batch in matrix.batch_per_device
-        for device in recipe.devices
-    )
-    return _read_in(recipe, cases)
-
-
-def _read_in(recipe: Recipe, cases: Iterable[Case]) -> list[str]:
+def read_in(recipe: Recipe, cases: Iterable[Case]) -> list[str]:
     return sorted({name for case in cases if not recipe.refusal(case) for name in names(recipe.command_of(case))})
 
 
@@ -161,7 +141,7 @@ def of_recipe(framework: str, recipe: Recipe) -> list[str]:
     values = (recipe.options or {}).get("data", ())
     one_node = [replace(plain, nodes=1, options=given) for given in ((), *((("data", value),) for value in values))]
     cases = [replace(case, batch_per_device=batch) for case in (plain, *one_node) for batch in BATCHES]
-    return _read_in(recipe, cases)
+    return read_in(recipe, cases)
 
 
 def names(command: Command) -> list[str]:

@@ -115,7 +115,7 @@ def _asked(
     planned: dict[str, tuple[Case, Recipe | None]] = {}
     cores = cores_per_device(spec, machine)
     for matrix in spec.matrices():
-        unrolled = list(_of_matrix(matrix, adapters, machine, cores))
+        unrolled = list(of_matrix(matrix, adapters, machine, cores))
         if matrix.find_batch:
             unfound |= {case.id for case, _ in unrolled if largest.find_search(case, spec.searched) is None}
             unrolled = [(largest.with_batch(case, spec.searched), recipe) for case, recipe in unrolled]
@@ -132,7 +132,7 @@ def _asked(
     return list(planned.values()), unfound
 
 
-def _of_matrix(
+def of_matrix(
     spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, cores: int | None
 ) -> Iterable[tuple[Case, Recipe | None]]:
     frameworks = choose_adapters(spec.frameworks, adapters)

@@ -49,11 +49,17 @@ Environment = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variant:
-    name: Annotated[str, Constraint("variant", lambda name: NAME.fullmatch(name) and name != PLAIN)]
-    frameworks: tuple[Argument, ...] = ()  # (): of all
+class Launch:
+    """How else a script is run."""
+
     environment: Environment = ()
     arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant(Launch):
+    name: Annotated[str, Constraint("variant", lambda name: NAME.fullmatch(name) and name != PLAIN)]
+    frameworks: tuple[Argument, ...] = ()  # (): of all
 
     def mistakes(self) -> Iterator[Mistake]:
         if not (self.environment or self.arguments):
@@ -139,7 +145,7 @@ def _with_axis(recipe: Recipe, asked: Sequence[Variant]) -> Recipe:
     return replace(recipe, command=command, options=declared, unsupported=lambda case: own(_without_axis(case)))
 
 
-def _extended(command: Command, way: "Variant | Launch") -> Command:
+def _extended(command: Command, way: Launch) -> Command:
     environment = {**command.environment, **dict(way.environment)}
     return replace(command, argv=(*command.argv, *way.arguments), environment=environment)
 
@@ -149,12 +155,6 @@ def _without_axis(case: Case) -> Case:
 
 
 # Participants
-
-
-@dataclass(frozen=True, kw_only=True)
-class Launch:
-    environment: Environment = ()
-    arguments: tuple[Argument, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

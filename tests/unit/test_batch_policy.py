@@ -9,7 +9,7 @@ import synthetic
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
 from evalsuite.finished import finished
-from evalsuite.importing import user_facts
+from evalsuite.importing import published_figures, user_facts
 from evalsuite.plan import spec
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
@@ -82,4 +82,4 @@ def test_another_word_is_refused(said, tmp_path):
     with pytest.raises(EvalsuiteError, match=f'batch_policy: got "{said}"; expected one of max'):
         spec.read(tmp_path / "a.toml")
     with pytest.raises(ValueError, match="expected max"):
-        user_facts._batch_policy(said)
+        user_facts.case({**user_facts.NEEDED, "batch_policy": said}, published_figures._NOTHING)

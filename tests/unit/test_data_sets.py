@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite import cli
+from evalsuite.commands import data
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core.decode import encode
@@ -207,3 +208,9 @@ def test_what_evalsuite_did_not_make_or_made_otherwise_is_not_replaced(root):
     (folder / data_manifest.NAME).unlink()
     with pytest.raises(EvalsuiteError, match="did not make"):
         made_data.make("bert-npz", again=True)
+
+
+def test_the_data_of_a_profile_are_those_that_the_scripts_of_its_participants_read():
+    wanted = data._wanted("dlperf", registry.discover())
+
+    assert {"imagenet-recordio", "imagenet-tfrecord"} <= {*wanted}

@@ -191,17 +191,14 @@ def loss_findings(summaries: Iterable[Row]) -> Iterator[Finding]:
     for row in summaries:
         for run in row.measurements:
             if run.losses:
-                yield from _slope(run, run.losses)
+                first, last, most = fall(run.losses) or (0.0, 0.0, 0.0)
+                moved = first and len({loss for _, loss in run.losses.points}) > 1
+                if moved and most < LossNotFalling.limit * abs(first):
+                    share, reports = most / abs(first), run.losses.reports
+                    yield LossNotFalling(first=first, last=last, most=share, reports=reports, where=run.run.id)
                 yield from _redone(run, run.losses)
         if 1 < (runs := sum(map(_whole, row.measurements))) > (seeds := len(seeds_of(row))):
             yield SeedRepeated(runs=runs, seeds=seeds, where=row.case.id)
-
-
-def _slope(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
-    slope = fall(curve)
-    if slope and len({loss for _, loss in curve.points}) > 1 and slope[2] < LossNotFalling.limit * abs(slope[0]):
-        first, last, most = slope
-        yield LossNotFalling(first=first, last=last, most=most / abs(first), reports=curve.reports, where=run.run.id)
 
 
 def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:

@@ -121,16 +121,11 @@ def clocks_apart(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
     if len(spans) < 2:
         return
     (first, (begin_s, end_s)), *others = spans.items()
-    offsets = {host: _offset_s(began_s - begin_s, ended_s - end_s) for host, (began_s, ended_s) in others}
+    apart = [(host, (began_s - begin_s, ended_s - end_s)) for host, (began_s, ended_s) in others]
+    offsets = {host: min(ends, key=abs) if (ends[0] > 0) == (ends[1] > 0) else 0.0 for host, ends in apart}
     worst = max(offsets, key=lambda host: abs(offsets[host]))
     if abs(offsets[worst]) > HostClocksDiffer.limit_s:
         yield HostClocksDiffer(host=worst, first=first, offset_s=abs(offsets[worst]))
-
-
-def _offset_s(at_start_s: float, at_end_s: float) -> float:
-    if (at_start_s > 0) != (at_end_s > 0):
-        return 0.0
-    return min(at_start_s, at_end_s, key=abs)
 
 
 def _span(samples: Samples) -> tuple[float, float] | None:

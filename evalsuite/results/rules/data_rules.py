@@ -99,7 +99,6 @@ def findings(
         *_split_series(summaries),
         *_machines(environments),
         *_said_of_machines(summaries),
-        *_printed_speedups(valid(summaries), known),
         *rules.detect("in_cases", valid(summaries)),
         *flops_and_energy.findings(valid(summaries)),
         *far_below(valid(summaries)),
@@ -110,17 +109,6 @@ def findings(
         *_missing_rows(valid(summaries), known),
         *_cited_figures((run for row in summaries for run in row.measurements), known),
     )
-
-
-def _printed_speedups(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """D16: a table prints another speed-up than its own throughputs give; the recomputed one is used."""
-    for row in summaries:
-        known = (commands.get(run.run.id) for run in row.measurements)
-        printing = (command.printed for command in known if command and command.printed)
-        for text in dict.fromkeys(beside.speedup for beside in printing if beside.speedup):
-            printed = written(text)
-            if row.speedup and printed is not None and not rounds_to(printed, row.speedup.value):
-                yield rules.PrintedSpeedupDiffers(printed=text, computed=row.speedup.value, where=row.case.id)
 
 
 def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:

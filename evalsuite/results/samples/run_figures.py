@@ -6,7 +6,7 @@ leaves the whole unsaid.
 """
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -69,37 +69,24 @@ def cpu_s(run: RunRecords) -> float | None:
 
 def sampled_memory_bytes(run: RunRecords) -> float | None:
     """The most that one device of the job was seen to hold, of all that programs and the driver's context take."""
-    held = [most for samples in run.samples.values() if (most := _most_held(samples)) is not None]
-    return max(held, default=None) or None
-
-
-def _most_held(samples: Samples) -> float | None:
-    if not _of_job(samples):
-        return None
-    from evalsuite.results.samples.sample_arrays import table_of
-
-    table = table_of(samples, "gpus.memory_used_bytes")
-    return _most(table.row(device) for device in _of_job(samples)) if table else None
+    return _most(run, "gpus.memory_used_bytes", _of_job)
 
 
 def job_memory_bytes(run: RunRecords) -> float | None:
     """Of a job on CPUs: the most that its processes were seen to hold on one node."""
+    return None if run.planned.accelerators else _most(run, "tree.memory_bytes", lambda samples: [""])
+
+
+def _most(run: RunRecords, quantity: str, devices: Callable[[Samples], Sequence[str]]) -> float | None:
+    named = [(samples, names) for samples in run.samples.values() if (names := devices(samples))]
+    if not named:
+        return None
     from evalsuite.results.samples.sample_arrays import table_of
 
-    if run.planned.accelerators:
-        return None
-    tables = (table_of(samples, "tree.memory_bytes") for samples in run.samples.values())
-    return _most(table.row("") for table in tables if table) or None
-
-
-def _most(rows: "Iterable[Floats | None]") -> float | None:
+    tables = ((table_of(samples, quantity), names) for samples, names in named)
+    rows = [table.row(name) for table, names in tables if table for name in names]
     known = (row[row == row] for row in rows if row is not None)  # NaN is not itself
-    return max((float(row.max()) for row in known if row.size), default=None)
-
-
-def printed_memory_bytes(run: RunRecords) -> float | None:
-    """The most that one device held by the script's own line: what its allocator gave out or kept."""
-    return run.printed.memory_gib * GIB if run.printed.memory_gib else None
+    return max((float(row.max()) for row in known if row.size), default=None) or None
 
 
 def energy_j(run: RunRecords) -> float | None:
@@ -132,7 +119,12 @@ def printed_spread(run: RunRecords) -> float | None:
 
 READ = {"stated_spread_items_per_s": printed_spread}  # what some scripts print of what others state
 FIGURES = (
-    RunFigure(name="peak_memory_printed_bytes", unit="bytes", read=printed_memory_bytes, over_runs=max),
+    RunFigure(  # what the script's allocator gave out or kept on one device
+        name="peak_memory_printed_bytes",
+        unit="bytes",
+        read=lambda run: run.printed.memory_gib * GIB if run.printed.memory_gib else None,
+        over_runs=max,
+    ),
     RunFigure(name="peak_memory_sampled_bytes", unit="bytes", read=sampled_memory_bytes, over_runs=max),
     RunFigure(name="peak_memory_of_job_bytes", unit="bytes", read=job_memory_bytes, over_runs=max),
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),

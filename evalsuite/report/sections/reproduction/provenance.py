@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.documents import RunCommand, UsedRecipe
-from evalsuite.core.model import RATES, Case, LogLine, Measurement, Summary, by_key
+from evalsuite.core.model import ARRIVALS, RATES, Case, LogLine, Measurement, Summary, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
@@ -124,7 +124,7 @@ def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> Run
         state=states.run_state(run),
         value=numbers.throughput(run.value) if run.value is not None else None,
         clock=numbers.throughput(speed.clock_items_per_s) if speed and speed.clock_items_per_s else None,
-        same_source=speed is not None and speed.is_clock,
+        same_source=bool(speed and speed.method == ARRIVALS and speed.clock_items_per_s is not None),
         total=total(run) if run.counts else None,
         lines="–".join(map(str, ends)) or None,
         steps=f"{window.first_step}–{window.last_step}" if window else None,

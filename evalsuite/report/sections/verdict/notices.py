@@ -38,7 +38,8 @@ def notices(book: Book, words: Words) -> tuple[Notice, ...]:
     if busy:
         counts = {"busy": numbers.count(len(busy)), "all": numbers.count(len(book.measurements))}
         lines.append(("busy", words("notices.busy", most=numbers.percent(max(busy)), **counts), COUNTS))
-    processes = max((case.devices_per_node for case in book.planned if case.shares_cores), default=0)
+    shared = (case for case in book.planned if case.device == "cpu" and case.cores_per_device is None)
+    processes = max((case.devices_per_node for case in shared), default=0)
     if processes > 1:
         lines.append(("cores", words("notices.shared_cores", processes=numbers.count(processes)), RULES))
     return tuple(Notice(kind=kind, line=line.about(ref)) for kind, line, ref in lines if line)
