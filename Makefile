@@ -66,7 +66,7 @@ test-nightly: $(VENV)/.docs ## everything, benchmarks too: an hour or two, 20 GB
 	$(BIN)/python benchmarks/all.py
 
 CONVERGENCE ?= convergence
-convergence: $(VENV)/.ready ## time to a stated accuracy in three frameworks, five seeds each and one run killed and resumed: some ten minutes; PRICE=FILE
+convergence: $(VENV)/.ready ## time to a stated accuracy in three frameworks, five seeds each and one run killed and resumed: some ten minutes
 	$(BIN)/evalsuite run --spec data/specs/convergence.toml --runs $(CONVERGENCE)/runs
 	PATTERNS_STOP_AT=155 $(BIN)/evalsuite run --spec data/specs/convergence.toml --repeats 6 --runs $(CONVERGENCE)/runs
 	$(BIN)/evalsuite report --runs $(CONVERGENCE)/runs --criteria data/criteria/convergence.toml --out $(CONVERGENCE)/report \
