@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal
 
 from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
@@ -204,24 +203,11 @@ def _line(chunk: Chunk, at: int) -> int:
 MOST_SCORES = 20_000  # of one log: memory stays bounded
 
 
-Split = Literal["train", "validation"]
-Value = tuple[Split, str, float]
-"""(split, metric, value)"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrintedScores:
-    epoch: int | None
-    elapsed_s: float | None
-    values: tuple[Value, ...]
-    end: int  # offset just after the line, for its arrival
-    line: int
-
-
 class ScoreCollector:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self.found: list[PrintedScores] = []
+        self.found: list[tuple[Score, int]] = []  # with the offset just after the line, for its arrival
+        self._reports = 0
         self._rank: str | None = None
 
     def add(self, piece: Piece) -> None:
@@ -230,44 +216,35 @@ class ScoreCollector:
             return
         for match, line in matches(text, self._dialect.scores):
             fields = (line.read(match) if is_whole(match, line) else None) or {}
-            known = tuple(scored for name, text in fields.items() if (scored := _value(name, text)) is not None)
-            begin = text.rfind(b"\n", 0, match.start()) + 1
-            rank = printer(text[begin : match.start()])
+            named = [(score, number(said)) for name, said in fields.items() if (score := SCORE.fullmatch(name))]
+            known = [(score, value) for score, value in named if value is not None]
+            rank = printer(text[text.rfind(b"\n", 0, match.start()) + 1 : match.start()])
             self._rank = self._rank if self.found or not known else rank
-            if known and rank == self._rank:  # each rank has its own share of the data: that which prints first is read
-                end = text.find(b"\n", match.end()) + 1 or len(text)
-                self.found.append(
-                    PrintedScores(
-                        epoch=whole(fields.get("epoch")),
-                        elapsed_s=number(fields.get("elapsed_s")),
-                        values=known,
-                        end=chunk.raw_offset(end),
-                        line=_line(chunk, match.start()),
-                    )
+            if (
+                not known or rank != self._rank
+            ):  # each rank has its own share of the data: that which prints first is read
+                continue
+            self._reports += 1
+            epoch, end = whole(fields.get("epoch")), text.find(b"\n", match.end()) + 1 or len(text)
+            for score, value in known:
+                right = 1 - value if score[3] == "_error_share" else value
+                told = Score(
+                    metric=score[2],
+                    split="train" if score[1] == "train" else "validation",
+                    value=round(right * 100, 6) if score[3] else right,  # of a share, in per cent
+                    epoch=self._reports if epoch is None else epoch - self._dialect.first_epoch + 1,
+                    at_s=number(fields.get("elapsed_s")),
+                    line=_line(chunk, match.start()),
                 )
+                self.found.append((told, chunk.raw_offset(end)))
 
     def scores(self, arrival: Callable[[int], float | None] | None) -> tuple[Score, ...]:
         """By epoch; the first of each metric and split, where an epoch is printed again."""
-        first: dict[tuple[int, Split, str], Score] = {}
-        for place, entry in enumerate(self.found, 1):
-            epoch = place if entry.epoch is None else entry.epoch - self._dialect.first_epoch + 1
-            at_s = entry.elapsed_s if entry.elapsed_s is not None else arrival(entry.end) if arrival else None
-            for split, metric, value in entry.values:
-                score = Score(metric=metric, split=split, value=value, epoch=epoch, at_s=at_s, line=entry.line)
-                first.setdefault((epoch, split, metric), score)
+        first: dict[tuple[int, str, str], Score] = {}
+        for score, end in self.found:
+            timed = replace(score, at_s=arrival(end)) if score.at_s is None and arrival else score
+            first.setdefault((score.epoch, score.split, score.metric), timed)
         return tuple(first[key] for key in sorted(first))
-
-
-def _value(name: str, text: bytes | float | None) -> Value | None:
-    """Shares of 1 become per cent, errors what is right. None if it is no score, or no number."""
-    score, value = SCORE.fullmatch(name), number(text)
-    if score is None or value is None:
-        return None
-    split: Split = "train" if score[1] == "train" else "validation"
-    metric, form = score[2], score[3]
-    if form == "_error_share":
-        value = 1 - value
-    return (split, metric, round(value * 100, 6) if form else value)
 
 
 # the time of a step, taken apart by the script's own timers (docs/report.md#step-time): our reference workloads print
