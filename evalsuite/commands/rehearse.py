@@ -83,7 +83,6 @@ def _rehearse(
     """Each scale in turn; the evidence is written where all the steps were taken."""
     original = adapter.recipe(name)
     recipe, store = rehearsal.rehearsed(original, how), Store(arguments.out / "runs")
-    rehearsals.check_disk(recipe, store.root)
     rehearsals.fetch(recipe, how, arguments.mirror, note)
     if arguments.scales:
         scales = [spec.scale(word) for word in arguments.scales.split(",")]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.core import files, paths
-from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case
 from evalsuite.launch.provision import checkouts, made_data, readiness, virtualenvs
 from evalsuite.launch.provision.virtualenvs import Environment
@@ -20,18 +19,7 @@ from evalsuite.rehearsal.tables import Rehearsal
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import RunFolder
 
-ENVIRONMENT_BYTES = 2_500_000_000  # the largest environments with what is downloaded for them
-RUN_BYTES = 200_000_000  # checkout, data and what a script writes in 25 steps
 CACHE_OF_UV = "UV_CACHE_DIR"
-
-
-def check_disk(recipe: Recipe, runs: Path) -> None:
-    made = virtualenvs.existing(recipe) is not None
-    for place, needed in ((paths.cache(), RUN_BYTES if made else ENVIRONMENT_BYTES), (runs, RUN_BYTES)):
-        standing = next(folder for folder in (place.resolve(), *place.resolve().parents) if folder.exists())
-        if (free := shutil.disk_usage(standing).free) < needed:
-            sizes = {"free": f"{free / 1e9:.1f}", "needed": f"{needed / 1e9:.1f}"}
-            raise EvalsuiteError.of("launch.rehearsal_disk", path=place, **sizes)
 
 
 def fetch(recipe: Recipe, rehearsal: Rehearsal, mirror: str | None, progress: Callable[[str], None]) -> None:

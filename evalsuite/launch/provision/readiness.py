@@ -2,7 +2,7 @@
 
 import functools
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +14,6 @@ from evalsuite.launch.provision import checkouts, data_manifest
 from evalsuite.launch.provision.data_manifest import Manifest
 from evalsuite.plan import repositories
 from evalsuite.plan.data_sets import names
-
-PACKAGES = {
-    "mpirun": "openmpi-bin",
-    "mpicc": "libopenmpi-dev",
-    "cmake": "cmake",
-    "g++": "g++",
-    "nvcc": "nvidia-cuda-toolkit",
-}
 
 
 def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
@@ -42,7 +34,9 @@ def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
 
     def reasons(case: Case, recipe: Recipe) -> Iterator[str]:
         yield from filter(None, (repository_refused(name, recipe) for name in (recipe.checkout, *recipe.libraries)))
-        yield from () if in_image else _programs_missing(recipe.programs(case.device))
+        for program in () if in_image else recipe.programs(case.device):
+            if not shutil.which(program):
+                yield Message("launch.program", name=program)
         yield from data(case, recipe)
 
     return reasons
@@ -55,13 +49,6 @@ def data_facts(case: Case, recipe: Recipe) -> tuple[ReadData, ...]:
 
 def data_sets(case: Case, recipe: Recipe) -> list[str]:
     return names(recipe.command(case))
-
-
-def _programs_missing(programs: Iterable[str]) -> Iterator[str]:
-    for program in programs:
-        if not shutil.which(program):
-            hint = Message("launch.install_hint", package=PACKAGES[program]) if program in PACKAGES else ""
-            yield Message("launch.program", name=program, hint=hint)
 
 
 def _data_refusals() -> Callable[[Case, Recipe], Sequence[str]]:

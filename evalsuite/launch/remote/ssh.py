@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -58,7 +58,7 @@ def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[s
         asked.append(number)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
-    connections = _connect(hosts, command, os.environ, say)
+    connections = _connect(hosts, command, say)
     try:
         return _follow(connections, asked, say)
     finally:
@@ -70,10 +70,8 @@ def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[s
             signal.signal(number, handler)
 
 
-def _connect(
-    hosts: Sequence[Host], command: Sequence[str], environment: Mapping[str, str], say: Callable[[str], None]
-) -> list[_Connection]:
-    ssh = shlex.split(environment.get("EVALSUITE_SSH", "ssh"))
+def _connect(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> list[_Connection]:
+    ssh = shlex.split(os.environ.get("EVALSUITE_SSH", "ssh"))
     connections = []
     for rank, host in enumerate(hosts):
         process = subprocess.Popen(
