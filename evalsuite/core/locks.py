@@ -25,7 +25,13 @@ def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = la
     """
     with open(path, "w", opener=files.open_own) as file:
         try:
-            ours = _flock(file.fileno(), wait, waiting)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                ours = True
+            except BlockingIOError:
+                if ours := wait:
+                    waiting()
+                    fcntl.flock(file, fcntl.LOCK_EX)
         except OSError as error:
             if error.errno not in NO_FLOCK:
                 raise
@@ -34,17 +40,6 @@ def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = la
             return
     with _hold_soft(path.with_name(f"{path.name}.held"), wait, waiting) as ours:
         yield ours
-
-
-def _flock(handle: int, wait: bool, waiting: Callable[[], None]) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        if not wait:
-            return False
-        waiting()
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    return True
 
 
 @contextlib.contextmanager

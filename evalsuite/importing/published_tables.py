@@ -55,7 +55,10 @@ def read(file: Path) -> CitedTable:
         raise EvalsuiteError.of("importing.table_csv_line", path=file, line=reader.line_num, error=error) from error
     if not rows:
         raise EvalsuiteError.of("importing.table_empty", path=file)
-    unread = tuple(_unread(name, at) for place, name in enumerate(header) if place not in at.values() and name)
+    free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in (ours, *names)}
+    left = [name for place, name in enumerate(header) if place not in at.values() and name]
+    near = [(name, difflib.get_close_matches(name.lower(), free, n=1)) for name in left]
+    unread = tuple(f"{name} ({free[like[0]]}?)" if like else name for name, like in near)
     return CitedTable(file=file, rows=rows, columns={name: header[place] for name, place in at.items()}, unread=unread)
 
 
@@ -83,9 +86,3 @@ def _places(file: Path, header: Sequence[str]) -> dict[str, int]:
         raise EvalsuiteError.of("importing.no_throughput_column", file=file, columns=", ".join(header) or "none")
     facts = ((name, place) for place, name in enumerate(lower) if name in FACTS)
     return at | {name: place for name, place in facts if place not in at.values()}
-
-
-def _unread(column: str, at: Mapping[str, int]) -> str:
-    free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in (ours, *names)}
-    near = difflib.get_close_matches(column.lower(), free, n=1)
-    return f"{column} ({free[near[0]]}?)" if near else column

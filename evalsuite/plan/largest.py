@@ -40,12 +40,8 @@ class SearchedBatch(Largest):
 Trial = Callable[[int, Aim], tuple[Ends, str] | None]
 
 
-class _NotTried(Exception):
-    """A trial that the search asks for cannot be had."""
-
-
-class _Failed(Exception):
-    """A trial failed for another reason than memory."""
+class _Ended(Exception):
+    """A trial cannot be had, or failed for another reason than memory."""
 
 
 def find_largest(trial: Trial, start: int, most: int) -> Largest | None:
@@ -54,20 +50,17 @@ def find_largest(trial: Trial, start: int, most: int) -> Largest | None:
 
     def fits(batch: int, aim: Aim) -> bool:
         end = trial(batch, aim)
-        if end is None:
-            raise _NotTried
-        tried.append(Tried(aim=aim, batch=batch, ends=end[0], reason=end[1]))
-        if end[0] == "failed":
-            raise _Failed
+        tried.extend([Tried(aim=aim, batch=batch, ends=end[0], reason=end[1])] if end else [])
+        if end is None or end[0] == "failed":
+            raise _Ended
         return end[0] == "fits"
 
     found: int | None = None
     try:
         found = _search(fits, min(start, most), most)
-    except _NotTried:
-        return None
-    except _Failed:
-        pass
+    except _Ended:
+        if not tried or tried[-1].ends != "failed":
+            return None
     return Largest(batch=found, tried=tuple(tried), at_limit=found == most)
 
 

@@ -62,7 +62,9 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
         _check_models(matrix, adapters)
         if matrix.find_batch and matrix.scaling == "strong":
             raise EvalsuiteError.of("plan.max_and_strong", name=matrix.name)
-    _check_size(spec)
+    sizes = (len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices())
+    if (size := sum(sizes) * (1 + len(spec.variants))) > MOST_CASES:
+        raise EvalsuiteError.of("plan.axes_cases", name=spec.name, cases=size, most=MOST_CASES)
     asked, unfound = _asked(spec, adapters, machine)
     checks = (largest.refusal(spec.searched), _without_room(spec, machine), *refusals)
     skips = [skip for case, recipe in asked if (skip := _skip(case, recipe, adapters, checks))]
@@ -123,7 +125,8 @@ def _asked(
             as_said |= {case.id for case, _ in unrolled}
         chosen_from.setdefault((*matrix.include, *matrix.exclude), []).extend(case for case, _ in unrolled)
         for case, recipe in unrolled:
-            if variants.is_included(case, matrix.include, matrix.exclude):
+            kept = not matrix.include or any(rule.holds(case) for rule in matrix.include)
+            if kept and not any(rule.holds(case) for rule in matrix.exclude):
                 planned.setdefault(case.id, (case, recipe))
     if both := unfound & as_said:
         raise EvalsuiteError.of("plan.max_start", case=min(both))
@@ -215,12 +218,6 @@ def _findings(case: Case, machine: Machine) -> Iterator[Finding]:
         yield Oversubscribed(processes=devices, cores=machine.cores, where=case.id)
     if steps.measured_steps < TooShortWindow.least_steps:  # it would be measured and not count (D07)
         yield TooShortWindow(skipped_steps=steps.warmup_steps, measured_steps=steps.measured_steps, where=case.id)
-
-
-def _check_size(spec: Spec) -> None:
-    sizes = (len(matrix.frameworks) * math.prod(map(len, matrix.axes())) for matrix in spec.matrices())
-    if (cases := sum(sizes) * (1 + len(spec.variants))) > MOST_CASES:
-        raise EvalsuiteError.of("plan.axes_cases", name=spec.name, cases=cases, most=MOST_CASES)
 
 
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:

@@ -94,10 +94,6 @@ def rule(table: Mapping[str, object]) -> Rule:
     return Rule(values=tuple((axis, tuple(map(argument, each))) for axis, each in values.items()))
 
 
-def is_included(case: Case, include: Sequence[Rule], exclude: Sequence[Rule]) -> bool:
-    return (not include or any(rule.holds(case) for rule in include)) and not any(rule.holds(case) for rule in exclude)
-
-
 def check_rules(rules: Sequence[Rule], cases: Sequence[Case], stated: Sequence[str]) -> None:
     """Raises EvalsuiteError for a value that no case has, nor *stated*: it is misspelt."""
     for rule in rules:

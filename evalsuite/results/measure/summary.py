@@ -8,7 +8,6 @@ from itertools import groupby
 from evalsuite.core import findings
 from evalsuite.core.model import DECIDING_ORIGINS as DECIDING_ORIGINS
 from evalsuite.core.model import (
-    Breakdown,
     Case,
     Finding,
     Measurement,
@@ -56,6 +55,7 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
     unit = next((run.throughput.unit for run in runs if run.throughput), None)
     if not values or unit is None:
         return Unmeasured(case=case, unit=unit, measurements=runs, origin=runs[0].origin)
+    breakdowns = sorted((run.breakdown for run in valid if run.breakdown), key=lambda each: each.seconds)
     return Summary(
         case=case,
         unit=unit,
@@ -64,7 +64,8 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
         n=len(values),
         cv=coefficient_of_variation(values),
         utilisation=_over_repeats(valid),
-        breakdown=_breakdown(valid),
+        # of the run whose step time is the (lower) median: medians of parts need not add up to a whole
+        breakdown=breakdowns[(len(breakdowns) - 1) // 2] if breakdowns else None,
         partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
         origin=runs[0].origin,
         findings=(*_findings(case, valid, others), *_missing_repeats(case, runs)),
@@ -137,7 +138,9 @@ def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> Itera
     if (cv := coefficient_of_variation(values)) is not None and cv > NOISY_CV:
         rule = findings.UnstableRepeats if cv > UNSTABLE_CV else findings.NoisyRepeats
         yield rule(cv=cv, where=where)
-    yield from _far_off(valid, others)
+    # D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing
+    for position in outliers(values, others) if len(valid) >= FULL_REPEATS else ():
+        yield findings.OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
 
 
 def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Finding]:
@@ -148,29 +151,12 @@ def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Findin
         yield findings.RepeatsMissing(repeats=", ".join(map(str, missing)), here=len(here), where=case.id)
 
 
-def _far_off(valid: Sequence[Measurement], others: Pooled) -> list[Finding]:
-    """D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing."""
-    if len(valid) < FULL_REPEATS:
-        return []
-    values = _values(valid)
-    return [
-        findings.OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
-        for position in outliers(values, others)
-    ]
-
-
 def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
     def key(used: Utilisation) -> tuple[str, str]:
         return (used.resource, used.device or "")
 
     readings = sorted((used for run in valid for used in run.utilisation), key=key)
     return tuple(_median(list(group)) for _, group in groupby(readings, key=key))
-
-
-def _breakdown(valid: Sequence[Measurement]) -> Breakdown | None:
-    """That of the run whose step time is the (lower) median: medians of parts need not add up to a whole."""
-    breakdowns = sorted((run.breakdown for run in valid if run.breakdown), key=lambda each: each.seconds)
-    return breakdowns[(len(breakdowns) - 1) // 2] if breakdowns else None
 
 
 def _median(readings: Sequence[Utilisation]) -> Utilisation:
