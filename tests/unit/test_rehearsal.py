@@ -11,7 +11,6 @@ from evalsuite.cli import main
 from evalsuite.contracts.adapter import Command
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.rehearsal import environments as rehearsals
 from evalsuite.rehearsal import evidence
 from evalsuite.rehearsal import tables as rehearsal
 from evalsuite.rehearsal.tables import Rehearsal, rehearsed, with_arguments
@@ -148,18 +147,6 @@ def test_a_table_with_mistakes_is_refused_with_all_of_them(tmp_path):
 
     for part in ('steps "5"', 'unknown key "scale"', "no other key"):
         assert part in str(refused.value)
-
-
-def test_a_rehearsal_without_the_disk_that_it_needs_is_not_begun(tmp_path, monkeypatch, capsys):
-    table('[torchvision-resnet50]\ndevice = "cpu"', tmp_path, monkeypatch)
-    monkeypatch.setenv("EVALSUITE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(rehearsals.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 2_000_000_000}))
-
-    code = evalsuite("rehearse", "--recipe", "pytorch/torchvision-resnet50", "--out", tmp_path / "out")
-
-    assert code == Exit.NOTHING_MEASURED
-    assert "2.0 GB are free; a rehearsal needs 2.5 GB there" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 # Never a measurement
