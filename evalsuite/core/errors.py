@@ -87,7 +87,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def look_up(id: str, known: Mapping[str, Known], name: str, **values: object) -> Known:
-    """Raises EvalsuiteError *id* with the names that there are, and the nearest."""
+    """Raises EvalsuiteError *id* with the name, the nearest that there is, and *values*."""
     if name not in known:
-        raise EvalsuiteError.of(id, name=name, names=sorted(known), near=did_you_mean(name, known, 0.4), **values)
+        raise EvalsuiteError.of(id, name=name, near=did_you_mean(name, known, 0.4), **values)
     return known[name]

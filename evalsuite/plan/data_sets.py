@@ -94,7 +94,7 @@ def declared() -> _Declarations:
 
 
 def data_set(name: str) -> DataSet:
-    return look_up("plan.data_set_unknown", declared().data_sets, name)
+    return look_up("plan.data_set_unknown", declared().data_sets, name, names=sorted(declared().data_sets))
 
 
 def source(of: DataSet) -> Source:

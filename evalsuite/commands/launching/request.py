@@ -275,7 +275,8 @@ def read_engine(arguments: argparse.Namespace) -> Engine:
 
 
 def _ssh_engine(named: tuple[Host, ...], arguments: argparse.Namespace) -> Engine:
-    via = look_up("plan.via_unknown", over_hosts.TRANSPORTS, programs.with_version(arguments.via or "ssh"))
+    names, asked = sorted(over_hosts.TRANSPORTS), programs.with_version(arguments.via or "ssh")
+    via = look_up("plan.via_unknown", over_hosts.TRANSPORTS, asked, names=names)
     options = os.environ.get(via.ssh_options_in or "", "")
     interface = os.environ.get(interfaces.VARIABLE, interfaces.AUTO)
     named_one = None if interface == interfaces.AUTO else interface
