@@ -85,7 +85,6 @@ def every_figure(look=LOOK, label="PyTorch"):
     shared = figures.LinePanel(label=label, lines=percent, share=True, valued=True, target=0.8)
     return {
         "throughput": throughput(series, look, id="f1", unit="images/s"),
-        "bars": figures.bars((line(name=label, counts=(8,)),), look, id="f3", value="items_per_s", unit="images/s"),
         "per_device": per_device(series, look, id="f4", unit="images/s"),
         "curves": curves(series, percent, look, id="f5", unit="images/s"),
         "utilisation": figures.utilisation((*STRIPS, replace(STRIPS[1], label=label, window=(20, 80))), id="f8"),
@@ -199,9 +198,9 @@ def test_ticks_stand_at_the_measured_device_counts_and_where_they_would_touch_th
     assert {"1", "199"} <= set(texts(dense.svg)) and len(texts(dense.svg)) < 60
 
 
-def test_one_scale_gives_bars():
+def test_one_scale_gives_dots():
     series = (line(counts=(8,)), line("mxnet", counts=(8,)))
-    figure = figures.bars(series, LOOK, id="one", value="items_per_s", unit="images/s")
+    figure = per_device(series, LOOK, id="one", unit="images/s")
 
     assert "ideal" not in [entry.key for entry in figure.legend]
     assert [classes.startswith("fill-hue") for classes in painted(figure.svg)] == [True, True]
@@ -288,19 +287,15 @@ def _channels(colour):
     return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
-def test_twelve_frameworks_have_six_hues_and_partial_bars_are_a_tint_and_no_pattern():
+def test_twelve_frameworks_have_six_hues():
     names = [f"framework{i}" for i in range(12)]
     look = figures.look(names)
     series = [line(name, name, counts=(1, 8, 64, 512, 1000), one=10.0 + i) for i, name in enumerate(names)]
 
     svg = throughput(series, look, id="many", unit="images/s").svg
-    bars = (line(partial=True, counts=(8,)), line("mxnet", counts=(8,)))
-    partial = figures.bars(bars, LOOK, id="s", value="items_per_s", unit="images/s").svg
 
     assert {int(i) for i in re.findall(r"hue-(\d+)", svg)} == {1, 2, 3, 4, 5, 6}
     assert set(names) <= set(texts(f"<svg>{svg}</svg>"))
-    assert 'fill="url(' not in partial
-    assert re.search(r'class="mark fill-hue-5 line-hue-5"[^>]*fill-opacity="0.3"', partial)
 
 
 def test_without_anything_to_draw_there_is_no_svg():
@@ -309,7 +304,6 @@ def test_without_anything_to_draw_there_is_no_svg():
     assert throughput((missing,), LOOK, id="none", unit="images/s").svg is None
     assert figures.phases((), id="none").svg is None
     assert figures.lines((), LOOK, id="none", value="value").svg is None
-    assert figures.bars((), LOOK, id="none", value="value", unit="").svg is None
     assert figures.utilisation((), id="none").svg is None
 
 

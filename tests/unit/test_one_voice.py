@@ -117,7 +117,7 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
     for block in (block for model in models(book) for block in model.blocks):
         answer = figure_titles.shown_answer(block)
         if answer and len(answer.ranked) > 1:
-            title = figure_titles.of_throughput(block, SPOKEN, "throughput").plain("en")
+            title = figure_titles.of_throughput(block, SPOKEN).plain("en")
             assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.evidence]
 
 
@@ -175,7 +175,7 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
     questions = said.questions(book, both)
     found = [text for finding in verdict.model_findings(book, both) for text in (finding.sentence, finding.beside)]
     found += [text for question in questions for text in (question.deciding, question.caution)]
-    found += [figure_titles.of_throughput(block, both, "throughput") for each in models(book) for block in each.blocks]
+    found += [figure_titles.of_throughput(block, both) for each in models(book) for block in each.blocks]
     found += [figure_titles.of_blocks([block], both) for model in models(book) for block in model.blocks]
     told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
     for name, cells in (each for standing in matrix.standings(book, both) for each in standing.rows):

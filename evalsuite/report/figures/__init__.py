@@ -16,9 +16,9 @@ from evalsuite.report.figures.data import (
     plain,
     series_of,
 )
-from evalsuite.report.figures.lines import LinePanel, bars, lines, reaches_far
+from evalsuite.report.figures.lines import LinePanel, lines, reaches_far
 from evalsuite.report.figures.steps import PhaseBar, StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import Look, as_picture, css, family, look, palette
 
-KINDS: Mapping[str, Callable[..., Figure]] = {"lines": lines, "bars": bars, "phases": phases, "strips": utilisation}
+KINDS: Mapping[str, Callable[..., Figure]] = {"lines": lines, "phases": phases, "strips": utilisation}

@@ -1,4 +1,4 @@
-"""Lines over what grows: the devices, a batch size, an option, or the time of a training; bars for one scale alone."""
+"""Lines over what grows: the devices, a batch size, an option, or the time of a training."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,6 @@ from evalsuite.report.figures.data import (
     point_notes,
     positive,
 )
-from evalsuite.report.figures.shapes import TINT, polygons, row_chart, whiskers
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch, swatch
 from evalsuite.report.text import numbers
@@ -31,7 +30,6 @@ _LABEL, _DETAIL = 20, 17  # what stands above the unit
 _COMPACT = 4  # panels: more stand in three columns, below a legend
 _LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
-_ROW, _FOOT = 30, 34  # of bars
 FLAT = 0.4  # of the highest value: the axis of curves that span less does not begin at 0
 Ideal = Literal["proportional", "each", "none"]  # each: a line from every base
 
@@ -249,39 +247,3 @@ def _name_ends(
             if abs(place - y) > 3:
                 sheet.line([(x + 7, y), (left - 10, place), (left - 3, place)], width=0.7)
             sheet.write(left, place, name, colour="ink")
-
-
-def bars(series: Sequence[Line], look: Look, *, id: str, value: str, unit: str) -> Figure:
-    visible = tuple(sorted(drawable(series), key=lambda line: -line.points[0].shown))
-    return Figure(
-        id=id,
-        svg=draw(_draw_bars, id, look, as_drawn(visible), unit) if visible else None,
-        axes=(Axis(key=value, unit=unit),),
-        notes=point_notes(visible),
-    )
-
-
-def _draw_bars(id: str, look: Look, series: Sequence[Line], unit: str) -> str:
-    names = [line.name for line in series]
-    sheet, panel = row_chart(
-        id, names, row=_ROW + 10 / len(names), top=8, foot=_FOOT, right=WIDTH - 84, widest=240, gap=20
-    )
-    top = max(v for s in series for p in s.points for v in (p.value, p.high) if positive(v))
-    panel.set_xlim(0, top * 1.02)
-    ticks.label_columns(sheet, panel, ticks.linear(0, panel.get_xlim()[1], 5), grid=True)
-    sheet.write(sheet.pixel(panel, 0, 0)[0] - 10, sheet.height - _FOOT + 12, unit, anchor="right")
-    for row, line in enumerate(series):
-        _bar_row(sheet, panel, line, look.hue(line.framework), row)
-    return sheet.svg()
-
-
-def _bar_row(sheet: Sheet, panel: Panel, series: Line, hue: Hue, row: int) -> None:
-    point = series.points[0]
-    # a tint where the point is hollow and no hatch: a browser prints a pattern without its hue
-    fill = {"facecolors": (ROLES[hue.name], TINT), "linewidths": 1.6} if point.hollow else {}
-    bar = polygons(panel, [(0, row - 0.3, point.shown, 0.6)], hue.name, **fill)
-    sheet.mark(bar, [point.ref], series=series.framework)
-    if point.interval:
-        whiskers(panel, [(row, *point.interval)])
-    end, y = sheet.pixel(panel, max(point.shown, point.high or 0), row)
-    sheet.write(end + 7, y, ticks.throughput(point.shown), colour="ink")

@@ -1,7 +1,7 @@
 """Shapes that several figures draw."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalsuite.report.figures.data import Label
 from evalsuite.report.figures.sheet import TEXT, Panel, Sheet, shorten, text_width
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.collections import Collection
 
-TINT = 0.3  # how much of its hue a bar of a partial value keeps
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
 
 
@@ -42,32 +41,18 @@ def row_chart(
     return sheet, panel
 
 
-def polygons(panel: Panel, boxes: Sequence[Box], colour: str, **style: Any) -> "Collection":
-    from matplotlib.collections import PolyCollection
-
-    default = {"facecolors": ROLES[colour], "edgecolors": ROLES[colour], "linewidths": 0.6, "zorder": 2}
-    style = {**default, **style}
-    shapes = PolyCollection([corners(box) for box in boxes], **style)
-    return panel.add_collection(shapes, autolim=False)
-
-
 def corners(box: Box) -> tuple[tuple[float, float], ...]:
     x, y, width, height = box
     return ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
 
 
-def whiskers(panel: Panel, spans: Sequence[tuple[float, float, float]]) -> None:
-    """Intervals (row, low, high) in ink on a halo, so that they are seen on any hue."""
-    if spans:
-        panel.hlines(*zip(*spans, strict=True), color=ROLES["surface"], linewidth=3.6, zorder=3)
-        panel.hlines(*zip(*spans, strict=True), color=ROLES["ink"], linewidth=1.4, zorder=3.1)
-
-
 def outlines(
     panel: Panel, boxes: Sequence[Box], *, colour: str = "ink", width: float = 1.1, zorder: float = 2.5
 ) -> "Collection":
+    from matplotlib.collections import PolyCollection
+
     style = {"facecolors": "none", "edgecolors": ROLES[colour], "linewidths": width, "zorder": zorder}
-    return polygons(panel, boxes, colour, **style)
+    return panel.add_collection(PolyCollection([corners(box) for box in boxes], **style), autolim=False)
 
 
 def field(

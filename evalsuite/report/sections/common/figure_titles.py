@@ -15,22 +15,21 @@ from evalsuite.results.compare.decisions import Ranked
 from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
 
 
-def of_throughput(block: Block, words: Words, plain: str) -> Text:
-    """Who is fastest at the largest scale that most frameworks share; the words *plain* where nothing can be ranked."""
+def of_throughput(block: Block, words: Words) -> Text:
+    """Who is fastest at the largest scale that most frameworks share."""
     answer = shown_answer(block)
     if answer is None or len(answer.ranked) < 2:
-        return words(f"figures.{plain}")
+        return words("figures.throughput")
     gpus = numbers.count(answer.devices).about(block.id)
     at = words("figures.at_cpu" if block.device == "cpu" else "figures.at_gpu", devices=gpus)
     if answer.left_out:
         at = words("figures.at_comparable", scale_text=at, n=numbers.count(len(answer.ranked)).about(block.id))
     if len({column.xla for column in block.columns}) > 1 and answer.setting.xla is not None:
         at = words("figures.at_xla" if answer.setting.xla else "figures.at_no_xla", scale_text=at)
-    devices = answer.devices if plain == "throughput" else 1
-    text = words("figures.title_setting", at_text=at, found_text=_order(answer, words, devices))
+    text = words("figures.title_setting", at_text=at, found_text=_order(answer, words))
     if not answer.passed_over:
         return text
-    return words("figures.title_passed", found_text=text, passed_text=answers.passed(answer, words, devices))
+    return words("figures.title_passed", found_text=text, passed_text=answers.passed(answer, words, answer.devices))
 
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
@@ -70,20 +69,20 @@ def shown_answer(block: Block) -> Answer | None:
     )
 
 
-def _order(answer: Answer, words: Words, devices: int) -> Text:
+def _order(answer: Answer, words: Words) -> Text:
     def named(entry: Ranked) -> Rendered:
         return options.candidate_in_sentence(answer.candidate(entry.summary), answer.scope, words)
 
     first, last = answer.ranked[0], answer.ranked[-1]
     unit: Rendered | str = names.visible(first.summary.unit)
-    if devices > 1:
+    if answer.devices > 1:
         unit = words("figures.of_each_device", unit=unit)
     values: dict[str, object] = {
         "first": words.listed(map(named, answer.leaders)) if answer.level else named(first),
-        "value": answers.value(answer, first, words, devices),
+        "value": answers.value(answer, first, words, answer.devices),
         "unit": unit,
         "last": named(last),
-        "lowest": answers.value(answer, last, words, devices),
+        "lowest": answers.value(answer, last, words, answer.devices),
         "n": numbers.count(min(summary.n for summary in answer.compared)).about(names.case_anchor(first.summary.case)),
     }
     if pair := answer.lead_pair:

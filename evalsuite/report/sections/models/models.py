@@ -110,19 +110,11 @@ def figures_of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedF
     """Throughput per device; the others stand under the answer. A series alone has none."""
     if len({summary.case.series for summary in block.valid}) < 2 or block.book.huge:
         return ()
-    return (_throughput(block, look, words),)
-
-
-def _throughput(block: Block, look: Look, words: Words) -> CaptionedFigure:
-    one_scale = len({summary.case.total_devices for summary in block.valid}) < 2
-    series = series_of_block(block, "items_per_s" if one_scale else "per_device")
-    id, unit = f"f-{block.id}-t", names.visible(block.unit)
-    if one_scale:
-        figure = figures.bars(series, look, id=id, value="items_per_s", unit=unit)
-    else:
-        panel = figures.LinePanel(lines=series, unit=unit, valued=True)
-        figure = figures.lines((panel,), look, id=id, value="items_per_s_per_device")
-    title = figure_titles.of_throughput(block, words, "throughput_one" if one_scale else "throughput")
-    see = "one_scale_see" if one_scale else "per_device_see"
-    tables = ((f"{block.id}-t", words("tables.throughput")),)
-    return CaptionedFigure(figure=figure, title=title, help=words(f"figures.{see}"), tables=tables)
+    panel = figures.LinePanel(lines=series_of_block(block, "per_device"), unit=names.visible(block.unit), valued=True)
+    drawn = CaptionedFigure(
+        figure=figures.lines((panel,), look, id=f"f-{block.id}-t", value="items_per_s_per_device"),
+        title=figure_titles.of_throughput(block, words),
+        help=words("figures.per_device_see"),
+        tables=((f"{block.id}-t", words("tables.throughput")),),
+    )
+    return (drawn,)

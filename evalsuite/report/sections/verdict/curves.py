@@ -65,12 +65,9 @@ def _draw(
     block = block_of.get(summaries[0].case.id)
     whole, gains = tuple(series("items_per_s")), tuple(series("speedup"))
     id, far = f"f-{asked[0].id}", figures.reaches_far(whole)
-    if len({summary.case.total_devices for summary in summaries}) < 2:
-        figure = figures.bars(whole, look, id=id, value="items_per_s", unit=unit)
-    else:
-        panel = figures.LinePanel(lines=whole, unit=unit, ideal="proportional", logarithmic=far)
-        panels = (panel, replace(panel, lines=gains, unit="x", ideal="each"))
-        figure = figures.lines(panels, look, id=id, value="items_per_s")
+    panel = figures.LinePanel(lines=whole, unit=unit, ideal="proportional", logarithmic=far)
+    panels = (panel, replace(panel, lines=gains, unit="x", ideal="each"))
+    figure = figures.lines(panels, look, id=id, value="items_per_s")
     return CaptionedFigure(
         figure=figure,
         title=words("figures.curves", model=asked[0].model, setting_text=asked[0].setting),
