@@ -49,10 +49,9 @@ STEP = figures.StepBar(
     label="8",
     total=100.0,
     phases=(
-        figures.PhaseBar(key="forward", value=60.0),
-        figures.PhaseBar(key="allreduce", value=30.0),
-        figures.PhaseBar(key="copy", value=10.0, parent="allreduce"),
-        figures.PhaseBar(key="optimiser", value=None),
+        ("forward", 60.0),
+        ("allreduce", 30.0),
+        ("optimiser", None),
     ),
 )
 CURVE = figures.Line(
@@ -355,7 +354,7 @@ def test_a_word_is_written_in_both_languages_and_the_page_shows_one():
     assert words == {("zh-CN", "内存"), ("en", "Memory")}
 
 
-def test_a_nested_phase_is_not_stacked_twice_and_the_rest_is_other():
+def test_the_rest_of_a_step_is_other():
     figure = figures.phases((STEP,), id="p")
     overlapping = figures.phases((replace(STEP, total=80.0),), id="p")
 

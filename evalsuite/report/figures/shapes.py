@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evalsuite.report.figures.data import Label
-from evalsuite.report.figures.sheet import TEXT, Panel, Sheet, shorten, text_width
+from evalsuite.report.figures.sheet import Panel
 from evalsuite.report.figures.style import ROLES
 
 if TYPE_CHECKING:
@@ -12,33 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import Collection
 
 Box = tuple[float, float, float, float]  # x, y, width, height in the panel's data
-
-
-def row_chart(
-    id: str,
-    labels: Sequence[Label],
-    *,
-    row: float,
-    top: float,
-    foot: float,
-    right: float,
-    widest: float,
-    gap: float = 18,
-) -> tuple[Sheet, Panel]:
-    """A sheet whose panel has a row for each of *labels*: y is the row's number.
-
-    Pixels: *row*, *top* and *foot* are heights, *right* is the panel's edge, *gap* the space around labels.
-    """
-    left = min(max(text_width(label, TEXT) for label in labels) + gap, widest)
-    height = top + row * len(labels) + foot
-    sheet = Sheet(id, height=height)
-    panel = sheet.panel(left, top, right, height - foot)
-    panel.set_ylim(len(labels) - 0.5, -0.5)
-    for place, label in enumerate(labels):
-        y = top + row * (place + 0.5)
-        text = shorten(label, left - gap + 6, TEXT)
-        sheet.write(left - gap + 10, y, text, anchor="right", size=TEXT, colour="ink")
-    return sheet, panel
 
 
 def corners(box: Box) -> tuple[tuple[float, float], ...]:
@@ -51,8 +23,10 @@ def outlines(
 ) -> "Collection":
     from matplotlib.collections import PolyCollection
 
-    style = {"facecolors": "none", "edgecolors": ROLES[colour], "linewidths": width, "zorder": zorder}
-    return panel.add_collection(PolyCollection([corners(box) for box in boxes], **style), autolim=False)
+    shapes = PolyCollection(
+        [corners(box) for box in boxes], facecolors="none", edgecolors=ROLES[colour], linewidths=width, zorder=zorder
+    )
+    return panel.add_collection(shapes, autolim=False)
 
 
 def field(

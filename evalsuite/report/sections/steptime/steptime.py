@@ -66,10 +66,6 @@ class StepTimes:
         signs = ["missing"] * missing + ["flagged"] * any(row.overlaps for row in self.rows)
         return cells.legend((cell for row in self.rows for cell in (row.throughput, row.speedup)), *signs)
 
-    @property
-    def nested(self) -> bool:
-        return any(parent for _, parent in self.phases)
-
 
 def sections(subject: Subject) -> Iterable[Section]:
     if tables := step_times(subject.book, subject.models):
@@ -162,8 +158,6 @@ def draw_steps(times: StepTimes, words: Words) -> CaptionedFigure:
     scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
     steps = tuple(_step(times, row, scale) for row in rows)
     reading = [setting(times.block, words), words("steptime.see")]
-    if times.nested:
-        reading.append(words("steptime.see_nested"))
     if len(times.rows) > MOST_BARS:
         reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(times.rows))))
     return CaptionedFigure(
@@ -198,17 +192,11 @@ def _title(times: StepTimes, words: Words) -> Text:
 def _step(times: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
     case, held = row.summary.case, row.breakdown
     label = next(column.label for column in times.block.columns if column.series == case.series)
-    of_name = {phase.name: phase for phase in held.phases}
+    value_of = {phase.name: phase.seconds * scale for phase in held.phases}
+    outer = (name for name, parent in times.phases if parent is None)
     return figures.StepBar(
         label=f"{label} {names.scale(case)}",
         total=held.seconds * scale,
-        phases=tuple(
-            figures.PhaseBar(
-                key=names.visible(name),
-                value=phase.seconds * scale if (phase := of_name.get(name)) else None,
-                parent=parent,
-            )
-            for name, parent in times.phases
-        ),
+        phases=tuple((names.visible(name), value_of.get(name)) for name in outer),
         ref=row.ref,
     )
