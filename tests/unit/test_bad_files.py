@@ -466,13 +466,6 @@ def test_a_launchers_variable_with_a_number_that_is_none_is_refused(name, monkey
         assert call("sample", "--share", "-o", tmp_path / "out", "--", "/nonexistent")[0] == Exit.USAGE, value[:20]
 
 
-@pytest.mark.parametrize("columns", ["²", "9" * 5000, "-1"])
-def test_a_width_that_is_no_number_is_passed_over(columns, monkeypatch, world, call):
-    monkeypatch.setenv("COLUMNS", columns)
-
-    assert call("status", "--runs", world.root / "runs")[0] == Exit.DONE
-
-
 @pytest.mark.parametrize("command", OPTIONS)
 def test_a_number_that_is_none_is_refused(command, tmp_path, call):
     (tmp_path / "a.log").write_text(LOG)

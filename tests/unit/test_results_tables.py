@@ -174,7 +174,8 @@ def test_rows_that_would_be_alike_have_batch_steps_and_cores():
     one = case("pytorch")
     large, long = replace(one, batch_per_device=64), replace(one, protocol=synthetic.FULL)
 
-    assert named(one, large) == [f"PyTorch · bsz {one.batch_per_device}", "PyTorch · bsz 64"]
+    steps = f"{one.protocol.warmup_steps}+{one.protocol.measured_steps}"
+    assert named(one, large) == [f"PyTorch · bsz {size} · {steps}" for size in (f"{one.batch_per_device}", 64)]
     assert len(set(named(one, large, long, replace(one, cores_per_device=2)))) == 4
     assert named(one, replace(one, nodes=2), replace(one, precision="amp"), replace(one, xla=True)) == ["PyTorch"] * 4
 
@@ -198,19 +199,3 @@ def test_a_median_has_its_range_and_marks_beside_it_and_below_what_they_mean(lan
     assert "—" in next(line for line in rows if "9.00 " in line)
     assert any(line.startswith(legend) for line in rows)
     assert [flag] == [line for line in rows if line.startswith("⚠")]
-
-
-def test_many_cases_are_printed_as_everybody_in_percent_of_the_fastest(capsys, monkeypatch):
-    monkeypatch.setattr(summary_table, "MOST_CASES", 1)
-    found = [
-        synthetic.summary([synthetic.measured(case(name), 0, rate)])
-        for name, rate in (("mxnet", 10.0), ("pytorch", 8.0))
-    ]
-
-    summary_table.show(found, Book(evaluation=synthetic.evaluation(found)))
-
-    first, *_ = printed = capsys.readouterr().out.splitlines()
-    assert "Throughput at each scale" in first or "各规模下的吞吐率" in first
-    shares = {line.split()[0]: line.split()[1] for line in printed if "0.0%" in line}
-    assert shares == {"MXNet": "100.0%", "PyTorch": "80.0%"}
-    assert not any("10.00" in line for line in printed)

@@ -3,8 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,6 @@ from evalsuite.core.model import by_key
 from evalsuite.logs.formatting import rate
 
 if TYPE_CHECKING:
-    from evalsuite.contracts.dialect import Dialect
     from evalsuite.logs.explaining import Explanation
     from evalsuite.logs.unknown.groups import Group
     from evalsuite.results.measure.goodput import TimeSpan
@@ -168,13 +165,9 @@ def explain(explanation: "Explanation") -> Iterator[str]:
         yield say("dialects.explain_fits", names=say("parse.separator").join(explanation.candidates))
     else:
         yield say("dialects.explain_none")
-    for group in explanation.groups:
-        yield from _group(group)
-    declared = next((group.dialect for group in explanation.groups if group.dialect), None)
-    if not explanation.candidates:
-        yield say("dialects.explain_declare" if declared else "dialects.explain_template")
-    if declared:
-        yield declaration(declared)
+        for group in explanation.groups:
+            yield from _group(group)
+        yield say("dialects.explain_template")
     for line in explanation.lines:
         yield f"{line.number:>8}  {line.kind:<10}  {worded(line.why)}".rstrip()
         yield f"{INDENT}  {line.text}"
@@ -189,30 +182,5 @@ def _group(group: "Group") -> Iterator[str]:
     taken = say("dialects.explain_taken", roles=worded(group.outline)) if group.outline else ""
     lacks = say("dialects.explain_lacks", why=worded(group.lacks)) if group.lacks else ""
     yield f"{INDENT}  {'; '.join(filter(None, (taken, lacks)))}"
-
-
-def declaration(dialect: "Dialect") -> str:
-    """The template of docs/adding-a-dialect.md, with what was found in this log."""
-    step, unit = dialect.step[0], "samples/s" if dialect.unit == "steps/s" else dialect.unit
-    scope = dialect.scope if b"(?P<rate" in step.pattern else "global"
-    said = vars(dialect) | {"name": "my_script", "title": "who prints it", "scope": scope, "unit": unit}
-    others = {each.name: value for each in fields(dialect) if (value := said[each.name]) not in (each.default, {})}
-    lines = "".join(f"        {name}={_written(value)},\n" for name, value in others.items())
-    used = filter(None, (getattr(step.fields, "func", step.fields), dialect.second))
-    names = "".join(f"from {kind.__module__} import {kind.__name__}\n" for kind in used)
-    head = "from functools import partial\n\n" if isinstance(step.fields, partial) else ""
-    head += f"from evalsuite.contracts.dialect import Dialect, line\n{names}"
-    return f"{head}\nDIALECTS = (\n    Dialect(\n{lines}    ),\n)"
-
-
-def _written(value: Any) -> str:
-    """As people write it: a pattern without doubled backslashes."""
-    if isinstance(value, tuple):
-        said = ((name, getattr(value[0], name)) for name in ("pattern", "sample", "source", "fields"))
-        parts = "".join(f"            {name}={_written(one)},\n" for name, one in said if one)
-        return f"line(\n{parts}        )"
-    if isinstance(value, partial):
-        return f"partial({', '.join([value.func.__name__, *map(repr, value.args)])})"
-    raw = f'rb"{value.decode("utf-8", "replace")}"' if isinstance(value, bytes) else ""
-    plain = raw.isascii() and raw.count('"') == 2 and "\n" not in raw and "\r" not in raw and "\\" in raw
-    return raw if plain else value.__name__ if callable(value) else repr(value)
+    if group.dialect:
+        yield f"{INDENT}  pattern={group.dialect.step[0].pattern!r}"

@@ -1,7 +1,7 @@
 """The table that `report` and `compare` print: a row for each case, by the short name that the page gives it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 
 from evalsuite.commands.printing import i18n
@@ -12,51 +12,30 @@ from evalsuite.logs.formatting import rate
 from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import MARKS
-from evalsuite.report.sections.verdict import matrix
-from evalsuite.report.sections.verdict.matrix import Standings
 from evalsuite.report.text import findings, names, numbers, words
 from evalsuite.results.compare.decisions import flags
 
 LEFT, RIGHT = ("framework", "model", "scale", "precision"), ("throughput", "range", "valid", "speedup", "efficiency")
 COLUMNS, TITLED = (*LEFT, *RIGHT), ("model", "precision")  # these stand in the title where all rows share them
-MOST_CASES = 40  # with a row for each
 MOST_FLAGS, MOST_ROWS = 5, 3  # rules, and rows of one, that are named; the page has all
 
 
 def show(results: Sequence[Row], book: Book) -> None:
     called = short_names([row.case for row in results], i18n.language())
     spoken = words.read((i18n.language(),), on_cpu=book.on_cpu)
-    everybody = next((standing for standing in matrix.standings(book, spoken) if standing.chosen), None)
-    if everybody and len(results) > MOST_CASES:
-        _show_everybody(everybody, spoken)
-        line(say("report.rows_elsewhere", n=len(results)))
-    else:
-        units = {row.unit for row in results if isinstance(row, Summary)}
-        rows = [(called[row.case.id], *_where(row.case), *_numbers(row, book, len(units) > 1)) for row in results]
-        differs = [len({row[place] for row in rows}) != 1 or len(rows) == 1 for place in range(len(COLUMNS))]
-        kept = [name not in TITLED or differs[place] for place, name in enumerate(COLUMNS)]
-        title = [text for row in rows[:1] for text in compress(row, (not own for own in kept))]
-        title += units if len(units) == 1 else ()
-        columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in compress(COLUMNS, kept)]
-        table(" · ".join(title), columns, [list(compress(row, kept)) for row in rows])
+    units = {row.unit for row in results if isinstance(row, Summary)}
+    rows = [(called[row.case.id], *_where(row.case), *_numbers(row, book, len(units) > 1)) for row in results]
+    differs = [len({row[place] for row in rows}) != 1 or len(rows) == 1 for place in range(len(COLUMNS))]
+    kept = [name not in TITLED or differs[place] for place, name in enumerate(COLUMNS)]
+    title = [text for row in rows[:1] for text in compress(row, (not own for own in kept))]
+    title += units if len(units) == 1 else ()
+    columns = [(say(f"columns.{name}"), "left" if name in LEFT else "right") for name in compress(COLUMNS, kept)]
+    table(" · ".join(title), columns, [list(compress(row, kept)) for row in rows])
     measured = [row for row in results if isinstance(row, Summary)]
     for mark in dict.fromkeys(mark for row in measured for mark in book.marks(row) if mark != "flagged"):
         line(f"{MARKS[mark]} {spoken(f'status.{mark}').plain(i18n.language())}")
     for text in _flags(measured, called, spoken):
         line(text)
-
-
-def _show_everybody(standings: Standings, spoken: words.Words) -> None:
-    language = i18n.language()
-    title = spoken("standings.at", scale=standings.scale) if standings.scale else spoken("standings.by_scale")
-    named = zip(standings.answers, standings.settings, strict=True)
-    heads = [f"{names.model(answer.setting.model)}\n{setting.plain(language)}" for answer, setting in named]
-    rows = []
-    for name, cells in standings.rows:
-        shares = [f"{cell.share.text}{' ⚠' * cell.flagged}" if cell.share else "" for cell in cells]
-        reasons = [cell.why.plain(language) if cell.why else "" for cell in cells]
-        rows.append((name, *("\n".join(filter(None, both)) for both in zip(shares, reasons, strict=True))))
-    table(title.plain(language), [(say("columns.framework"), "left"), *((head, "right") for head in heads)], rows)
 
 
 def _flags(measured: Sequence[Summary], called: Mapping[str, str], spoken: words.Words) -> Iterator[str]:
@@ -85,22 +64,19 @@ def short_names(cases: Sequence[Case], language: str) -> dict[str, str]:
             script = [case.recipe] if told[case.id].recipe is None and case.kind == "official" else []
             own = (each.plain(language) for each in told[case.id].names(spoken))
             names_of[case.id] = names.visible(" · ".join([names.framework(case.framework), *script, *own]))
-    for more in APART:
-        rows = Counter((names_of[case.id], *_where(case)) for case in cases)
-        twins = [case for case in cases if rows[names_of[case.id], *_where(case)] > 1]
-        names_of |= {case.id: " · ".join([names_of[case.id], *more(case)]) for case in twins}
-    return names_of
+    rows = Counter((names_of[case.id], *_where(case)) for case in cases)
+    twins = [case for case in cases if rows[names_of[case.id], *_where(case)] > 1]
+    return names_of | {case.id: " · ".join([names_of[case.id], *_run_with(case)]) for case in twins}
 
 
 def _where(case: Case) -> tuple[str, str, str]:
     return case.model, case.scale, case.precision + ("+XLA" if case.xla else "")
 
 
-APART: Sequence[Callable[[Case], list[str]]] = (  # shown one after the other while rows are alike
-    lambda case: [names.bsz(case.series_batch, strong=case.strong_batch is not None)],
-    lambda case: [f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"],
-    lambda case: [f"c{case.cores_per_device}"] if case.cores_per_device else [],
-)
+def _run_with(case: Case) -> list[str]:
+    cores = [f"c{case.cores_per_device}"] if case.cores_per_device else []
+    steps = f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}"
+    return [names.bsz(case.series_batch, strong=case.strong_batch is not None), steps, *cores]
 
 
 def _numbers(row: Row, book: Book, with_unit: bool) -> tuple[str, str, str, str, str]:

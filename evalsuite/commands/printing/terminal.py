@@ -1,8 +1,6 @@
 """What the launching commands show while they work: a bar on a terminal, plain lines in a pipe."""
 
 import json
-import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -187,16 +185,10 @@ def clear() -> None:
 
 
 def _console(**how: Any) -> "Console":
-    """Rich trusts that `COLUMNS=²` is a number."""
     from rich.console import Console
 
     class Piped(Console):
         def on_broken_pipe(self) -> None:  # rich would exit with 1
             raise BrokenPipeError
 
-    known = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.endswith(("COLUMNS", "LINES")) or re.fullmatch("[0-9]{1,4}", value)
-    }
-    return Piped(**how, _environ=known)
+    return Piped(**how)
