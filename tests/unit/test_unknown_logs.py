@@ -9,7 +9,6 @@ import pytest
 
 from evalsuite.cli import main
 from evalsuite.core.errors import Exit
-from evalsuite.logs import explaining
 from evalsuite.logs.reading import read_file
 from tests.readings import LOGS, read, value
 
