@@ -8,7 +8,7 @@ import synthetic
 from evalsuite.core.model import Score, Target
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure import convergence
-from tests import seeds, sources
+from tests import seeds
 
 TARGET = Target(model="resnet50_v1.5", metric="top1", value=76.0, epochs=90)
 
@@ -91,12 +91,3 @@ def test_hal_and_chainermn_are_judged_by_their_published_accuracies():
 
 def test_the_default_criteria_name_the_target_of_resnet50():
     assert criteria.read().targets == (TARGET,)
-
-
-@pytest.mark.parametrize(("losses", "accuracies", "classes"), sources.table("convergence.toml")["guesses"])
-def test_a_model_that_only_guesses_is_known_by_its_loss_and_its_accuracy_together(losses, accuracies, classes):
-    scores = [Score(metric="loss", split="train", value=loss, epoch=k) for k, loss in enumerate(losses, 1)]
-    scores += [Score(metric="top1", split="validation", value=top1, epoch=k) for k, top1 in enumerate(accuracies, 1)]
-    guessing = replace(synthetic.measured(synthetic.case(), 0, 100.0), scores=tuple(scores))
-
-    assert convergence.at_chance(guessing) == (classes or None)

@@ -2,36 +2,14 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evalsuite.core.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
-from evalsuite.core.model import Case, Finding, Interval, Row, Summary, by_key
+from evalsuite.core.model import Finding, Interval, Row, Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Common
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import valid, values, with_findings
-
-SUPERLINEAR = SuperLinear.limit
-CHECK_BASE_ABOVE = OddEfficiency.highest
-CHECK_BASE_BELOW = OddEfficiency.lowest
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scaled:
-    summary: Summary
-    base: Case
-    efficiency: Interval
-
-    @property
-    def case(self) -> Case:
-        return self.summary.case
-
-
-def above_base(summary: Summary) -> Scaled | None:
-    """*summary* with its efficiency; None for the base itself, which would say 100 %, and where there is no base."""
-    if summary.efficiency is None or summary.base is None or summary.base == summary.case:
-        return None
-    return Scaled(summary=summary, base=summary.base, efficiency=summary.efficiency)
 
 
 def suspicious(summary: Summary) -> bool:
@@ -79,10 +57,10 @@ def _scaled(summary: Summary, base: Summary) -> Summary:
 
 def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
     low = efficiency.low if efficiency.low is not None else efficiency.value
-    too_low = efficiency.value < CHECK_BASE_BELOW and summary.case.strong_batch is None  # a small batch may well be
-    if efficiency.value > CHECK_BASE_ABOVE or too_low:
+    too_low = efficiency.value < OddEfficiency.lowest and summary.case.strong_batch is None  # a small batch may well be
+    if efficiency.value > OddEfficiency.highest or too_low:
         return OddEfficiency(efficiency=efficiency.value, where=summary.case.id)
-    if low > SUPERLINEAR:
+    if low > SuperLinear.limit:
         return SuperLinear(efficiency=efficiency.value, where=summary.case.id)
     return None
 

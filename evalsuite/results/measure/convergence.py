@@ -16,10 +16,6 @@ from evalsuite.results.measure.statistics import median_with_range, t_limit
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
 ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 accuracy as "accuracy"
-FEWEST_EPOCHS = 2  # one loss is no curve
-LARGEST_LOSS = 20.0  # of a guess among 480 million classes
-LOSS_AT_CHANCE = 0.02  # how far from ln C: less than an epoch of learning ten classes takes off
-SHARE_AT_CHANCE = 0.2  # how far from 1 ÷ C, of it: 10,000 images in ten classes scatter by 3 %
 FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
 REDONE_LEVEL, REDONE_APART = 0.01, 0.005  # of a paired t-test; relative
@@ -50,23 +46,6 @@ def curve(run: Measurement, split: str, metric: str) -> tuple[Score, ...]:
 def final(run: Measurement, split: str, metric: str) -> Score | None:
     points = curve(run, split, metric)
     return points[-1] if points else None
-
-
-def at_chance(run: Measurement) -> int | None:
-    """The number of classes among which the model of *run* only guesses; None where it does better.
-
-    Guessing among C classes has the loss ln C and the accuracy 1 ÷ C; both must be so from first epoch to last.
-    """
-    losses = [score.value for score in run.scores if score.metric == "loss"]
-    shares = [score.value / 100 for score in run.scores if score.metric in ALSO_CALLED["top1"]]
-    if len(losses) < FEWEST_EPOCHS or not shares or not all(0 < loss < LARGEST_LOSS for loss in losses):
-        return None
-    classes = round(math.exp(statistics.fmean(losses)))
-    if classes < 2:
-        return None
-    flat = all(abs(loss - math.log(classes)) <= LOSS_AT_CHANCE for loss in losses)
-    guessed = all(abs(share * classes - 1) <= SHARE_AT_CHANCE for share in shares)
-    return classes if flat and guessed else None
 
 
 def target_of(case: Case, run: Measurement, targets: Sequence[Target]) -> tuple[Target, Score] | None:

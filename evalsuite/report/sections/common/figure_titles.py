@@ -12,7 +12,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.answers import Answer, headline
 from evalsuite.results.compare.decisions import Ranked
-from evalsuite.results.compare.scaling import Scaled, above_base, suspicious
+from evalsuite.results.compare.scaling import suspicious
 
 
 def of_throughput(block: Block, words: Words) -> Text:
@@ -34,28 +34,28 @@ def of_throughput(block: Block, words: Words) -> Text:
 
 def of_blocks(blocks: Sequence[Block], words: Words) -> Text:
     """How far efficiencies lie apart, how many reach the threshold, where there is one, and over which bases."""
-    row = [(point, block) for block in blocks for point in _efficient(block)]
+    row = [(value, point, block) for block in blocks for value, point in _efficient(block)]
     if len(row) < 2:
         return words("overview.figure")
-    several, block, points = len({block.model for block in blocks}) > 1, blocks[0], [point for point, _ in row]
-    threshold, bases = block.efficiency_threshold, sorted({point.base.total_devices for point in points})
+    several, block, points = len({block.model for block in blocks}) > 1, blocks[0], [point for _, point, _ in row]
+    threshold, bases = block.efficiency_threshold, sorted({point.base.total_devices for point in points if point.base})
     known: list[tuple[Number, Rendered]] = []
-    for point, of in row:
+    for value, point, of in row:
         model = words.same(names.model(of.model)).about(of.id)
-        name = words.clauses([_called(of, point.summary, words), *[model] * several])
-        efficiency = numbers.beside(of.efficiency_threshold)(point.efficiency.value)
-        known.append((efficiency.about(names.case_anchor(point.summary.case)), name))
+        name = words.clauses([_called(of, point, words), *[model] * several])
+        efficiency = numbers.beside(of.efficiency_threshold)(value)
+        known.append((efficiency.about(names.case_anchor(point.case)), name))
     values = low_and_high(known)
     text = words("figures.title_across", **values)
     if threshold is not None:
-        reached = sum(point.efficiency.value >= threshold for point in points)
+        reached = sum(value >= threshold for value, *_ in row)
         share = "none" if not reached else "all" if reached == len(row) else "some"
         values |= {"all": numbers.count(len(row)).about(block.id), "reached": numbers.count(reached).about(block.id)}
         values |= {"threshold": numbers.limit(threshold).about("verdict")}
         text = words.pick(f"figures.title_across_{share}", values)
     if bases == [1]:
         return text
-    counts = (numbers.count(base).about(names.case_anchor(points[0].summary.case)) for base in bases)
+    counts = (numbers.count(base).about(names.case_anchor(points[0].case)) for base in bases)
     listed = replace(words.listed(counts), separators={"zh": " 或 ", "en": " or "})
     return words("figures.title_base", found_text=text, base_text=words("headlines.base", devices=listed))
 
@@ -93,13 +93,13 @@ def _order(answer: Answer, words: Words) -> Text:
     return words.pick(f"figures.title_{answer.evidence}{level}", values)
 
 
-def _efficient(block: Block) -> Sequence[Scaled]:
-    sound = (each for each in block.valid if not suspicious(each))
-    scales = by_key((point.case.total_devices, point) for point in filter(None, map(above_base, sound)))
+def _efficient(block: Block) -> Sequence[tuple[float, Summary]]:
+    sound = (each for each in block.valid if not suspicious(each) and each.base != each.case)  # a base would say 100 %
+    scales = by_key((each.case.total_devices, (each.efficiency.value, each)) for each in sound if each.efficiency)
     if not scales:
         return ()
     most = max(scales, key=lambda devices: (len(scales[devices]), devices))
-    return sorted(scales[most], key=lambda point: point.efficiency.value)
+    return sorted(scales[most], key=lambda point: point[0])
 
 
 def _called(block: Block, summary: Summary, words: Words) -> Rendered:

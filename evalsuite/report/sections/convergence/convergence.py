@@ -1,6 +1,5 @@
 """How good the models became and how long it took: table, curves, time to solution (docs/report.md#convergence)."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -76,7 +75,6 @@ def sections(subject: Subject) -> Iterable[Section]:
             facts=lambda: {
                 "tables": tables,
                 "figures": draw_tables(tables, subject.words),
-                "guesses": {training.id: list(_guesses(training, subject.words)) for training in tables},
             },
             markdown=lambda writer: writer.fill("convergence/convergence.md.j2", tables=tables),
             finding=lambda facts: next(_findings(facts, subject.words)),
@@ -86,7 +84,6 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _findings(facts: Mapping[str, Any], words: Words) -> Iterator[Text]:
     for drawn in facts["figures"].values():
         yield from (figure.title for figure in drawn)
-    yield from (said for of_table in facts["guesses"].values() for said in of_table)
     table = facts["tables"][0]
     ours = [row for row in table.rows if row.column is table.rows[0].column]
     yield _title(table, ours[0].column, ours, _names(ours), words)
@@ -212,7 +209,7 @@ def _base(summary: Row, runs: Sequence[Trial], targets: Sequence[Target]) -> Sco
 
 def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | None:
     block, target = table.block, table.target
-    ours = [row for row in table.rows if row.column is column and not room.at_chance(row.run)][:MOST_CURVES]
+    ours = [row for row in table.rows if row.column is column][:MOST_CURVES]
     keys = _names(ours)
     panels = []
     for split, metric in table.metrics:
@@ -258,22 +255,6 @@ def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Seq
         ends = low_and_high([(value.about(row.ref), lines[key]) for value, key, row in known])
         return words("convergence.title_found", **about, **ends)
     return words("convergence.figure", framework=column.label)
-
-
-def _guesses(table: Trained, words: Words) -> Iterable[Text]:
-    labels: dict[int, dict[str, None]] = {}
-    for row in table.rows:
-        if classes := room.at_chance(row.run):
-            labels.setdefault(classes, {})[row.column.label] = None
-    for classes, names_of in labels.items():
-        share = numbers.percent(1 / classes)
-        yield words(
-            "convergence.chance",
-            frameworks=words.listed(names_of),
-            classes=numbers.count(classes).about(table.id),
-            share=share.about(table.id),
-            loss=numbers.plain(round(math.log(classes), 3)).about(table.id),
-        )
 
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:
