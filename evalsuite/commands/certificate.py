@@ -1,22 +1,18 @@
 """`report --certificate FILE`: whether a report keeps its criteria, until when, on which nodes, in both languages."""
 
-from collections import defaultdict
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 from evalsuite.commands import checks
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
-from evalsuite.core import expressions, files
+from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import words
 from evalsuite.results.judge import criteria
-from evalsuite.results.rules import own_figures
 
-RATES = ("items_per_s", "items_per_s_per_device")
 WORST = ("fail", "undetermined", "pass")
 
 
@@ -36,14 +32,13 @@ def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
     in_languages = {each: checks.of_criteria(book, words.read((each,), on_cpu=book.on_cpu), each) for each in LANGUAGES}
     outcomes = {check.outcome for check in in_languages[LANGUAGES[0]]} | ({"undetermined"} if missing else set())
     outcome = min(outcomes or {"undetermined"}, key=WORST.index)
-    until, failing = last + timedelta(days=terms.valid_days), sorted(_failing(book))
+    until = last + timedelta(days=terms.valid_days)
     facts = {
         "hash": files.sha256(summary),
         "criteria": files.sha256(asked),
         "machines": ", ".join(sorted({str(run.environment) for run in runs if run.environment})),
         "measured_at": last,
         "valid_until": until,
-        "failing": ", ".join(failing),
         "missing": ", ".join(missing),
     }
     read = {each: words.read((each,), words.TERMINAL) for each in LANGUAGES}
@@ -51,22 +46,4 @@ def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
     page = checks.fill("certificate.html.j2", outcome=outcome, facts=facts, checks=in_languages, spoken=spoken)
     files.write_named(file, page)
     line(say("certificate.whole", outcome=outcome.upper(), until=until))
-    if failing:
-        line(f"--exclude={','.join(failing)}")
     note(say("report.written", path=file, size=f"{file.stat().st_size / 1e3:.1f} kB"))
-
-
-def _failing(book: Book) -> Iterator[str]:
-    """Nodes all of whose own runs of a case on one node miss a criterion of its rate."""
-    rows = {row.case: row for row in book.valid}
-    for verdict in book.evaluation.verdicts:
-        rated = verdict.holds and {*RATES} & expressions.names(verdict.holds)
-        for row in (rows[cell.case] for cell in verdict.cells if rated and cell.case in rows):
-            held = defaultdict[str, list[bool]](list)
-            for run in row.measurements:
-                if run.counts and run.value is not None and len(run.hosts) == 1:
-                    own = dict(zip(RATES, (run.value, run.value / row.case.total_devices), strict=True))
-                    known = {**own_figures.fields(row), **own}
-                    if expressions.values(verdict.holds, known) is not None:
-                        held[run.hosts[0]].append(expressions.holds(verdict.holds, known))
-            yield from (host for host, each in held.items() if not any(each))
