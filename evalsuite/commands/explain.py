@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Sequence
 
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import aligned, print_json
+from evalsuite.commands.printing.terminal import aligned
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
-from evalsuite.core.messages import LANGUAGES, PLACE
+from evalsuite.core.messages import PLACE
 from evalsuite.report.text.findings import limits, with_limits
 from evalsuite.report.text.words import Words, read
 
@@ -18,10 +18,7 @@ LEFT_OUT = "…"  # where a finding has its numbers and names
 def run(arguments: argparse.Namespace) -> int:
     codes = _chosen(arguments.codes) if arguments.codes else findings.codes()
     words = read((i18n.language(),))
-    if arguments.json:
-        in_both = {language: read((language,)) for language in LANGUAGES}
-        print_json([_facts(code, in_both) for code in codes])
-    elif not arguments.codes:
+    if not arguments.codes:
         aligned([(code, _part(code, "title", words)) for code in codes])
     else:
         for place, code in enumerate(codes):
@@ -51,22 +48,6 @@ def _show(code: str, words: Words) -> None:
         f"{code}: {_part(code, 'title', words)}", *(f"  {label(each)}" for each in severities or ("silent",)), sep="\n"
     )
     aligned(rows)
-
-
-def _facts(code: str, words: dict[str, Words]) -> dict[str, object]:
-    return {
-        "code": code,
-        "data_rule": findings.number(code),
-        "limits": {name: limit for name, (limit, _) in findings.limits(code).items()},
-        "rules": [
-            {"name": rule.name, "severity": rule.severity, "fields": findings.kinds(rule)}
-            for rule in findings.of_code(code)
-        ],
-        "words": {
-            language: {part: _part(code, part, spoken) for part in ("title", *PARTS)} | {"says": _says(code, spoken)}
-            for language, spoken in words.items()
-        },
-    }
 
 
 def _part(code: str, part: str, words: Words) -> str:
