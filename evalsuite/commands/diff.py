@@ -1,7 +1,6 @@
 """`evalsuite diff`: what changed between two evaluations, and what cannot be compared."""
 
 import argparse
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
@@ -113,10 +112,13 @@ def _say(key: str, language: str = "", **values: str) -> str:
 
 
 def _print(before: Finished, after: Finished, moved: Changes) -> None:
-    for line in _lead(before, after, moved):
-        print(line)
-    if not moved.changes and {lone.why.key for lone in moved.unpaired} == {"same_runs"}:
-        return  # that is all there is to say
+    if before.disturbed or after.disturbed:
+        print(_say("compare.disturbed", before=str(before.disturbed), after=str(after.disturbed)))
+    if moved.changes or not moved.unpaired:
+        counts = {name: str(len(moved.those(name))) for name in changes.BY_ATTENTION}
+        print(_say("compare.total", **counts, not_compared=str(len(moved.unpaired))))
+    else:
+        print(_say("compare.none_compared", n=str(len(moved.unpaired))))
     heads = [(_say(f"compare.{name}"), "left") for name in ("outcome", "case")]
     heads += [(_say(f"compare.{name}"), "right") for name in ("before", "after", "ratio", "n")]
     if moved.changes:
@@ -124,24 +126,6 @@ def _print(before: Finished, after: Finished, moved: Changes) -> None:
     if moved.unpaired:
         heads = [(_say(f"compare.{name}"), "left") for name in ("not_compared", "why")]
         table("", heads, [(lone.case.id, _sentence(lone.why)) for lone in moved.unpaired])
-
-
-def _lead(before: Finished, after: Finished, moved: Changes) -> Iterable[str]:
-    spoken = words.read_beyond_the_page()
-    if before.disturbed or after.disturbed:
-        runs = {"before": numbers.count(before.disturbed), "after": numbers.count(after.disturbed)}
-        yield spoken("compare.disturbed", **runs).plain(i18n.language())
-    if moved.changes or not moved.unpaired:
-        counts = {name: str(len(moved.those(name))) for name in changes.BY_ATTENTION}
-        yield _say("compare.total", **counts, not_compared=str(len(moved.unpaired)))
-        return
-    sides = Counter(lone.only_in for lone in moved.unpaired)
-    if {lone.why.key for lone in moved.unpaired} == {"same_runs"}:
-        yield _say("compare.all_same_runs", n=str(len(moved.unpaired)))
-    elif None in sides:
-        yield _say("compare.none_compared", n=str(len(moved.unpaired)))
-    else:
-        yield _say("compare.none_shared", before=str(sides["before"]), after=str(sides["after"]))
 
 
 def _row(change: Change) -> tuple[str, ...]:
