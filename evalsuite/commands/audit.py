@@ -1,11 +1,10 @@
 """`evalsuite audit`: a finished report against its raw files, and against itself."""
 
 import argparse
-import contextlib
 import itertools
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     report.check_files(arguments)
     mistakes = _check(arguments)
     for error in mistakes:
-        line(for_terminal(_by_archive(i18n.worded(error.message), arguments.runs or ())))
+        line(for_terminal(i18n.worded(error.message)))
     if not arguments.runs:
         note(say("audit.no_runs"))
     if arguments.seal is None and arguments.signed_by is None:
@@ -74,14 +73,6 @@ def _holds_secret(file: Path) -> bool:
         return any(line != masked for line, masked in zip(raw, log_copies.masked(other), strict=True))
     except logfile.Unreadable:
         return True
-
-
-def _by_archive(text: str, roots: Sequence[Path]) -> str:
-    """Files of an archive by its name, not by the folder that it was unpacked in."""
-    for root in roots:
-        with contextlib.suppress(EvalsuiteError):
-            text = text.replace(str(archive.unpack(root)), str(root))
-    return text
 
 
 def _check(arguments: argparse.Namespace) -> list[EvalsuiteError]:
