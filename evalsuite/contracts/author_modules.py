@@ -1,9 +1,8 @@
 """Finds, loads and checks authors' modules: adapters, dialects and sensors."""
 
 import importlib.util
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ class Contract:
     name: str  # "ADAPTER"
     example: str  # "ADAPTER = Adapter(…)"
     page: str  # "docs/adding-a-framework.md"
-    types: tuple[type, ...]  # of the declaration
     fits: Callable[[Any], bool] = callable
 
 
@@ -48,9 +46,8 @@ def load(file: Path, contract: Contract) -> Any:
         place = f"{file}{_line(error, str(file))}"
         if isinstance(error, SyntaxError) and error.lineno:
             place = Message("core.file_line", path=file, line=error.lineno)
-        raise EvalsuiteError.of(
-            "core.see_page", path=place, error=_explain(error, contract), page=contract.page
-        ) from error
+        unread = Message("core.module_unreadable", error=_named(error), name=contract.example)
+        raise EvalsuiteError.of("core.see_page", path=place, error=unread, page=contract.page) from error
     declared = getattr(module, contract.name, None)
     if declared is None:
         near = did_you_mean(contract.name, [name for name in vars(module) if not name.startswith("_")])
@@ -100,22 +97,6 @@ def check(declaration: object, where: str) -> None:
         name = getattr(declaration, "name", None)
         place = f"{where}: {type(declaration).__name__}{f' {name}' if isinstance(name, str) and name else ''}"
         raise EvalsuiteError(f"{place}: {' '.join(f'{key}: {text}' for key, text in wrong)}")
-
-
-_UNEXPECTED = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
-_MISSING = re.compile(r"(\w+)\.__init__\(\) missing \d+ required keyword-only arguments?: (.*)")
-
-
-def _explain(error: BaseException, contract: Contract) -> str:
-    known = {kind.__name__: [field.name for field in fields(kind)] for kind in contract.types if is_dataclass(kind)}
-    text = _text(error)
-    if (unexpected := _UNEXPECTED.match(text)) and unexpected[1] in known:
-        kind, name = unexpected.groups()
-        near = did_you_mean(name, known[kind], cutoff=0.4)
-        return Message("core.no_field", name=kind, field=name, names=known[kind], near=near)
-    if (missing := _MISSING.match(text)) and missing[1] in known:
-        return Message("core.lacks_field", name=missing[1], field=missing[2])
-    return Message("core.module_unreadable", error=_named(error), name=contract.example)
 
 
 def _named(error: BaseException) -> str:

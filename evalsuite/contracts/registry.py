@@ -9,7 +9,7 @@ from types import ModuleType
 
 from evalsuite.contracts import author_modules
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
-from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers
+from evalsuite.contracts.dialect import Dialect, Origin
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
@@ -19,7 +19,6 @@ CONTRACT = author_modules.Contract(
     name="ADAPTER",
     example="ADAPTER = Adapter(…)",
     page="docs/adding-a-framework.md",
-    types=(Adapter, Recipe, Command, Dialect, Line, Timers),
     fits=lambda declared: isinstance(declared, Adapter),
 )
 

@@ -23,7 +23,6 @@ CONTRACT = author_modules.Contract(
     name="DIALECTS",
     example="DIALECTS = (Dialect(…), …)",
     page="docs/adding-a-dialect.md",
-    types=(Dialect, Line, Timers),
     fits=lambda declared: isinstance(declared, tuple | list) and all(isinstance(each, Dialect) for each in declared),
 )
 

@@ -22,7 +22,6 @@ CONTRACT = author_modules.Contract(
     name="SENSOR",
     example="SENSOR = MySensor",
     page="docs/adding-a-sensor.md",
-    types=(Gpu, GpuReading, DeviceProcess),
 )
 KINDS: Mapping[str, Any] = {  # of what its methods give
     "facts": tuple[Gpu, ...],
