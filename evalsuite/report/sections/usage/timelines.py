@@ -9,8 +9,8 @@ from statistics import fmean
 from evalsuite.core.model import Measurement, Summary, Timeline, Utilisation
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
-from evalsuite.report.text import names, numbers
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, setting
+from evalsuite.report.text import names
 from evalsuite.report.text.words import Text, Words
 
 ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
@@ -22,7 +22,6 @@ RESOURCES = (
 OF_LOG = ("step_time", "loss")
 UNSEEN = ("gpu", "pcie", "job", "disk_operations")
 MOST_RESOURCES = 5 + len(OF_LOG)
-MEASURED = ("gpu", "cpu")
 
 Shown = tuple[Summary, str, Timeline]
 
@@ -73,7 +72,7 @@ def draw_timelines(shown: Sequence[Shown], block: Block, words: Words) -> Captio
     named = [words("figures.timeline_run", name=run.name, repeat=run.id.rpartition("/r")[2]) for run in runs]
     return CaptionedFigure(
         figure=figures.utilisation(strips, id=f"f-{block.id}-u"),
-        title=_title(runs, words),
+        title=words("figures.timeline", framework=words.listed(run.name for run in runs)),
         reading=(
             setting(block, words),
             words("figures.timeline_runs", runs=words.listed(named)),
@@ -131,18 +130,6 @@ def _capacity(resource: str, runs: Sequence[_Run]) -> float:
             stated.append(sum(known) if run.line.units.get(resource, "") in ADDED_UP else max(known))
     highest = max((value for run in runs for _, value in run.samples(resource) if value is not None), default=0.0)
     return max(stated, default=0.0) or highest or 1.0
-
-
-def _title(runs: Sequence[_Run], words: Words) -> Text:
-    for resource in MEASURED:
-        known = [
-            (numbers.quantity(value, "%").about(names.case_anchor(run.summary.case)), run.name)
-            for run in runs
-            if (value := run.reading(resource)) is not None
-        ]
-        if ends := low_and_high(known):
-            return words("figures.timeline_found", resource_text=_named(resource, words), **ends)
-    return words("figures.timeline", framework=words.listed(run.name for run in runs))
 
 
 def _named(resource: str, words: Words) -> Text:
