@@ -18,19 +18,8 @@ from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.breaks import Break, Ladder, RecordedChange
 
 MOST_PANELS = 12
-WIDTH = 200  # pixels of all bars of a row
-LEAST_LABELLED = 18  # pixels: a narrower bar has no room for its number
 NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives is no part of the training
 DRAWN = ("within", "crossing", "between", "data", "allreduce")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    key: str  # "left", one of DRAWN, or "rest"
-    at: str  # pixels
-    width: str
-    middle: str
-    label: str  # "": there is no room
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,15 +30,10 @@ class WhyRow:
     unranked: bool
 
     @property
-    def bars(self) -> Iterator[Bar]:
-        parts = [("left", self.ladder.left), *((loss.key, loss.share) for loss in self.ladder.losses if loss.share > 0)]
-        scale, at = WIDTH / max(1.0, sum(share for _, share in parts)), 0.0
-        for key, share in parts:
-            width = scale * share
-            label = f"{100 * share:.0f}" if width >= LEAST_LABELLED else ""
-            kind = key if key in ("left", *DRAWN) else "rest"
-            yield Bar(key=kind, at=f"{at:.4g}", width=f"{width:.4g}", middle=f"{at + width / 2:.4g}", label=label)
-            at += width
+    def parts(self) -> list[tuple[str, float]]:
+        """Of the throughput that ideal scaling would give: what is left, then each loss."""
+        losses = [(loss.key if loss.key in DRAWN else "rest", loss.share) for loss in self.ladder.losses]
+        return [("left", self.ladder.left), *(loss for loss in losses if loss[1] > 0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +121,7 @@ def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
 
 
 def keys(cards: Iterable[WhyCard]) -> tuple[str, ...]:
-    used = {bar.key for card in cards for row in card.rows for bar in row.bars}
+    used = {key for card in cards for row in card.rows for key, _ in row.parts}
     return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
 
 
