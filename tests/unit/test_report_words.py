@@ -19,7 +19,7 @@ LANGUAGES = ("zh", "en")
 # Keys that code puts together: `t("status." ~ state)` and the like.
 COMPOSED = (
     *("totals", "of_all", "glyphs", "share_of", "forecasts", "convergence", "scores"),
-    *("options", "option_spoken", "option_values", "problem_status", "outline"),
+    *("options", "option_values", "problem_status", "outline"),
     *("settings", "axes", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
     *("filter", "findings", "launcher", "legend", "origin", "quality", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "verdict", "verdicts"),

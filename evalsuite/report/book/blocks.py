@@ -232,14 +232,14 @@ class Distinction:
 
 
 def distinctions(cases: Iterable[Case]) -> dict[str, Distinction]:
-    """Case id → what tells it from the others of its framework: the script, and the options that not all share."""
-    by_script = by_key(((case.framework, case.recipe), case) for case in cases)
-    scripts = Counter(framework for framework, _ in by_script)
-    distinctions = {}
-    for (framework, recipe), alike in by_script.items():
-        shared = set.intersection(*(set(case.options) for case in alike))
-        script = recipe if scripts[framework] > 1 else None
-        for case in alike:
-            differing = tuple(pair for pair in case.options if pair not in shared)
-            distinctions[case.id] = Distinction(recipe=script, options=differing)
-    return distinctions
+    """Case id → what tells it from the others: the script among those of its framework, options that not all share."""
+    told = tuple(cases)
+    scripts = Counter(framework for framework, _ in {(case.framework, case.recipe) for case in told})
+    counts = Counter(pair for case in told for pair in case.options)
+    return {
+        case.id: Distinction(
+            recipe=case.recipe if scripts[case.framework] > 1 else None,
+            options=tuple(pair for pair in case.options if counts[pair] < len(told)),
+        )
+        for case in told
+    }

@@ -73,7 +73,7 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
     def order(case: Case) -> tuple[object, ...]:
         return (_setting(case, sizes), *(int(case.option(name, "0")) for name in sizes), *names.case_order(case))
 
-    told = _distinctions([_without(case, sizes) for case in cases])
+    told = distinctions([_without(case, sizes) for case in cases])
     rows = (
         FiguresRow(
             case=case,
@@ -86,15 +86,6 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
     )
     bare_rows, shared = cells.lift_shared(rows)
     return FiguresTable(sizes=sizes, columns=used, rows=bare_rows, of_all=shared)
-
-
-def _distinctions(cases: Sequence[Case]) -> dict[str, Distinction]:
-    shared = set.intersection(*(set(case.options) for case in cases))
-    scripts = distinctions(cases)
-    return {
-        case.id: replace(scripts[case.id], options=tuple(pair for pair in case.options if pair not in shared))
-        for case in cases
-    }
 
 
 def _without(case: Case, sizes: Sequence[str]) -> Case:
@@ -146,7 +137,7 @@ def _largest(book: Book, valid: Sequence[Summary]) -> LargestTable | None:
     if all(len(batches) < 2 for batches in most.values()) or len({case.framework for case in series}) < 2:
         return None
     scales = sorted({scale for rows in series.values() for scale in rows}, key=lambda each: (each[0] * each[1], each))
-    notes = _distinctions(list(series))
+    notes = distinctions(list(series))
     rows = (
         LargestRow(
             case=next(iter(summaries.values())).case,

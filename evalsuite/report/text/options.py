@@ -13,8 +13,6 @@ from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.compare.decisions import Candidate, RankingScope
 
 NEUTRAL = ("off", "none", "0", "float32")  # of an option's values the one that the others are compared with
-SILENT = ("off", "none")  # what switches nothing on needs no word, where each variant says whether it does
-PLAIN = ("variant", "plain")  # the script as it is, among the variants of a spec
 WHOLE = 15  # digits of a number that is printed with separators; what is longer is an identifier
 
 
@@ -40,49 +38,16 @@ def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
     return replace(words.listed(parts), separators=" · ")
 
 
-def together(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    return replace(words.listed(parts), separators=" + ")
-
-
 def candidate_name(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
-    """As in a table or next to a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap"."""
+    """As in a table or next to a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap: on"."""
     if scope.among == "frameworks":
         return words.same(names.framework(candidate.framework))
-    said = _options(candidate, scope, words)
     script = [words.same(candidate.recipe)] if candidate.recipe else []
-    if not said and not script:
-        return words("variants.default")
-    return together([*script, *said], words)
+    said = [option(name, value, words) for name, value in candidate.options if value is not None]
+    return replace(words.listed([*script, *said]), separators=" + ") if script or said else words("variants.default")
 
 
 def candidate_in_sentence(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
     """As in a sentence: a variant between quotation marks, since its name has words and signs of its own."""
     plain = candidate_name(candidate, scope, words)
     return plain if scope.among == "frameworks" else words("answers.variant", name_text=plain)
-
-
-def option_in_name(name: str, value: str, several: bool, words: Words) -> Rendered:
-    if several and value == "on":
-        return title(name, words)
-    if (key := f"option_spoken.{name}") in words:
-        return words(key, value=value_of(name, value, words))
-    bare = value not in (*NEUTRAL, "on") and not value.isdigit()
-    return value_of(name, value, words) if bare else option(name, value, words)
-
-
-def _options(candidate: Candidate, scope: RankingScope, words: Words) -> list[Rendered]:
-    values = dict(scope.options)
-    given = [(name, value) for name, value in candidate.options if value is not None]
-    told = [
-        (name, value)
-        for name, value in given
-        if (name, value) != PLAIN
-        and (value not in SILENT or None in values[name] or sum(each in SILENT for each in values[name]) != 1)
-    ]
-    several = len(scope.options) > 1
-    return [
-        option(name, value, words)
-        if any(value in others for other, others in scope.options if other != name) and value != "on"
-        else option_in_name(name, value, several, words)
-        for name, value in told or given
-    ]
