@@ -82,8 +82,6 @@ def _facts(name: str, recipe: Recipe, device: Device) -> Row:
 
 def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
     wanted, failed = environments(recipes, with_data=not arguments.names), 0
-    if arguments.check:
-        return _check(wanted, whole=not arguments.names)
     for name, each in wanted.items():
         if not find_mistakes(each):
             continue
@@ -94,23 +92,6 @@ def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
             failed += 1
             note(f"{name}: {i18n.worded(error.message)}")
     return Exit.SOME_FAILED if failed else Exit.DONE
-
-
-def _check(wanted: Mapping[str, PinnedEnvironment], *, whole: bool) -> int:
-    wrong = 0
-    for each in wanted.values():
-        if not each.file.is_file():
-            note(i18n.say("env.no_lock", name=each.name, pins=" ".join(each.pins[:2])))
-        elif mistakes := find_mistakes(each):
-            wrong += 1
-            print(i18n.say("env.lock_disagrees", file=each.file, pins=" ".join(mistakes)))
-    used = {each.file for each in wanted.values()}
-    unused = {file for folder in {file.parent for file in used} for file in folder.glob("*.txt")} - used
-    for file in sorted(unused) if whole else ():
-        wrong += 1
-        print(i18n.say("env.lock_unused", file=file))
-    print(i18n.say("env.locks_checked", n=len(wanted), wrong=wrong))
-    return Exit.CRITERION_FAILED if wrong else Exit.DONE
 
 
 def environments(recipes: Recipes, *, with_data: bool) -> dict[str, PinnedEnvironment]:

@@ -5,7 +5,6 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.contracts.registry import discover
-from evalsuite.core.errors import Exit
 from evalsuite.launch.provision import virtualenvs
 
 
@@ -55,24 +54,3 @@ def test_an_unknown_recipe_is_an_error_that_shows_a_known_one(cache, capsys):
 
     assert code == 2
     assert 'no framework or recipe "tensorflo"' in capsys.readouterr().err
-
-
-def test_the_check_of_locks_says_which_has_none_disagrees_or_is_used_no_more(cache, tmp_path, capsys):
-    adapters = tmp_path / "adapters"
-    (adapters / "locks").mkdir(parents=True)
-    (adapters / "tiny.py").write_text(
-        "from evalsuite.contracts.adapter import Adapter, Command, Recipe\n"
-        "ADAPTER = Adapter(name='tiny', title='Tiny', recipes=(Recipe(name='train', model='tiny', dialect='keras',\n"
-        "    requirements=('toynet==1.0',), command=lambda case: Command(argv=('{python}',))),))\n"
-    )
-    check = ["env", "lock", "tiny", "--check", "--adapters", str(adapters)]
-
-    assert cli.main(check) == Exit.DONE
-    assert "no lock (toynet==1.0)" in capsys.readouterr().err
-    recipe = discover([adapters])["tiny"].recipe("train")
-    virtualenvs.wanted_of(recipe, "cpu").file.write_text("toynet==1.1 --hash=sha256:00\n")
-    assert cli.main(check) == Exit.CRITERION_FAILED
-    assert "disagree: toynet==1.0" in capsys.readouterr().out
-    (adapters / "locks" / "old.txt").write_text("toynet==0.9 --hash=sha256:00\n")
-    cli.main(["env", "lock", "--check", "--adapters", str(adapters)])
-    assert "old.txt: no recipe has these pins any more" in capsys.readouterr().out

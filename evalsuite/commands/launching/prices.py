@@ -3,12 +3,11 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from evalsuite.commands.launching.request import MANAGED, Options, Place
+from evalsuite.commands.launching.request import Options, Place
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
-from evalsuite.launch.provision import virtualenvs
 from evalsuite.plan.estimate import Estimate, Price
 from evalsuite.plan.plan import Plan
 from evalsuite.runs.store import RunFolder, Store
@@ -51,22 +50,6 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     limit = plan.spec.max_device_hours
     if limit is not None and hours + options.spent_h > limit:
         yield say("plan.beyond_limit", limit=f"{limit:g}")
-    if unmade := _unmade_environments(plan, options, left):
-        yield say("plan.not_made_yet", frameworks=", ".join(unmade))
-
-
-def _unmade_environments(plan: Plan, options: Options, left: Iterable[Run]) -> list[str]:
-    if options.environment != MANAGED:
-        return []
-    cases = {(run.case.framework, run.case.recipe, run.case.device): run.case for run in left}.values()
-    return list(
-        dict.fromkeys(
-            case.framework
-            for case in cases
-            if plan.recipe(case).pins(case.device)
-            and virtualenvs.existing(plan.recipe(case), device=case.device) is None
-        )
-    )
 
 
 def _of_framework(price: Price) -> str:
