@@ -91,7 +91,6 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "options": {name: list(values) for name, values in (recipe.options or {}).items()},
         "python": recipe.python,
         "pins": [*virtualenvs.pins(recipe, device), *recipe.built],
-        "wheel": _wheel(recipe, device),
         "environment": {"folder": str(made.folder), "size_bytes": made.size_bytes} if made else None,
         "source": recipe.source or recipe.checkout,
         "repository": repository.address if repository else recipe.source or None,
@@ -101,14 +100,6 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "image": recipe.image,
         "verification": _verification(adapter, recipe, evidence),
     }
-
-
-def _wheel(recipe: Recipe, device: Device) -> dict[str, str] | None:
-    wheel = virtualenvs.find_wheel(virtualenvs.pins(recipe, device)) if device == "gpu" else None
-    if wheel is None:
-        return None
-    least, most = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most))
-    return {"pin": wheel.pin, "cuda": wheel.cuda, "least": least, "most": most}
 
 
 def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:

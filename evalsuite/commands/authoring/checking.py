@@ -3,10 +3,9 @@
 Nothing is started: the command lines of a small matrix are built.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import placeholders
 from evalsuite.core.decode import encode
-from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision, Protocol
@@ -23,7 +21,6 @@ from evalsuite.logs import catalogue
 from evalsuite.machine.sensors.accelerators import Brought
 from evalsuite.plan import repositories
 from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
-from evalsuite.runs.samples import GpuReading
 
 SCALES = ((1, 1), (1, 2), (2, 2))
 DEVICES: tuple[Device, ...] = ("cpu", "gpu")
@@ -191,21 +188,10 @@ def check_sensor(sensor: Brought) -> Checked:
         "index": len({gpu.index for gpu in gpus} - {None}) < len(gpus),
         "kind": any(gpu.kind != sensor.kind for gpu in gpus),
         "named": not all(gpu.name and gpu.vendor and gpu.memory_total_bytes for gpu in gpus),
-        "values": any(map(_is_impossible, now, gpus)),
     }
     return Checked(
         name=sensor.file.stem,
         file=str(sensor.file),
         devices=tuple({**encode(gpu), "reading": encode(reading)} for gpu, reading in zip(gpus, now, strict=False)),
         missing=tuple(_lack(f"sensor_{name}") for name, is_wrong in wrong.items() if is_wrong),
-    )
-
-
-def _is_impossible(reading: GpuReading, gpu: Gpu) -> bool:
-    known = {name: value for name, value in asdict(reading).items() if value is not None}
-    shares = [value for name, value in known.items() if name.endswith("_percent")]
-    return (
-        min(known.values()) < 0
-        or max(shares, default=0) > 100
-        or (reading.memory_used_bytes or 0) > (gpu.memory_total_bytes or math.inf)
     )
