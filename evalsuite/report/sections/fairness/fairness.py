@@ -11,18 +11,11 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
-from evalsuite.results.compare.equivalence import CasePair, Cause, Shown, case_pairs
+from evalsuite.results.compare.equivalence import CasePair, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
 
-
-@dataclass(frozen=True, kw_only=True)
-class ComputationRow:
-    pair: str
-    shown: Shown
-    causes: tuple[Cause, ...]
-    loss: Number | None  # the largest relative difference of any step
-    gradient_norm: Number | None
-    float32: Number | None
+# the names of a pair, then the largest relative difference of any step's loss, of the gradient's norm, and in float32
+Computation = tuple[str, CasePair, tuple[Number | None, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +28,7 @@ class Matrix:
     shown: tuple[FactRow, ...]  # those that differ or are not known of all
     same: tuple[FactRow, ...]
     nobody: Text | None
-    computation: tuple[ComputationRow, ...]  # of each pair of reference workloads
+    computation: tuple[Computation, ...]  # of each pair of reference workloads
     computed: Text | None  # of how many pairs the same computation is proven; None: there are no such pairs
 
     @property
@@ -102,18 +95,11 @@ def _matrix(block: Block, comparison: Comparison, words: Words) -> Matrix:
     )
 
 
-def _computation(pair: CasePair, labels: Mapping[str, str]) -> ComputationRow:
+def _computation(pair: CasePair, labels: Mapping[str, str]) -> Computation:
     measured = pair.measured
     sizes = (max(measured.losses, default=None), measured.gradient_norm, measured.float32) if measured else (None,) * 3
-    loss, gradient_norm, float32 = (None if size is None else numbers.relative(size) for size in sizes)
-    return ComputationRow(
-        pair=f"{labels[pair.first.case.series]} – {labels[pair.second.case.series]}",
-        shown=pair.shown,
-        causes=tuple(difference.cause for difference in measured.differences) if measured else (),
-        loss=loss,
-        gradient_norm=gradient_norm,
-        float32=float32,
-    )
+    name = f"{labels[pair.first.case.series]} – {labels[pair.second.case.series]}"
+    return name, pair, tuple(None if size is None else numbers.relative(size) for size in sizes)
 
 
 def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
