@@ -46,7 +46,7 @@ the number of printers can tell; `unstated` not known, so that no throughput is 
 
 SCORE = re.compile(r"(train|validation)_(top1|top5|accuracy|loss)(_share|_error_share)?")
 _GROUPS = """
-    epoch step of interval since rank begins evaluated rate rate_k spread steps_per_s seconds ms us report_s report_ms
+    epoch step of interval since rank begins evaluated rate rate_k steps_per_s seconds ms us report_s report_ms
     mean_s elapsed_s elapsed_ms items consumed loss stamp unix_s unix_ms batch_per_device global_batch reduced_batch
     epoch_items devices nodes devices_per_node accumulation resumed_step model items_per_batch timer timer_s timers
     train_top1 train_top1_share train_top1_error_share train_top5 train_top5_share train_top5_error_share

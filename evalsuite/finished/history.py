@@ -106,7 +106,8 @@ def line(points: Sequence[HistoryPoint]) -> HistoryLine:
     """Each of *points* is compared with the last full measurement before it, or the one before where none is full."""
     apart: list[HistoryPoint] = []
     for point in sorted(points, key=lambda point: (moment(point.started_at) or UNDATED, point.summary.n, point.report)):
-        apart = [earlier for earlier in apart if not fairness.share_runs(earlier.summary, point.summary)]
+        runs = fairness.receipts(point.summary)
+        apart = [earlier for earlier in apart if runs.isdisjoint(fairness.receipts(earlier.summary))]
         apart.append(point)
     compared = apart[:1]
     for point in apart[1:]:

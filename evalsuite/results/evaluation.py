@@ -18,7 +18,7 @@ from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import convergence, measuring
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
-from evalsuite.results.measure.summary import summaries, valid
+from evalsuite.results.measure.summary import summaries, valid, with_findings
 from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, own_figures, severity
 from evalsuite.results.rules.attempts import Recorded
@@ -105,9 +105,10 @@ def _compared(
     recorded: Recorded,
     settings: Criteria,
 ) -> tuple[list[Row], list[Finding]]:
-    rows, beside = attempts.add_findings(with_scaling(values), recorded, commands)
+    gone, known = attempts.findings(recorded, commands), {row.case.id for row in values}
+    rows = with_findings(with_scaling(values), gone)
     return rows, [
-        *beside,
+        *(each for case, theirs in gone.items() if case not in known for each in theirs),
         *data_rules.findings(rows, environments, commands),
         *convergence.findings(rows, settings.targets),
         *convergence.loss_findings(rows),
@@ -117,16 +118,10 @@ def _compared(
 
 
 def _refuse_unfit(measured: Sequence[Measured], store: Store) -> None:
-    for run in measured:
-        if rehearsed.is_rehearsal(run.measurement.run.case, run.command.command if run.command else ()):
-            raise EvalsuiteError.of("runs.rehearsed", path=store.folder(run.measurement.run).path)
-    _refuse_two_cases_of_one_id(measured, store)
-
-
-def _refuse_two_cases_of_one_id(measured: Sequence[Measured], store: Store) -> None:
     runs: dict[str, Run] = {}
-    for each in measured:
-        run = each.measurement.run
+    for run, command in ((each.measurement.run, each.command) for each in measured):
+        if rehearsed.is_rehearsal(run.case, command.command if command else ()):
+            raise EvalsuiteError.of("runs.rehearsed", path=store.folder(run).path)
         first = runs.setdefault(run.case.id, run)
         if first.case != run.case:
             names = [

@@ -166,18 +166,6 @@ def test_every_figure_of_a_case_is_in_page_markdown_table_and_summary(tmp_path):
         assert found["figures"][column.name] == row[column.name] is not None, column.name
 
 
-def test_the_scatter_that_a_script_prints_beside_its_final_rate_is_quoted(tmp_path):
-    (file := tmp_path / "log.txt").write_text("x" * 70_000 + "\nTotal img/sec on 16 GPU(s): 4310.6 +- 146.9\n")
-    log = Log(path=file, arrivals=None, host="a", rank=None)
-
-    quoted = {
-        name: dict(run_figures.read(records(logs=[log], dialect=catalogue.known()[name])))
-        for name in ("horovod_synthetic", "timm")
-    }
-
-    assert quoted == {"horovod_synthetic": {"stated_spread_items_per_s": 146.9}, "timm": {}}
-
-
 def test_a_figure_declared_as_main_follows_the_throughput_by_framework_and_scale(tmp_path, monkeypatch):
     marked = tuple(replace(column, main=column.name == "cpu_s") for column in columns.SHOWN)
     monkeypatch.setattr(columns, "SHOWN", marked)

@@ -52,7 +52,7 @@ def test_a_part_that_some_of_the_steps_lack_is_not_recorded_and_not_zero_and_wit
     found = read(tmp_path, log_of_our_own(8, without=(4,))).breakdown
     plain = "".join(line + "\n" for line in log_of_our_own(8).splitlines() if "step_s=" not in line)
 
-    assert (found.seconds_of("allreduce"), breakdown.communication(found)) == (None, None)
+    assert (found.seconds_of("allreduce"), breakdown.seconds_of(found, breakdown.COMMUNICATION)) == (None, None)
     assert read(tmp_path, plain).breakdown is None
 
 

@@ -182,9 +182,9 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     named = {obstacle.key for obstacle in differing}
     for row in _unlike(a, b, purpose):
         if named.isdisjoint({*row.rule.conditions, f"options.{row.rule.key}"}):
-            us, them = (shown_value(value) for value in row.values)
+            us, them = (stated and "; ".join(fact.value for fact in stated) for stated in row.values)
             differing.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
-    if purpose.independent and (shared := _receipts(a) & _receipts(b)):
+    if purpose.independent and (shared := receipts(a) & receipts(b)):
         runs = ", ".join(sorted(name for name, _ in shared))
         differing.append(Obstacle(key=RUNS, ours=runs, theirs=runs))
     return tuple(differing)
@@ -202,12 +202,6 @@ def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tupl
 @cached
 def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
     return facts.of_runs(run for run in summary.measurements if run.counts)
-
-
-def fact_rows(summaries: Sequence[Summary]) -> list[FactRow]:
-    stated = [facts_of(row) for row in summaries]
-    rows = (_row(rule, summaries, [known.get(rule.key) for known in stated]) for rule in facts.rules().fact)
-    return [row for row in rows if row]
 
 
 def _open(a: Summary, b: Summary) -> list[FactRow]:
@@ -234,9 +228,11 @@ def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated])
 
 
 def comparison(members: Sequence[Summary]) -> Comparison:
+    stated = [facts_of(row) for row in members]
+    rows = (_row(rule, members, [known.get(rule.key) for known in stated]) for rule in facts.rules().fact)
     return Comparison(
         members=tuple(members),
-        rows=tuple(fact_rows(members)),
+        rows=tuple(row for row in rows if row),
         ranked=tuple(tuple(part) for part in groups(members, FRAMEWORKS)),
     )
 
@@ -257,15 +253,7 @@ def _clash(ours: set[str], theirs: set[str]) -> bool:
     return not any({word} == mine and other <= {*exact} for word, exact in open_words for mine, other in both)
 
 
-def shown_value(stated: Stated) -> str | None:
-    return "; ".join(fact.value for fact in stated) if stated else None
-
-
-def share_runs(a: Summary, b: Summary) -> bool:
-    return bool(_receipts(a) & _receipts(b))
-
-
-def _receipts(summary: Summary) -> set[tuple[str, float | None]]:
+def receipts(summary: Summary) -> set[tuple[str, float | None]]:
     return {
         (run.log_sha256 or run.started_at or f"r{run.run.repeat}", run.value)
         for run in summary.measurements

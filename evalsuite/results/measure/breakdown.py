@@ -6,12 +6,7 @@ from collections.abc import Collection, Iterable
 from evalsuite.core.findings import OverlappingPhases
 from evalsuite.core.model import Breakdown, Finding
 
-OVERLAP = OverlappingPhases.limit
 COMMUNICATION = ("allreduce",)
-
-
-def communication(breakdown: Breakdown) -> float | None:
-    return seconds_of(breakdown, COMMUNICATION)
 
 
 def seconds_of(breakdown: Breakdown, phases: Collection[str]) -> float | None:
@@ -32,5 +27,5 @@ def findings(breakdown: Breakdown | None) -> Iterable[Finding]:
     for parent, phases in sorted(inside.items(), key=lambda item: item[0] or ""):
         available = breakdown.seconds if parent is None else breakdown.seconds_of(parent)
         total = math.fsum(phase.seconds for phase in phases)
-        if available is not None and total > OVERLAP * available:
+        if available is not None and total > OverlappingPhases.limit * available:
             yield OverlappingPhases(phases=tuple(phase.name for phase in phases), sum_s=total, whole_s=available)

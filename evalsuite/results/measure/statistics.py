@@ -145,17 +145,14 @@ def _drawn_ratios(values: tuple[float, ...], base: tuple[float, ...]) -> "NDArra
     return _medians(values, of_values) / _medians(base, of_base)
 
 
+@functools.cache
 def ratio_coverage(n: int, m: int) -> float:
     """How often the interval of a ratio of *n* runs to *m* holds the true one, simulated (benchmarks/judgement.py)."""
-    simulated = _simulated_coverage()
+    rows = paths.read_rows(COVERAGE)
+    simulated = {(int(row["n"]), int(row["m"])): float(row["coverage"]) for row in rows}
     sizes = sorted({size for pair in simulated for size in pair})
     fewer, more = sorted(max(size for size in sizes if size <= runs) for runs in (n, m))
     return simulated[fewer, more]
-
-
-@functools.cache
-def _simulated_coverage() -> dict[tuple[int, int], float]:
-    return {(int(row["n"]), int(row["m"])): float(row["coverage"]) for row in paths.read_rows(COVERAGE)}
 
 
 @functools.cache

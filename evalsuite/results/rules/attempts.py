@@ -3,15 +3,14 @@
 A completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, Row, by_key
+from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, by_key
 from evalsuite.results.measure.measuring import Measured
-from evalsuite.results.measure.summary import with_findings
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
 
@@ -75,14 +74,6 @@ def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[
         for each in recorded.attempts
         if each.number != kept.get(each.run) and (each.number < last[each.run] or each.status is not None)
     )
-
-
-def add_findings(
-    rows: Sequence[Row], recorded: Recorded, commands: Mapping[str, RunCommand]
-) -> tuple[list[Row], tuple[Finding, ...]]:
-    gone, known = findings(recorded, commands), {row.case.id for row in rows}
-    beside = tuple(each for case, theirs in gone.items() if case not in known for each in theirs)
-    return with_findings(rows, gone), beside
 
 
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:

@@ -94,7 +94,8 @@ def findings(
     commands: Mapping[str, RunCommand] | None = None,
 ) -> tuple[Finding, ...]:
     """What only the whole shows. *commands*: run id → what was run, with the speed-ups that imported tables print."""
-    known = commands or {}
+    known, runs = commands or {}, [run for row in summaries for run in row.measurements]
+    figures = ((known[run.run.id].figure, run.run.case.id) for run in runs if run.run.id in known)
     return (
         *_split_series(summaries),
         *_machines(environments),
@@ -104,18 +105,11 @@ def findings(
         *far_below(valid(summaries)),
         *slow_bases(valid(summaries)),
         *at_chance(valid(summaries)),
-        *machine_drifts(run for row in summaries for run in row.measurements),
-        *other_nodes([run for row in summaries for run in row.measurements]),
+        *machine_drifts(runs),
+        *other_nodes(runs),
         *_missing_rows(valid(summaries), known),
-        *_cited_figures((run for row in summaries for run in row.measurements), known),
+        *(each for found, case in figures if found for each in cited_figure(found, case)),
     )
-
-
-def _cited_figures(runs: Iterable[Measurement], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    for run in runs:
-        command = commands.get(run.run.id)
-        if command is not None and command.figure is not None:
-            yield from cited_figure(command.figure, run.run.case.id)
 
 
 def _missing_rows(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:

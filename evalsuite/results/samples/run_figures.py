@@ -12,11 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalsuite.contracts.dialect import Dialect
-from evalsuite.core import files
 from evalsuite.core.documents import STATED_FIGURES
 from evalsuite.core.model import Log, Window
 from evalsuite.logs import extra_metrics
-from evalsuite.logs.text.records import matches, positive
 from evalsuite.results.samples.utilisation import Devices
 from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import Samples, gpu_name
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from evalsuite.results.samples.sample_arrays import Floats
 
 GIB = 1024**3
-TAIL_BYTES = 1 << 16  # where a log has its final figure
 Counted = tuple["Floats", "Floats"]
 
 
@@ -105,19 +102,6 @@ def work(run: RunRecords, begin_s: float | None, end_s: float) -> float | None:
     return sum(known) if known and complete else None
 
 
-def printed_spread(run: RunRecords) -> float | None:
-    """± of the script's own final rate: `Total img/sec on 16 GPU(s): 4310.6 +- 146.9`."""
-    log = next(iter(run.logs), None)
-    if log is None or run.dialect is None or not any("spread" in line.groups for line in run.dialect.final):
-        return None
-    with files.open_file(log.path) as file:
-        file.seek(max(0, log.path.stat().st_size - TAIL_BYTES))
-        lines_read = [line.read(match) for match, line in matches(file.read(), run.dialect.final)]
-    said = [fields["spread"] for fields in lines_read if fields and fields.get("spread")]
-    return positive(said[-1]) if said else None
-
-
-READ = {"stated_spread_items_per_s": printed_spread}  # what some scripts print of what others state
 FIGURES = (
     RunFigure(  # what the script's allocator gave out or kept on one device
         name="peak_memory_printed_bytes",
@@ -130,7 +114,7 @@ FIGURES = (
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
     RunFigure(name="energy_j", unit="J", read=energy_j),
     *(
-        RunFigure(name=figure.figure, unit=figure.unit, read=READ.get(figure.figure), over_runs=statistics.median)
+        RunFigure(name=figure.figure, unit=figure.unit, read=None, over_runs=statistics.median)
         for figure in STATED_FIGURES
     ),
     RunFigure(name="data_wait_s", unit="s", read=lambda run: run.printed.data_wait_s),

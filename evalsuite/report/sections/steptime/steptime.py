@@ -122,7 +122,7 @@ def _row(
     book: Book, summary: Summary, spent: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form
 ) -> StepRow:
     case = summary.case
-    waited = breakdown.communication(spent)
+    waited = breakdown.seconds_of(spent, breakdown.COMMUNICATION)
     return StepRow(
         summary=summary,
         breakdown=spent,
