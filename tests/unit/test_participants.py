@@ -128,7 +128,7 @@ def test_a_command_for_the_reader_names_the_participants_and_leaves_the_spec_to_
     ran = replace(COMMAND, recipe=replace(COMMAND.recipe, participant="PyTorch plain"))
 
     titles = rerun_command.titles([ran, ran, COMMAND])
-    words = rerun_command.words("run", [replace(CASE, framework="PyTorch_plain")], repeats=5, participants=titles)
+    words = rerun_command.words([replace(CASE, framework="PyTorch_plain")], repeats=5, participants=titles)
 
     assert words[4:8] == ("--spec", "SPEC.toml", "--participant", "PyTorch plain")
     assert "--frameworks" not in words and "--recipe" not in words

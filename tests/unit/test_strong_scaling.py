@@ -79,7 +79,7 @@ def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_fore
 
 
 def test_a_command_that_repeats_it_asks_for_the_same_cases():
-    words = rerun_command.words("compare", LADDER[1:], repeats=5)
+    words = rerun_command.words(LADDER[1:], repeats=5)
 
     assert words[words.index("--batch-sizes") + 1] == "16" and words[words.index("--scaling") + 1] == "strong"
     again = replace(SPEC, scales=((1, 2), (1, 4)), batch_per_device=(16,))

@@ -3,27 +3,17 @@
 from collections.abc import Iterable, Sequence
 
 from evalsuite.core.documents import RunCommand
-from evalsuite.core.model import UNKNOWN, Case, Protocol
+from evalsuite.core.model import UNKNOWN, Case
 
 SPEC = "SPEC.toml"
 
 
-def words(
-    command: str,
-    cases: Sequence[Case],
-    *,
-    repeats: int | str,
-    protocol: Protocol | None = None,
-    engine: str | None = None,
-    participants: Sequence[str] = (),
-) -> tuple[str, ...]:
-    """`python -m evalsuite COMMAND …` for *cases*, which differ in framework, recipe and scale alone.
+def words(cases: Sequence[Case], *, repeats: int | str, participants: Sequence[str] = ()) -> tuple[str, ...]:
+    """`python -m evalsuite compare …` for *cases*, which differ in framework, recipe and scale alone.
 
-    *protocol*: in place of their own; *engine*: what started them, where it was not this machine;
     *participants*: their titles in a spec, which the reader has to name.
     """
     case = cases[0]
-    steps = protocol or case.protocol
     batch, base = case.series_batch, min(case.total_devices for case in cases)
     if participants:
         who = ["--spec", SPEC, *(word for title in participants for word in ("--participant", title))]
@@ -35,17 +25,15 @@ def words(
         *(*who, "--models", case.model, "--scales", _listed(case.scale for case in cases)),
         *("--batch-sizes", str(batch if case.strong_batch is None else batch // base)),
         *(word for name, value in setting.items() if value != UNKNOWN for word in (f"--{name}", value)),
-        *("--steps", f"{steps.warmup_steps}+{steps.measured_steps}", "--repeats", str(repeats)),
+        *("--steps", f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}", "--repeats", str(repeats)),
     ]
     if case.strong_batch is not None:
         given += ["--scaling", "strong"]
     if case.cores_per_device:
         given += ["--cores-per-device", str(case.cores_per_device)]
-    if engine and engine not in ("local", "replay"):
-        given += ["--engine", engine]
     for name, value in case.options:
         given += ["--option", f"{name}={value}"]
-    return ("python", "-m", "evalsuite", command, *given)
+    return ("python", "-m", "evalsuite", "compare", *given)
 
 
 def titles(ran: Iterable[RunCommand]) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
     ran = [asked.commands[run.run.run.id] for row in cases for run in row.runs if run.run.run.id in asked.commands]
     titles = rerun_command.titles(ran)
-    words = rerun_command.words("compare", [origin.case for origin in cases], repeats=repeats, participants=titles)
+    words = rerun_command.words([origin.case for origin in cases], repeats=repeats, participants=titles)
     return names.visible(shlex.join(words))
 
 
