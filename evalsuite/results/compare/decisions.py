@@ -251,7 +251,8 @@ class Ranking:
 def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Ranking:
     """Among *summaries*, which are all comparable, each candidate by its best."""
     best: dict[Candidate, Summary] = {}
-    for row in sorted(entrants(summaries), key=speed, reverse=True):
+    sound = [row for row in summaries if not failed_runs(row)] or summaries  # none of whose runs failed of its own
+    for row in sorted(sound, key=speed, reverse=True):
         best.setdefault(scope.candidate(row.case), row)
     rivals = list(best.values())
     every = [decide(rivals[0], rival, rivals, scope.purpose) for rival in rivals[1:]]
@@ -312,8 +313,3 @@ def false_exclusion(frameworks: int, runs: int) -> float:
         min((n for n in known if n >= runs), default=known[-1]),
     }
     return min(1.0, max(simulated[size, n] for n in near) * max(1.0, frameworks / size))
-
-
-def entrants(summaries: Sequence[Summary]) -> list[Summary]:
-    """Those none of whose runs failed of their own; all where no other is left."""
-    return [row for row in summaries if not failed_runs(row)] or list(summaries)

@@ -182,7 +182,7 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     named = {obstacle.key for obstacle in differing}
     for row in _unlike(a, b, purpose):
         if named.isdisjoint({*row.rule.conditions, f"options.{row.rule.key}"}):
-            us, them = (stated and "; ".join(fact.value for fact in stated) for stated in row.values)
+            us, them = ("; ".join(fact.value for fact in stated) if stated else None for stated in row.values)
             differing.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
     if purpose.independent and (shared := receipts(a) & receipts(b)):
         runs = ", ".join(sorted(name for name, _ in shared))

@@ -43,7 +43,6 @@ from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
-MIN_MEASURED_STEPS = findings.TooShortWindow.least_steps
 FULL = Protocol()
 NOT_SAID = ("sequences/s", "images/s")
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
@@ -225,7 +224,8 @@ def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Fi
         return ()
     if read.in_epochs:
         return (findings.EpochWindow(measured_epochs=window.steps),)
-    short = findings.TooShortWindow if window.steps < MIN_MEASURED_STEPS else findings.ShortWindow
+    least = findings.TooShortWindow.least_steps
+    short = findings.TooShortWindow if window.steps < least else findings.ShortWindow
     return (short(skipped_steps=warmup, measured_steps=window.steps),)
 
 

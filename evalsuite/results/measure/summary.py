@@ -29,9 +29,6 @@ from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
 FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (data/rules, D05)
 MOST_REPEATS = findings.ManyRepeats.usual
-ENDED_BADLY = ("failed", "timed_out", "incomplete")
-NOISY_CV = findings.NoisyRepeats.limit
-UNSTABLE_CV = findings.UnstableRepeats.limit
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Row]:
@@ -108,7 +105,9 @@ def _values(runs: Iterable[Measurement]) -> list[float]:
 
 def failed_runs(summary: Summary) -> int:
     """Of its own: neither the machine nor the network ended them, so that those left over are a choice."""
-    return sum(run.status in ENDED_BADLY and run.fault is None for run in summary.measurements)
+    return sum(
+        run.status in ("failed", "timed_out", "incomplete") and run.fault is None for run in summary.measurements
+    )
 
 
 def disturbances(summary: Summary, rules: tuple[type[Finding], ...]) -> list[Finding]:
@@ -135,8 +134,8 @@ def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> Itera
         yield findings.FewRepeats(repeats=len(values), where=where)
     if len(values) > MOST_REPEATS:
         yield findings.ManyRepeats(repeats=len(values), where=where)
-    if (cv := coefficient_of_variation(values)) is not None and cv > NOISY_CV:
-        rule = findings.UnstableRepeats if cv > UNSTABLE_CV else findings.NoisyRepeats
+    if (cv := coefficient_of_variation(values)) is not None and cv > findings.NoisyRepeats.limit:
+        rule = findings.UnstableRepeats if cv > findings.UnstableRepeats.limit else findings.NoisyRepeats
         yield rule(cv=cv, where=where)
     # D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing
     for position in outliers(values, others) if len(valid) >= FULL_REPEATS else ():

@@ -19,7 +19,6 @@ from evalsuite.runs.samples import Header, Samples, gpu_name
 if TYPE_CHECKING:
     from evalsuite.results.samples.sample_arrays import Cells, Flags, Readings, Readout, Spans
 
-LEAST_COVERAGE = ThinSamples.wanted
 # The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
 FEWEST_READINGS = 5
 DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
@@ -108,7 +107,7 @@ def of_job(
             used.append(figure)
         if resource == "gpu":
             idle += _idle(same, planned)
-    enough = tuple(figure for figure in used if figure.coverage >= LEAST_COVERAGE)
+    enough = tuple(figure for figure in used if figure.coverage >= ThinSamples.wanted)
     return enough, (
         *_findings(used, impossible),
         *idle,
@@ -347,7 +346,7 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
 
 
 def _findings(used: Sequence[Utilisation], impossible: Mapping[str, int]) -> Iterator[Finding]:
-    thin = [use for use in used if use.coverage < LEAST_COVERAGE]
+    thin = [use for use in used if use.coverage < ThinSamples.wanted]
     if thin:
         named = tuple(sorted({use.resource for use in thin}))
         yield ThinSamples(resources=named, coverage=min(use.coverage for use in thin))
