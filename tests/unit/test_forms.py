@@ -69,22 +69,17 @@ def test_a_form_that_lacks_its_program_or_library_is_refused_before_anything_is_
         forms.parse_names(form)
 
 
-def test_paper_gets_a_page_without_scripts(tmp_path, monkeypatch):
-    given = []
+@pytest.mark.parametrize(
+    ("of", "stamp"), [(synthetic.empty, pdf.NO_DATE), (synthetic.quick, "20261120045900")], ids=["empty", "quick"]
+)
+def test_paper_gets_a_page_without_scripts_and_the_date_of_the_data_in_utc(of, stamp, tmp_path, monkeypatch):
+    given, printed = [], b"<</CreationDate (D:20261121004710+00'00')\n/ModDate (D:20261121004710+00'00')>>"
     monkeypatch.setattr(pdf, "browser", lambda: "chromium")
-    monkeypatch.setattr(pdf, "_print", lambda page, program: given.append(page) or b"%PDF")
-    pdf.write(material(synthetic.quick(), tmp_path))
+    monkeypatch.setattr(pdf, "_print", lambda page, program: given.append(page) or printed)
+    written = pdf.write(material(of(), tmp_path))
 
-    assert all(b"<script" not in page and b"<table" in page for page in given)
-    assert len(given) == 2
-
-
-def test_the_dates_in_a_pdf_are_those_of_the_data_or_a_fixed_one(tmp_path):
-    printed = b"<</CreationDate (D:20261121004710+00'00')\n/ModDate (D:20261121004710+00'00')>>"
-
-    assert pdf.set_dates(printed, "20261120125900") == printed.replace(b"20261121004710", b"20261120125900")
-    assert pdf._date(material(synthetic.empty(), tmp_path)) == pdf.NO_DATE
-    assert pdf._date(material(synthetic.quick(), tmp_path)) == "20261120045900"  # UTC, as the PDF says
+    assert len(given) == 2 and all(b"<script" not in page and b"</html>" in page for page in given)
+    assert {path.read_bytes() for path in written} == {printed.replace(b"20261121004710", stamp.encode())}
 
 
 # Markdown

@@ -70,7 +70,7 @@ def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_fore
 
     asked = answers.answers(found, LADDER, ())
     assert {answer.setting.strong_batch for answer in asked} == {32} and len({answer.setting for answer in asked}) == 1
-    facts = [summary_json.SchemaWriter(None).plain({"$ref": "answer"}, question, "") for question in asked]
+    facts = [summary_json.plain_of(None, {"$ref": "answer"}, question, "") for question in asked]
     assert [fact["batch_per_device"] for fact in facts] == [32, 16, 8]
     by_id = {row.case.id: row for row in found}
     assert [finished.answer_of(fact, by_id).setting for fact in facts] == [question.setting for question in asked]

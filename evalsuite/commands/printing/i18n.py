@@ -53,10 +53,10 @@ def status(name: str) -> str:
     return known("statuses", name)
 
 
-def known(section: str, name: str) -> str:
-    """The words for one of the names that *section* knows; the name itself where it has none."""
-    key = f"{section}.{name}"
-    return say(key) if key in spoken() else name
+def known(section: str, name: str, words: "Words | None" = None) -> str:
+    """The terminal's or other *words* for one of the names that *section* knows; the name itself where it has none."""
+    key, of = f"{section}.{name}", words or spoken()
+    return of(key).plain(_chosen) if key in of else name
 
 
 def finding(finding: "Finding") -> str:
@@ -66,11 +66,9 @@ def finding(finding: "Finding") -> str:
 
 
 def report_word(section: str, name: str) -> str:
-    """The report's word for *name*; the name itself where it has none."""
     from evalsuite.report.text import words
 
-    spoken = words.read((_chosen,))
-    return spoken(f"{section}.{name}").plain(_chosen) if f"{section}.{name}" in spoken else name
+    return known(section, name, words.read((_chosen,)))
 
 
 def worded(text: str) -> str:

@@ -63,10 +63,6 @@ class Block:
         return names.anchor("b", repr((*parts, "strong") if self.strong else parts))
 
     @property
-    def bsz(self) -> str:
-        return names.bsz(self.batch, strong=self.strong)
-
-    @property
     def short_batch(self) -> str:
         return f"{'g' if self.strong else 'b'}{self.batch}"
 

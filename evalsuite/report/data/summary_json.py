@@ -44,35 +44,29 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "machines": sorted({run.environment for run in book.measurements if run.environment}, key=str),
         "superseded_attempts": evaluation.superseded,
     }
-    plain: Mapping[str, Any] = SchemaWriter(book).plain(schema.published(), whole, "summary.json")
+    plain: Mapping[str, Any] = plain_of(book, schema.published(), whole, "summary.json")
     return plain
 
 
 SIMPLE = (str, int, float, bool)
 
 
-class SchemaWriter:
-    def __init__(self, book: Book) -> None:
-        self.book = book
-
-    def plain(self, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
-        """*kind*: name or place of the part of the schema."""
-        if value is None or type(value) in SIMPLE:
-            return value
-        if "$ref" in shape:
-            kind = shape["$ref"].rpartition("/")[2]
-            return self.plain(schema.published()["$defs"][kind], value, kind)
-        if "anyOf" in shape:
-            return self.plain(shape["anyOf"][0], value, kind)
-        if "properties" in shape:
-            return {name: self._of(name, each, value, kind) for name, each in shape["properties"].items()}
-        if "items" in shape:
-            return [self.plain(shape["items"], each, kind) for each in value]
-        if shape.get("type") == "object":
-            inner = shape.get("additionalProperties", {})
-            return {name: self.plain(inner, each, kind) for name, each in dict(value).items()}
-        return value.isoformat() if isinstance(value, date) else value
-
-    def _of(self, name: str, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
-        result = value_at(self.book, value, PATHS.get(kind, {}).get(name, name))
-        return self.plain(shape, result, f"{kind}.{name}")
+def plain_of(book: Book, shape: Mapping[str, Any], value: Any, kind: str) -> Any:
+    """*kind*: name or place of the part of the schema."""
+    if value is None or type(value) in SIMPLE:
+        return value
+    if "$ref" in shape:
+        kind = shape["$ref"].rpartition("/")[2]
+        return plain_of(book, schema.published()["$defs"][kind], value, kind)
+    if "anyOf" in shape:
+        return plain_of(book, shape["anyOf"][0], value, kind)
+    if "properties" in shape:
+        paths_of = PATHS.get(kind, {})
+        given = {name: value_at(book, value, paths_of.get(name, name)) for name in shape["properties"]}
+        return {name: plain_of(book, each, given[name], f"{kind}.{name}") for name, each in shape["properties"].items()}
+    if "items" in shape:
+        return [plain_of(book, shape["items"], each, kind) for each in value]
+    if shape.get("type") == "object":
+        inner = shape.get("additionalProperties", {})
+        return {name: plain_of(book, inner, each, kind) for name, each in dict(value).items()}
+    return value.isoformat() if isinstance(value, date) else value

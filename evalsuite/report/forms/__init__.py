@@ -1,6 +1,7 @@
 """The forms of a report other than `report.html`: each is a function of the material that gives the files it wrote."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from evalsuite.core.errors import EvalsuiteError
@@ -14,6 +15,7 @@ FILES = {  # what each form writes
     **{"single": "report.??.html", "md": "report.??.md", "xlsx": "report.xlsx"},
     **{"parquet": "tables/*.parquet", "pdf": "report.??.pdf", "zip": "report-data.zip", "logs": "report-logs.zip"},
 }
+LIBRARIES = {"xlsx": "xlsxwriter", "parquet": "pyarrow"}  # what pandas writes by
 DRAWN = "report.??.svg"  # of the Markdown
 NAMES = ("html", *FILES)
 
@@ -26,11 +28,13 @@ def parse_names(text: str) -> tuple[str, ...]:
     unknown = [word for word in asked if word not in NAMES]
     if unknown or not asked:
         raise EvalsuiteError.of("report.forms", text=text, names=NAMES)
-    from evalsuite.report.forms import pdf, spreadsheet
+    for name in set(asked) & set(LIBRARIES):
+        if find_spec(LIBRARIES[name]) is None:
+            raise EvalsuiteError.of(f"report.{name}_library")
+    if "pdf" in asked:
+        from evalsuite.report.forms import pdf
 
-    checks = {"xlsx": spreadsheet.check, "parquet": spreadsheet.check_parquet, "pdf": pdf.check}
-    for name in set(asked) & set(checks):
-        checks[name]()
+        pdf.browser()
     return tuple(name for name in NAMES if name in asked)
 
 

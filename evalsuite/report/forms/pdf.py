@@ -46,12 +46,15 @@ def page(material: Material, language: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def check() -> None:
-    browser()
-
-
 def write(material: Material) -> list[Path]:
-    return [_write(material, language) for language in material.languages]
+    period, written = material.book.period, []
+    # both dates become that of the data: the same data gives the same bytes
+    stamp = f"{period.last.astimezone(UTC):%Y%m%d%H%M}00" if period else NO_DATE
+    for language in material.languages:
+        printed = _print(SCRIPT.sub(b"", page(material, language)), browser())
+        written.append(material.out / f"report.{language}.pdf")
+        write_atomically(written[-1], DATE.sub(rb"\g<1>" + stamp.encode() + rb"\g<2>", printed))
+    return written
 
 
 def browser() -> str:
@@ -62,13 +65,6 @@ def browser() -> str:
     if browser is None:
         raise EvalsuiteError.of("report.no_chromium", names=tuple(DECLARED["browsers"]), variable=VARIABLE)
     return browser
-
-
-def _write(material: Material, language: str) -> Path:
-    path = material.out / f"report.{language}.pdf"
-    printed = _print(SCRIPT.sub(b"", page(material, language)), browser())
-    write_atomically(path, set_dates(printed, _date(material)))
-    return path
 
 
 def _print(page: bytes, program: str) -> bytes:
@@ -104,13 +100,3 @@ def _run(argv: list[str], variables: dict[str, str]) -> str:
     except subprocess.TimeoutExpired as error:
         raise EvalsuiteError.of("report.pdf_slow", path=argv[0], seconds=TIME_LIMIT_S) from error
     return done.stderr
-
-
-def set_dates(pdf: bytes, stamp: str) -> bytes:
-    """Both dates become *stamp* (14 digits): the same data gives the same bytes."""
-    return DATE.sub(rb"\g<1>" + stamp.encode() + rb"\g<2>", pdf)
-
-
-def _date(material: Material) -> str:
-    period = material.book.period
-    return f"{period.last.astimezone(UTC):%Y%m%d%H%M}00" if period else NO_DATE

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import write_atomically
 from evalsuite.report.book import heading
 from evalsuite.report.data import tables
@@ -26,13 +25,6 @@ WIDEST = 48  # characters of a column of a table
 # The date inside the file; the data's own would tell nothing more, and the day of writing would change the bytes.
 CREATED = datetime(1980, 1, 1)
 PLAIN_TEXT = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-
-
-def check() -> None:
-    try:
-        import xlsxwriter  # noqa: F401  # pandas writes by it
-    except ImportError as error:
-        raise EvalsuiteError.of("report.xlsx_library") from error
 
 
 def write(material: Material) -> list[Path]:
@@ -98,13 +90,6 @@ def _lines(material: Material, sentences: Words) -> Iterable[Rendered]:
     for card in cards.cards(material.book, sentences):
         yield from filter(None, (card.statement, card.reason))
     yield from (notice.line for notice in notices.notices(material.book, sentences))
-
-
-def check_parquet() -> None:
-    try:
-        import pyarrow  # noqa: F401  # pandas writes by it
-    except ImportError as error:
-        raise EvalsuiteError.of("report.parquet_library") from error
 
 
 def write_parquet(material: Material) -> list[Path]:

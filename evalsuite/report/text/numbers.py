@@ -114,10 +114,6 @@ def chance(share: float) -> Number:
     return Number(text=text, raw=share)
 
 
-def percentage(value: float) -> Number:
-    return _number(value, 1, "%")
-
-
 def limit(share: float) -> Number:
     return Number(text=f"{plain(share * 100).text}%", raw=share)
 
@@ -163,17 +159,13 @@ def memory(value_bytes: float) -> Number:
     return Number(text=_number(scaled, decimals, f"{NARROW_SPACE}{BINARY[position]}").text, raw=value_bytes)
 
 
-def rate(value: float) -> Number:
-    return quantity(value, "bytes/s")
-
-
 def quantity(value: float, unit: str) -> Number:
     """A sensor's reading: % with one decimal, amounts moved with three significant digits, others with four.
 
     Bytes are in decimal multiples, as links and disks are sold.
     """
     if unit == "%":
-        return percentage(value)
+        return _number(value, 1, "%")
     if unit.startswith("bytes"):
         power = min(int(math.log10(value) // 3), len(PREFIXES) - 1) if value >= 1 else 0
         behind = f"{PREFIXES[power]}B{unit.removeprefix('bytes')}"
