@@ -12,7 +12,7 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.plan import plan, spec, variants
 from evalsuite.plan.plan import Machine
 from evalsuite.plan.variants import Participant, varied
-from evalsuite.results.judge import rerun_command
+from evalsuite.report.sections.reproduction import provenance
 from tests.toys import CASE, COMMAND, toynet
 
 NGC = 'framework = "ngc_pytorch"\nrecipes = ["resnet50-2020", "bert-base-2020"]\nimage = "ngc:20.03"\n'
@@ -127,8 +127,8 @@ def test_what_is_not_known_yet_is_priced_by_what_the_spec_says(planned, tmp_path
 def test_a_command_for_the_reader_names_the_participants_and_leaves_the_spec_to_him():
     ran = replace(COMMAND, recipe=replace(COMMAND.recipe, participant="PyTorch plain"))
 
-    titles = rerun_command.titles([ran, ran, COMMAND])
-    words = rerun_command.words([replace(CASE, framework="PyTorch_plain")], repeats=5, participants=titles)
+    titles = provenance.participant_titles([ran, ran, COMMAND])
+    words = provenance.rerun_command([replace(CASE, framework="PyTorch_plain")], repeats=5, participants=titles)
 
     assert words[4:8] == ("--spec", "SPEC.toml", "--participant", "PyTorch plain")
     assert "--frameworks" not in words and "--recipe" not in words

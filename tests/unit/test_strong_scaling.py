@@ -10,9 +10,10 @@ from evalsuite.plan.plan import Machine, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
+from evalsuite.report.sections.reproduction import provenance
 from evalsuite.results.compare import answers
 from evalsuite.results.compare.scaling import with_scaling
-from evalsuite.results.judge import breaks, criteria, extrapolation, rerun_command
+from evalsuite.results.judge import breaks, criteria, extrapolation
 from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure.summary import summaries
 from evalsuite.runs.endings import Outcome
@@ -79,7 +80,7 @@ def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_fore
 
 
 def test_a_command_that_repeats_it_asks_for_the_same_cases():
-    words = rerun_command.words(LADDER[1:], repeats=5)
+    words = provenance.rerun_command(LADDER[1:], repeats=5)
 
     assert words[words.index("--batch-sizes") + 1] == "16" and words[words.index("--scaling") + 1] == "strong"
     again = replace(SPEC, scales=((1, 2), (1, 4)), batch_per_device=(16,))

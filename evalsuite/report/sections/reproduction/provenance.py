@@ -2,12 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.documents import RunCommand, UsedRecipe
-from evalsuite.core.model import ARRIVALS, RATES, Case, LogLine, Measurement, Summary, by_key
+from evalsuite.core.model import ARRIVALS, RATES, UNKNOWN, Case, LogLine, Measurement, Summary, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
@@ -17,10 +17,10 @@ from evalsuite.report.sections.reproduction.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.compare.decisions import PUBLISHED, flags
-from evalsuite.results.judge import rerun_command
 from evalsuite.results.measure.summary import median_run
 
 PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
+SPEC = "SPEC.toml"
 
 
 def repository(run: Measurement) -> tuple[str, str] | None:
@@ -139,8 +139,8 @@ def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
     asked = book.evaluation
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
     ran = [asked.commands[run.run.run.id] for row in cases for run in row.runs if run.run.run.id in asked.commands]
-    titles = rerun_command.titles(ran)
-    words = rerun_command.words([origin.case for origin in cases], repeats=repeats, participants=titles)
+    titles = participant_titles(ran)
+    words = rerun_command([origin.case for origin in cases], repeats=repeats, participants=titles)
     return names.visible(shlex.join(words))
 
 
@@ -202,3 +202,39 @@ def _pieces(line: LogLine) -> Iterator[tuple[str, bool]]:
 
 def _shown(text: str) -> str:
     return "\n".join(names.visible(part).replace("\\t", "\t") for part in text.split("\n"))
+
+
+def rerun_command(cases: Sequence[Case], *, repeats: int | str, participants: Sequence[str] = ()) -> tuple[str, ...]:
+    """`python -m evalsuite compare …` for *cases*, which differ in framework, recipe and scale alone.
+
+    *participants*: their titles in a spec, which the reader has to name.
+    """
+    case = cases[0]
+    batch, base = case.series_batch, min(case.total_devices for case in cases)
+    if participants:
+        who = ["--spec", SPEC, *(word for title in participants for word in ("--participant", title))]
+    else:
+        frameworks, recipes = (_joined(getattr(each, name) for each in cases) for name in ("framework", "recipe"))
+        who = ["--frameworks", frameworks, "--recipe", recipes]
+    setting = {"precision": case.precision, "xla": "on" if case.xla else "off", "device": case.device}
+    given = [
+        *(*who, "--models", case.model, "--scales", _joined(case.scale for case in cases)),
+        *("--batch-sizes", str(batch if case.strong_batch is None else batch // base)),
+        *(word for name, value in setting.items() if value != UNKNOWN for word in (f"--{name}", value)),
+        *("--steps", f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}", "--repeats", str(repeats)),
+    ]
+    if case.strong_batch is not None:
+        given += ["--scaling", "strong"]
+    if case.cores_per_device:
+        given += ["--cores-per-device", str(case.cores_per_device)]
+    for name, value in case.options:
+        given += ["--option", f"{name}={value}"]
+    return ("python", "-m", "evalsuite", "compare", *given)
+
+
+def _joined(names: Iterable[str]) -> str:
+    return ",".join(dict.fromkeys(names))
+
+
+def participant_titles(ran: Iterable[RunCommand]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(title for command in ran if command.recipe and (title := command.recipe.participant)))
