@@ -1,36 +1,43 @@
 """`evalsuite audit`: a finished report against its raw files, and against itself."""
 
 import argparse
+import contextlib
 import itertools
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evalsuite import __version__
 from evalsuite.audit import own_files, raw_files
 from evalsuite.commands import report
-from evalsuite.commands.options import search_paths
+from evalsuite.commands.options import add_arguments, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
 from evalsuite.core import files
-from evalsuite.core.errors import Contradicts, EvalsuiteError, Exit, Gone, for_terminal
+from evalsuite.core.errors import Contradicts, EvalsuiteError, Exit, Gone, NothingMeasured, did_you_mean, for_terminal
 from evalsuite.core.files import MOST_SUMMARY_BYTES
+from evalsuite.core.findings import BusyMachine
 from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import INPUTS, Summary
 from evalsuite.finished import finished, manifest
 from evalsuite.launch import signing
 from evalsuite.logs.text import logfile
 from evalsuite.report import forms
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
+from evalsuite.report.sections.reproduction.provenance import rerun_command
+from evalsuite.results import evaluation
+from evalsuite.results.measure.summary import valid
 from evalsuite.results.publish import log_copies
 from evalsuite.runs import archive, merged
-from evalsuite.runs.store import folder_name
+from evalsuite.runs.store import Store, folder_name
 
 LEAST_DIGITS = 12  # of a seal
 PRINTS = 2  # one print of some forty by a busy browser had other bytes
+Wrong = list[tuple[str, int]]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,9 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.archive and arguments.archive.exists():
         raise EvalsuiteError.of("audit.archive_there", path=arguments.archive)
     report.check_files(arguments)
-    mistakes = _check(arguments)
-    for error in mistakes:
-        line(for_terminal(i18n.worded(error.message)))
+    _, mistakes = checked(arguments)
+    code = print_wrong(mistakes, arguments.runs or ())
     if not arguments.runs:
         note(say("audit.no_runs"))
     if arguments.seal is None and arguments.signed_by is None:
@@ -52,8 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             _pack(arguments)
         return Exit.DONE
     line(say("audit.wrong", report=arguments.report, n=len(mistakes)))
-    codes = {error.exit_code for error in mistakes}
-    return Exit.UNDETERMINED if codes == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
+    return code
 
 
 def _pack(arguments: argparse.Namespace) -> None:
@@ -75,13 +80,27 @@ def _holds_secret(file: Path) -> bool:
         return True
 
 
-def _check(arguments: argparse.Namespace) -> list[EvalsuiteError]:
-    """What does not hold of the report, each once. Raises EvalsuiteError."""
+def print_wrong(wrong: Wrong, roots: Sequence[Path] = ()) -> Exit:
+    for message, _ in wrong:
+        line(for_terminal(_by_archive(i18n.worded(message), roots)))
+    return Exit.UNDETERMINED if {code for _, code in wrong} == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
+
+
+def _by_archive(text: str, roots: Sequence[Path]) -> str:
+    """Files of an archive by its name, not by the folder that it was unpacked in."""
+    for root in roots:
+        with contextlib.suppress(EvalsuiteError):
+            text = text.replace(str(archive.unpack(root)), str(root))
+    return text
+
+
+def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
+    """Its `summary.json`, and what does not hold of the report with the code of each. Raises EvalsuiteError."""
     if arguments.seal is not None and not re.fullmatch(f"[0-9a-f]{{{LEAST_DIGITS},64}}", arguments.seal):
         raise EvalsuiteError.of("audit.seal_form", text=arguments.seal, least=LEAST_DIGITS)
     signing.check(arguments.signed_by)
-    found = _mistakes(read_facts(arguments.report), arguments)
-    return [*{(error.message, error.exit_code): error for error in found}.values()]
+    facts = read_facts(arguments.report)
+    return facts, list(dict.fromkeys((error.message, error.exit_code) for error in _mistakes(facts, arguments)))
 
 
 def read_facts(folder: Path) -> Mapping[str, Any]:
@@ -107,7 +126,7 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
     try:
         finished.read(folder)
         yield from own_files.mistakes(folder, manifest.files_of(folder))
-        if arguments.runs:
+        if getattr(arguments, "runs", ()):
             yield from _against_runs(folder, facts, arguments)
     except EvalsuiteError as error:
         yield error
@@ -164,3 +183,51 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         if not found:
             break
     yield from found
+
+
+# `run --again REPORT CASE`: a case of a report run again here, and its value beside the published one
+
+
+def run_again(arguments: argparse.Namespace, measure: Callable[[argparse.Namespace], int]) -> int:
+    """*measure*: runs what is missing of the cases that arguments of `run` name."""
+    folder, case = Path(arguments.again[0]), arguments.again[1]
+    _, wrong = checked(argparse.Namespace(report=folder, seal=None, signed_by=None))
+    if wrong:
+        return print_wrong(wrong)
+    published = {summary.case.id: summary for summary in valid(finished.read(folder).summaries)}
+    if case not in published:
+        near = did_you_mean(case, published)
+        raise EvalsuiteError.of("commands.reproduce_case", path=folder, case=case, n=len(published), near=near)
+    words = rerun_command([published[case].case], repeats=published[case].n)
+    parser = argparse.ArgumentParser(prog="evalsuite run", allow_abbrev=False, add_help=False)
+    add_arguments(parser, "run")
+    given = parser.parse_args(words[words.index("compare") + 1 :])
+    for name, value in vars(arguments).items():
+        if value != parser.get_default(name):
+            setattr(given, name, value)
+    measure(given)
+    here = evaluation.evaluate(Store(given.runs), only=[published[case].case], places=search_paths(given))
+    if not (measured := valid(here.summaries)):
+        raise NothingMeasured.of("commands.reproduce_nothing", path=given.runs, case=case)
+    return _print_beside(published[case], measured[0])
+
+
+def _print_beside(published: Summary, here: Summary) -> int:
+    interval, value = published.items_per_s, here.items_per_s.value
+    state, between = "no_interval", f"{interval.value:.6g}"
+    if interval.low is not None and interval.high is not None:
+        state = "inside" if interval.low <= value <= interval.high else "outside"
+        between = f"{interval.low:.6g}–{interval.high:.6g}"
+    line(say(f"again.{state}", case=here.case.id, value=f"{value:.6g}", unit=here.unit, published=between))
+    if busy := sum(isinstance(found, BusyMachine) for run in here.measurements for found in run.findings):
+        line(say("again.busy", n=busy))
+    for theirs, ours in zip(_made_of(published), _made_of(here), strict=True):
+        if theirs != ours:
+            line(say("again.differs", theirs=theirs, ours=ours))
+    return {"inside": Exit.DONE, "outside": Exit.CRITERION_FAILED}.get(state, Exit.UNDETERMINED)
+
+
+def _made_of(summary: Summary) -> list[str]:
+    runs = [run for run in summary.measurements if run.counts]
+    each = [(run.environment, run.framework_version, *map(run.inputs.get, INPUTS)) for run in runs]
+    return [", ".join(dict.fromkeys(str(value or "—") for value in values)) for values in zip(*each, strict=True)]

@@ -31,6 +31,14 @@ from evalsuite.runs.store import RunFolder, Store
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.again:
+        from evalsuite.commands import audit
+
+        return audit.run_again(arguments, _evaluate)
+    return _evaluate(arguments)
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     store = request.place.store
     campaign.redo(arguments.redo, request.plan, store)

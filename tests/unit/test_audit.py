@@ -171,7 +171,7 @@ def test_an_archive_without_secrets_leaves_files_out_whole_and_the_audit_names_t
         assert log.relative_to(place.runs).as_posix() not in archive.namelist()
     assert f"{log}: left out" in capsys.readouterr().err
     audit(place, runs=file)
-    assert f"/{log.relative_to(place.runs)}: it is missing" in capsys.readouterr().out
+    assert f"{file / log.relative_to(place.runs)}: it is missing" in capsys.readouterr().out
 
 
 def test_page_index_and_site_json_show_the_seal(honest, tmp_path):
