@@ -282,8 +282,17 @@ def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats]:
 
 def percentile(values: Floats, seconds: Floats, whole_s: float, share: float) -> float:
     """The smallest of *values* below which the resource was for that *share* of *whole_s*, the sum of *seconds*."""
+    before_s = 0.0
+    if values.size > EXACT:  # sorts those alone among which it lies, by a sample of them
+        some = numpy.sort(values[:: values.size // 2000])
+        low, high = (float(some[int(min(max(share + by, 0.0), 1.0) * (some.size - 1))]) for by in (-0.04, 0.04))
+        near, below_s = (values >= low) & (values <= high), float(seconds[values < low].sum())
+        if below_s < share * whole_s < below_s + float(seconds[near].sum()):
+            if low == high:
+                return low
+            values, seconds, before_s = values[near], seconds[near], below_s
     order = values.argsort()
-    place = int(seconds[order].cumsum().searchsorted(share * whole_s, side="left"))
+    place = int((before_s + seconds[order].cumsum()).searchsorted(share * whole_s, side="left"))
     return float(values[order[min(place, len(order) - 1)]])
 
 
