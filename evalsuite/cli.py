@@ -16,7 +16,7 @@ from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean, for_terminal, of_machine
 
-HELP = (paths.DATA / "commands" / "help.txt").read_text()  # `evalsuite --help`
+HELP = (paths.DATA / "commands" / "help.txt").read_text("utf-8")  # `evalsuite --help`
 COMMANDS = dict(re.findall(r"^  (\w+)  +(.+)$", HELP, re.MULTILINE))  # name → what it does
 EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}

@@ -291,7 +291,7 @@ def _record(folder: Path, wanted: PinnedEnvironment, lock: Lock) -> None:
 
 
 def _recorded(folder: Path) -> Environment:
-    record = json.loads((folder / RECORD).read_text())
+    record = json.loads((folder / RECORD).read_text("utf-8"))
     return Environment(
         folder=folder,
         python=_interpreter(folder),
