@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import choose_adapters
-from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.findings import Oversubscribed, TooShortWindow
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Finding, Run, Skip
@@ -223,13 +223,9 @@ def _findings(case: Case, machine: Machine) -> Iterator[Finding]:
 def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:
     if not spec.frameworks:
         raise EvalsuiteError.of("plan.no_framework", names=sorted(adapters))
-    known = sorted({recipe.model for adapter in adapters.values() for recipe in adapter.recipes})
+    recipes = [recipe for adapter in adapters.values() for recipe in adapter.recipes]
+    models, names = {recipe.model: recipe for recipe in recipes}, {recipe.name: recipe for recipe in recipes}
     for model in spec.models:
-        if model not in known:
-            hint = did_you_mean(model, known, cutoff=0.4)
-            raise EvalsuiteError.of("plan.model", name=model, names=known, near=hint)
-    names = {recipe.name for adapter in adapters.values() for recipe in adapter.recipes}
+        look_up("plan.model", models, model, names=sorted(models))
     for wanted in spec.recipes:
-        if wanted not in names and wanted not in KINDS:
-            hint = did_you_mean(wanted, [*names, *KINDS], cutoff=0.4)
-            raise EvalsuiteError.of("plan.recipe", name=wanted, near=hint)
+        look_up("plan.recipe", {**names, **dict.fromkeys(KINDS)}, wanted)

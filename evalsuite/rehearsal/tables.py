@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core import decode, paths
 from evalsuite.core.decode import From, Many, Mistake, Word, at_least, between
-from evalsuite.core.errors import EvalsuiteError, did_you_mean
+from evalsuite.core.errors import EvalsuiteError, did_you_mean, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Protocol
 from evalsuite.core.placeholders import fill
@@ -107,11 +107,10 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[
     }
     asked: dict[tuple[str, str], Rehearsal] = {}
     for name in wanted:
-        if name not in official:
-            raise EvalsuiteError.of("plan.rehearsal_recipe", name=name, near=did_you_mean(name, official, cutoff=0.4))
-        if (how := known.get(official[name])) is None:
-            raise EvalsuiteError.of("plan.rehearsal_none", name=name, path=FOLDER / f"{official[name][0]}.toml")
-        asked[official[name]] = how
+        recipe = look_up("plan.rehearsal_recipe", official, name)
+        if (how := known.get(recipe)) is None:
+            raise EvalsuiteError.of("plan.rehearsal_none", name=name, path=FOLDER / f"{recipe[0]}.toml")
+        asked[recipe] = how
     return asked
 
 
