@@ -220,9 +220,7 @@ class ScoreCollector:
             known = [(score, value) for score, value in named if value is not None]
             rank = printer(text[text.rfind(b"\n", 0, match.start()) + 1 : match.start()])
             self._rank = self._rank if self.found or not known else rank
-            if (
-                not known or rank != self._rank
-            ):  # each rank has its own share of the data: that which prints first is read
+            if not known or rank != self._rank:  # each has its own share of the data: that which prints first is read
                 continue
             self._reports += 1
             epoch, end = whole(fields.get("epoch")), text.find(b"\n", match.end()) + 1 or len(text)
