@@ -8,6 +8,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note
 from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import OwnCriteria
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import words
@@ -23,7 +24,12 @@ def check(file: Path | None, report: Path) -> None:
 
 def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
     """*asked*: the file of criteria. *summary*: the report's `summary.json`, whose hash is its seal."""
-    terms = criteria.read(asked).certificate
+    settings = criteria.read(asked)
+    terms = settings.certificate
+    own = [
+        *(each.name for each in settings.own),
+        *(each.differences for each in settings.findings() if isinstance(each, OwnCriteria)),
+    ]
     if book.period is None:
         raise EvalsuiteError.of("audit.no_day")
     last = book.period.last.date()
@@ -36,6 +42,7 @@ def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
     facts = {
         "hash": files.sha256(summary),
         "criteria": files.sha256(asked),
+        "own": "; ".join(own),
         "machines": ", ".join(sorted({str(run.environment) for run in runs if run.environment})),
         "measured_at": last,
         "valid_until": until,
@@ -45,5 +52,5 @@ def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
     spoken = {each: lambda key, each=each: read[each](f"certificate.{key}").plain(each) for each in LANGUAGES}
     page = checks.fill("certificate.html.j2", outcome=outcome, facts=facts, checks=in_languages, spoken=spoken)
     files.write_named(file, page)
-    line(say("certificate.whole", outcome=outcome.upper(), until=until))
+    line(say("certificate.whole_own" if own else "certificate.whole", outcome=outcome.upper(), until=until))
     note(say("report.written", path=file, size=f"{file.stat().st_size / 1e3:.1f} kB"))

@@ -5,6 +5,7 @@ and one comparison.
 """
 
 import ast
+import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +20,17 @@ SIZES = ("nodes", "devices_per_node", "total_devices", "batch_per_device", "glob
 WITH_INTERVAL = ("items_per_s", "items_per_s_per_device", "speedup", "efficiency")
 UTILISATION = tuple(f"{name}_utilisation" for name in ("gpu", "cpu", "memory"))  # 1.0 is all
 KNOWN = (*SIZES, *WITH_INTERVAL, "n", "cv", *UTILISATION, *paths.read_data("text/columns.toml"))
-LONGEST = 300
+HOUSE_WORDS = (  # what readers take for a figure or criterion of ours
+    *(*KNOWN, "C1", "C2", "C2a", "C2b", "C3", "throughput", "utilisation", "linear_speedup", "scaling_efficiency"),
+    *("mean_hardware_utilisation", "吞吐率", "加速比", "线性加速比", "扩展效率", "平均硬件使用率"),
+)
+LONGEST, TRIES = 300, 512
+_LEVELS: Mapping[str, tuple[float, ...]] = {  # of a field: what holds at all of them decides nothing
+    **dict.fromkeys(KNOWN, (1e-9, 1.0, 1e3, 1e12)),
+    **dict.fromkeys((*SIZES, "n"), (1, 8, 1_000_000)),
+    **dict.fromkeys(("cv", "mfu", *UTILISATION), (0.0, 0.05, 0.5, 1.0)),
+    "efficiency": (0.01, 0.5, 1.0, 2.0),
+}
 _PARTS = (ast.BinOp, ast.UnaryOp, ast.Name, ast.Load, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.USub)
 _SIGNS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 Fields = Mapping[str, float | None]
@@ -68,17 +79,50 @@ def is_arithmetic(text: str, sides: int = 1) -> bool:
     )
 
 
+def _decides(text: str) -> bool:
+    """Whether a comparison holds for some values that its fields can have, and fails for others."""
+    chance, outcomes = random.Random(0), set[bool]()
+    for _ in range(TRIES):
+        drawn = {name: chance.choice(levels) for name, levels in _LEVELS.items()}
+        drawn["total_devices"] = drawn["nodes"] * drawn["devices_per_node"]
+        drawn["global_batch"] = drawn["batch_per_device"] * drawn["total_devices"]
+        drawn["items_per_s"] = drawn["items_per_s_per_device"] * drawn["total_devices"]
+        try:
+            outcomes.add(holds(text, drawn))
+        except (ZeroDivisionError, OverflowError):
+            continue
+        if len(outcomes) == 2:
+            return True
+    return False
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold()).replace("z", "s")
+
+
+def _own_name(name: str) -> str:
+    """Of a column or criterion. Raises EvalsuiteError where it is that of a figure or a criterion of evalsuite."""
+    if {_plain(name), *map(_plain, re.findall(r"\b[Cc]\d\w?\b", name))} & set(map(_plain, HOUSE_WORDS)):
+        raise EvalsuiteError.of("core.house_name", name=name, other=f"lab_{re.sub(r'[^a-z0-9]+', '_', name.lower())}")
+    return name
+
+
 def _checked(text: str, sides: int) -> str:
     if not is_arithmetic(text, sides):
         raise EvalsuiteError.of("core.expression_compares" if sides == 2 else "core.expression", text=text[:LONGEST])
     for name in sorted(names(text) - set(KNOWN)):
         raise EvalsuiteError.of("core.expression_field", name=name, names=KNOWN, near=did_you_mean(name, KNOWN))
+    if sides == 2 and not _decides(text):
+        raise EvalsuiteError.of("core.expression_decides_nothing", text=text.strip())
     return text.strip()
+
+
+ColumnName = Annotated[str, Constraint("column_name", re.compile(r"[a-z][a-z0-9_]{0,40}").fullmatch)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnColumn:
-    name: Annotated[str, Constraint("column_name", re.compile(r"[a-z][a-z0-9_]{0,40}").fullmatch)]
+    name: Annotated[str, From(ColumnName, _own_name)]
     value: Annotated[str, From(str, lambda text: _checked(text, 1))]
     unit: Word = ""
 
@@ -87,7 +131,7 @@ class OwnColumn:
 class OwnCriterion:
     """`[[criterion]]`: must hold for each case that it is about."""
 
-    name: Word
+    name: Annotated[str, From(Word, _own_name)]
     holds: Annotated[str, From(str, lambda text: _checked(text, 2))]
     frameworks: Many[Word] = ()
     models: Many[Word] = ()

@@ -143,7 +143,7 @@ def test_a_column_of_a_spec_is_in_plan_page_tables_and_summary(tmp_path):
 
     (summary,) = json.loads((tmp_path / "o" / "summary.json").read_text())["summaries"]
     assert summary["figures"]["own_twice"] == pytest.approx(128, rel=1e-3)
-    assert "twice" in (tmp_path / "o" / "report.en.md").read_text()
+    assert "twice = items_per_s \\* 2" in (tmp_path / "o" / "report.en.md").read_text().replace("\\_", "_")
     assert "own_twice" in (tmp_path / "o" / "tables" / "summaries.csv").read_text()
 
 
@@ -162,6 +162,19 @@ def test_a_certificate_names_outcome_seal_last_day_and_the_nodes_that_fail_or_la
     assert cli.main([*words, "--certificate", str(page)]) == Exit.DONE
     text = page.read_text()
     assert all(each in text for each in (place.seal, "n7", "2026-12-20", "未测量的节点"))
-    assert "UNDETERMINED; valid until 2026-12-20" in capsys.readouterr().out
+    assert "UNDETERMINED by own criteria, not those of evalsuite; valid until 2026-12-20" in capsys.readouterr().out
 
     assert cli.main([*words, "--certificate", str(place.report / "c.html")]) == Exit.USAGE
+
+
+@pytest.mark.parametrize(
+    "name", ["mfu", "Efficiency", "C1", "the C2a of the lab", "Linear speed-up", "加速比", "utilization"]
+)
+def test_a_name_of_the_house_is_refused_for_a_criterion_and_a_column_with_what_to_call_it(name, tmp_path):
+    for text in (
+        f'[[criterion]]\nname = "{name}"\nholds = "cv < 0.05"\n',
+        f'[[column]]\nname = "{name}"\nvalue = "n"\n',
+    ):
+        if "column" not in text or (name.islower() and name.isascii()):
+            with pytest.raises(EvalsuiteError, match=f'"{name}" is the name .* call it lab_'):
+                criteria.read(written(tmp_path, text))

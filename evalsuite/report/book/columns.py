@@ -24,10 +24,13 @@ class CaseColumn:
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not
     main: bool = False  # the tables of frameworks by scales have it, too
+    formula: str = ""  # of a column of the author's own, which its head shows
 
     def head(self, words: Words) -> Rendered:
+        if self.formula:
+            return words.same(f"{self.name.removeprefix('own_')} = {self.formula}")
         key = f"totals.{self.name}"
-        return words(key) if key in words else words.same(self.name.removeprefix("own_"))
+        return words(key) if key in words else words.same(self.name)
 
     def number(self, values: Mapping[str, float | str | None]) -> Number | None:
         value = values.get(self.name)
@@ -80,7 +83,7 @@ def shown(evaluation: Evaluation) -> tuple[CaseColumn, ...]:
 
 def _own(column: OwnColumn) -> CaseColumn:
     name, form = f"own_{column.name}", _quantity(column.unit) if column.unit else numbers.plain
-    return CaseColumn(name=name, value=lambda summary: dict(summary.own).get(name), form=form)
+    return CaseColumn(name=name, value=lambda row: dict(row.own).get(name), form=form, formula=column.value)
 
 
 def shown_values(summary: Summary) -> Mapping[str, float | str | None]:
