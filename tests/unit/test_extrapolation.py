@@ -62,6 +62,7 @@ def test_a_planned_scale_at_a_validated_distance_gets_a_forecast_with_the_interv
     assert near.efficiency.value == pytest.approx(1.0)
     assert near.efficiency.high == pytest.approx(1 / near.efficiency.low)
     assert near.efficiency.high == pytest.approx(math.exp(extrapolation.WIDTH * extrapolation.LEAST_DOUBT))
+    assert wide.efficiency.high > extrapolation.HARDLY_REACHED > near.efficiency.high
     assert wide.items_per_s.high / wide.items_per_s.value > 1.2 > near.items_per_s.high / near.items_per_s.value
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.model import Case, Interval, Row, Summary, by_key
+from evalsuite.results.compare import fairness
 from evalsuite.results.measure.summary import valid
 
 FEWEST_SCALES = 3
@@ -20,6 +21,7 @@ COVERAGE = 0.9
 LEAST_DOUBT = 0.03  # of a series that follows its law exactly; from 0.02 to 0.05 the coverage is the same
 WIDTH = 1.757  # of log(published ÷ predicted), in doubts of the series: holds nine tenths of those published
 MEASURED = ("measured", "imported")
+HARDLY_REACHED = 1.1  # efficiency: an interval that goes beyond is said to
 
 Points = Sequence[tuple[int, float]]
 """(devices, items/s) by devices."""
@@ -36,7 +38,7 @@ class Forecast:
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
     case: Case
-    reason: str  # "strong", "too_few", "falls", "too_far" or "no_crossing"
+    reason: str  # "strong", "no_node", "too_few", "falls", "too_far" or "no_crossing"
     values: tuple[tuple[str, str], ...]
 
 
@@ -117,12 +119,17 @@ def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
 
 def _refuse(case: Case, members: Sequence[Summary], points: Points) -> Refusal | None:
     (before, faster), (last, rate) = [*points, *points][-2:]
-    distance = f"{case.total_devices / last:.3g}"
+    distance, machines = f"{case.total_devices / last:.3g}", (m for row in members for m in fairness.machines(row))
+    of_node = [sum(count for _, count in node.accelerators) for machine in machines for node in machine.nodes]
+    of_node += [row.case.devices_per_node for row in members if row.case.nodes > 1]  # a node has as many at least
     reason = "strong" if case.strong_batch else lacking(points, {row.case.nodes for row in members}, case.nodes)
+    if case.devices_per_node > max(of_node, default=0) > 0:
+        reason = "no_node"
     if case.total_devices > FARTHEST * last and reason in (None, "no_crossing"):
         reason = "too_far"
     values = {
         "strong": {"batch": str(case.strong_batch)},
+        "no_node": {"devices": str(max(of_node, default=0)), "asked": str(case.devices_per_node)},
         "too_few": {"n": str(len(points)), "needed": str(FEWEST_SCALES)},
         "falls": {"before": f"{before}", "last": f"{last}", "faster": f"{faster:,.2f}", "rate": f"{rate:,.2f}"},
         "too_far": {"distance": distance, "reach": f"{FARTHEST:g}"},

@@ -55,6 +55,7 @@ def _row(forecast: Forecast) -> Mapping[str, Any]:
         "throughput_interval": numbers.interval(forecast.items_per_s, numbers.throughput),
         "efficiency": _about(forecast.efficiency.value, numbers.percent),
         "efficiency_interval": numbers.interval(forecast.efficiency, numbers.percent),
+        "far": (forecast.efficiency.high or 0.0) > extrapolation.HARDLY_REACHED,
     }
 
 
