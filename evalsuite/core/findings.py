@@ -323,6 +323,10 @@ class ChangedSinceRun(Finding, code="changed_since_run", severity="exclude"):
     files: tuple[Name, ...]
 
 
+class TouchedSinceRun(Finding, code="changed_since_run", severity="note"):
+    files: tuple[Name, ...]  # that say the same as before, or that nothing reads
+
+
 class ClockDisagrees(Finding, code="clock_disagrees", severity="flag", keeps="D16"):
     method: Method
     items_per_s: Rate

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from evalsuite.core import decode, locks, redaction
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, of_machine
-from evalsuite.core.files import is_file, read_json, sha256, write_json
+from evalsuite.core.files import is_file, read_json, says_the_same, sha256, write_json
 from evalsuite.core.messages import Message, from_json
 from evalsuite.core.model import Case, Log, Run
 from evalsuite.core.paths import SCRATCH
@@ -47,6 +47,7 @@ _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt")
 _ASIDE = re.compile(r"r\d+\.interrupted-\d+|[a-z]+-r\d+-\d+")
 _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
+_READ = re.compile(rf"{_RECORDED.pattern}|(?:agent|environment|waiting)\..*|{CASE}|{COMMAND}|{OUTCOME}|engine\.txt")
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,11 @@ class RunFolder:
         there = [file.name for file in self._recorded() if not logs_alone or _LOG.fullmatch(file.name)]
         unknown = (name for name in there if name not in held)
         return (*self.others(held), *unknown)
+
+    def is_touched(self, name: str, recorded: str | None) -> bool:
+        """Whether file *name*, which has not the hash *recorded*, says the same all the same, or nothing reads it."""
+        path = self.path / name
+        return says_the_same(path, recorded) if recorded else path.exists() and not _READ.fullmatch(name)
 
     def others(self, held: Mapping[str, str]) -> tuple[str, ...]:
         """The files that do not have the hashes in *held*."""

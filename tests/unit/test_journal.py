@@ -189,10 +189,12 @@ def test_a_loss_that_becomes_nan_is_said_with_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("held", "counts"), [({"case.json": "a"}, True), ({"case.json": "b"}, False), ({}, False), (None, True)]
 )
-def test_a_run_whose_files_are_not_those_of_its_end_does_not_count(held, counts):
+def test_a_run_whose_files_are_not_those_of_its_end_does_not_count(held, counts, tmp_path):
     of_now = replace(measured(CASE, 0, 10.0), records={"case.json": "a"})
     end = Attempt(run=RUN.id, number=1, campaign="a", started_at=AT, status="completed", sha256=held)
 
-    (found,) = attempts.mark_changed([Measured(of_now, None)], attempts.Recorded(attempts=(end,)))
+    (found,) = attempts.mark_changed(
+        [Measured(of_now, None)], attempts.Recorded(attempts=(end,)), Store(tmp_path).folder
+    )
 
     assert found.counts is counts

@@ -20,6 +20,7 @@ from evalsuite.core.findings import (
     PrintedOnly,
     RanksMissing,
     SocketsUsed,
+    TouchedSinceRun,
     VirtualInterface,
     WindowLongerThanRun,
 )
@@ -40,8 +41,8 @@ NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 def implausible(
     folder: RunFolder, case: Case, outcome: Outcome, environments: Mapping[str, HostEnvironment], read: Reading
 ) -> tuple[Finding, ...]:
-    changed = folder.changed(outcome)
-    against: list[Finding] = [ChangedSinceRun(files=changed)] if changed else []
+    held = outcome.sha256 or {}
+    against = list(changed(folder, {name: held.get(name) for name in folder.changed(outcome)}))
     against += _far_apart(read.throughput)
     recorded = outcome.origin is None or is_recording(folder.path)  # by our agents
     against += _printed_only(outcome.origin, recorded, read.throughput)
@@ -54,6 +55,14 @@ def implausible(
     against += _unused(case, read.throughput)
     against += _too_long(read.throughput, outcome.duration_s)
     return tuple(against)
+
+
+def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding, ...]:
+    """What is said of files of *folder* that have not the hash that is *held* of them; None: none is."""
+    touched = tuple(name for name, recorded in sorted(held.items()) if folder.is_touched(name, recorded))
+    others = tuple(sorted({*held} - {*touched}))
+    kinds: tuple[tuple[type[Finding], tuple[str, ...]], ...] = ((ChangedSinceRun, others), (TouchedSinceRun, touched))
+    return tuple(kind(files=names) for kind, names in kinds if names)
 
 
 def _ranks(case: Case, read: Reading) -> Iterator[Finding]:

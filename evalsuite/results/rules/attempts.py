@@ -3,16 +3,18 @@
 A completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, by_key
+from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, Run, by_key
+from evalsuite.results.measure import plausibility
 from evalsuite.results.measure.measuring import Measured
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
+from evalsuite.runs.store import RunFolder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +50,19 @@ def read(journal: Journal) -> Recorded:
         return Recorded(broken=True)
 
 
-def mark_changed(measured: Iterable[Measured], recorded: Recorded) -> list[Measurement]:
+def mark_changed(
+    measured: Iterable[Measured], recorded: Recorded, folder: Callable[[Run], RunFolder]
+) -> list[Measurement]:
     """Those whose files are not as the journal has them at their end get the finding."""
     held = {each.run: each.sha256 for each in recorded.attempts if each.sha256 is not None or each.status is None}
     marked = []
     for run in (each.measurement for each in measured):
         wanted = held.get(run.run.id)
         files = {name for name, _ in run.records.items() ^ wanted.items()} if wanted is not None else ()
-        changed = (rules.ChangedSinceRun(files=tuple(sorted(files)), where=run.run.id),) if files else ()
-        marked.append(replace(run, findings=(*run.findings, *changed)) if changed else run)
+        held_by = {name: (wanted or {}).get(name) for name in files}
+        changed = plausibility.changed(folder(run.run), held_by) if files else ()
+        placed = (replace(each, where=run.run.id) for each in changed)
+        marked.append(replace(run, findings=(*run.findings, *placed)) if changed else run)
     return marked
 
 
