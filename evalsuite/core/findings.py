@@ -113,7 +113,7 @@ class Drift(Finding, code="D10", severity="flag"):
     limit: Limit = 0.05
 
 
-class SteepDrift(Finding, code="D10", severity="flag", grounds="disputed"):
+class SteepDrift(Finding, code="D10", severity="flag", grounds="disputed", timing=True):
     change: Change
     factor: Factor = 1.3  # 317 of 318 honest runs: up to 1.26
 
@@ -240,7 +240,7 @@ class BeginsAgain(Finding, code="begins_again", severity="flag"):
     line: Count
 
 
-class BusyMachine(Finding, code="busy_machine", severity="flag"):
+class BusyMachine(Finding, code="busy_machine", severity="flag", disturbs=True):
     others: Share  # of the usable cores
     limit: Limit = 0.1  # the system and the node agent take one or two per cent
 
@@ -311,6 +311,19 @@ class MachineDrifts(Finding, code="machine_drifts", severity="flag"):
     limit: Limit = 0.05
 
 
+class ProbeMoved(Finding, code="machine_drifts", severity="flag", disturbs=True):
+    probe_s: Seconds
+    least_s: Seconds  # of the blocks of its campaign
+    factor: Factor = 1.2
+
+
+class TimedBeside(Finding, code="disturbed", severity="flag", disturbs=True):
+    codes: tuple[Name, ...]  # of what the times told
+    work: Share  # of a step, of that of the other runs
+    most: Limit = 0.25  # by which it may differ: 66 recorded cases: 17.4 %
+    bytes: Limit = 0.06  # the same of bytes between processes: 4.9 %
+
+
 class OtherNodes(Finding, code="other_nodes", severity="flag"):
     scale: Name
     nodes: tuple[Name, ...]
@@ -340,7 +353,7 @@ class ClockDisagrees(Finding, code="clock_disagrees", severity="flag", keeps="D1
         return max(1 + self.difference, 1 / (1 + self.difference))
 
 
-class ClocksFarApart(Finding, code="clocks_far_apart", severity="flag", keeps="D16", grounds="disputed"):
+class ClocksFarApart(Finding, code="clocks_far_apart", severity="flag", keeps="D16", grounds="disputed", timing=True):
     difference: Change
     limit: Factor = 1.2  # of a clock and a printed figure; further apart (`batch_doubted`) there is no value
     clocks: Limit = 0.02  # of the log's stamps and our own arrivals
@@ -609,7 +622,7 @@ class ProcessesLeft(Finding, code="steps_unfinished", severity="flag", grounds="
     limit: Limit = 0.1  # of what the devices did in the window: idle helpers do less
 
 
-class SlowWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed"):
+class SlowWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed", timing=True):
     factor: Factor  # of the median step of the warm-up and of the window
     beyond_s: Seconds  # of all its steps
     window_s: Seconds
@@ -628,7 +641,7 @@ class MostlyOutside(Finding, code="mostly_outside", severity="note"):
     window_s: Seconds
 
 
-class HardlyInside(Finding, code="mostly_outside", severity="flag", grounds="disputed"):
+class HardlyInside(Finding, code="mostly_outside", severity="flag", grounds="disputed", timing=True):
     before_s: Seconds
     after_s: Seconds
     window_s: Seconds
@@ -677,7 +690,7 @@ class ItemsApart(Finding, code="not_as_receipt", severity="flag", grounds="dispu
     items_limit: Limit = 0.02
 
 
-class TwoKindsOfSteps(Finding, code="two_kinds_of_steps", severity="flag", grounds="disputed"):
+class TwoKindsOfSteps(Finding, code="two_kinds_of_steps", severity="flag", grounds="disputed", timing=True):
     share: Share  # of the fast ones
     fast_s: Seconds
     slow_s: Seconds

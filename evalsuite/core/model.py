@@ -157,12 +157,21 @@ class Rule:
     severity: ClassVar[Severity]
     keeps: ClassVar[str | None]  # the data rule of a code that is a word
     grounds: ClassVar[Grounds]  # the most that the value of a run with it rests on
+    disturbs: ClassVar[bool]  # the machine was not left alone
+    timing: ClassVar[bool]  # told by times alone, so that a neighbour on the machine may be its cause
 
     def __init_subclass__(
-        cls, code: str = "", severity: Severity = "note", *, keeps: str | None = None, grounds: Grounds = "clock"
+        cls,
+        code: str = "",
+        severity: Severity = "note",
+        *,
+        keeps: str | None = None,
+        grounds: Grounds = "clock",
+        disturbs: bool = False,
+        timing: bool = False,
     ) -> None:
         cls.__doc__ = cls.__doc__ or cls.__name__  # else a signature is written there
-        cls.code, cls.severity, cls.grounds = code, severity, grounds
+        cls.code, cls.severity, cls.grounds, cls.disturbs, cls.timing = code, severity, grounds, disturbs, timing
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         cls.keeps = keeps or (code[:3] if re.match(r"D\d\d", code) else None)
         dataclass(init=False, eq=False, repr=False, match_args=False, kw_only=True)(cls)
@@ -440,6 +449,11 @@ class Measurement:
         return max((finding.grounds for finding in self.findings), key=GROUNDS.index, default="clock")
 
     @property
+    def disturbed(self) -> bool:
+        """Whether the machine was not left alone: by the sampler, or by the computation timed before its block."""
+        return any(finding.disturbs for finding in self.findings)
+
+    @property
     def counts(self) -> bool:
         """Whether the value enters the median of its case."""
         excluded = any(finding.severity in ("exclude", "reject") for finding in self.findings)
@@ -509,8 +523,15 @@ class Summary:
 
     @cached_property
     def grounds(self) -> Grounds:
-        """The weakest of the runs that count: rank, base, criteria, headline and page ask for it."""
-        return max((run.grounds for run in self.measurements if run.counts), key=GROUNDS.index, default="clock")
+        """Those of most runs that count: rank, base, criteria, headline and page ask for it."""
+        each = sorted((run.grounds for run in self.measurements if run.counts), key=GROUNDS.index)
+        return "cited" if "cited" in each else each[len(each) // 2] if each else "clock"
+
+    @cached_property
+    def disturbed(self) -> bool:
+        """Whether fewer than two of the runs that count had the machine for themselves; one of one is enough."""
+        counted = [run.disturbed for run in self.measurements if run.counts]
+        return any(counted) and counted.count(False) < 2
 
     @property
     def decides(self) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from evalsuite.core.model import Run
-from evalsuite.results.rules import data_rules
+from evalsuite.results.rules import machine
 from tests import sources
 from tests.toys import CASE, measured
 
@@ -15,7 +15,7 @@ def run(repeat: int, *hosts: str, case=TWO, items_per_s: float | None = 100.0):
 
 
 def test_a_spare_node_that_took_anothers_place_is_told_with_its_runs():
-    (finding,) = data_rules.other_nodes([run(0, "n1", "n2"), run(1, "n1", "n2"), run(2, "n1", "n3")])
+    (finding,) = machine.other_nodes([run(0, "n1", "n2"), run(1, "n1", "n2"), run(2, "n1", "n3")])
 
     assert (finding.scale, finding.nodes, finding.others) == ("2x8", ("n1", "n2"), ("n1", "n3"))
     assert (finding.runs, finding.of_runs) == (1, 3)
@@ -27,4 +27,4 @@ def test_the_same_machines_or_unknown_ones_say_nothing(runs):
         run(r, *hosts, case=TWO if devices == 16 else CASE, items_per_s=speed)
         for r, (hosts, devices, speed) in enumerate(runs)
     ]
-    assert list(data_rules.other_nodes(made)) == []
+    assert list(machine.other_nodes(made)) == []

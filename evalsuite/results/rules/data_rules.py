@@ -1,7 +1,6 @@
 """Data rules that ask more than one log; data/rules says where each is raised."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -16,7 +15,7 @@ from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, Run
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
 from evalsuite.results.measure import breakdown, facts, machines
 from evalsuite.results.measure.summary import median_run, valid
-from evalsuite.results.rules import copies, flops_and_energy, work_done
+from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
 
 MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
@@ -31,7 +30,8 @@ def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]
     runs = [_of_known_origin(run) for run in measurements]
     later = _duplicates(runs)
     copied = copies.copies(runs)
-    return [_checked(run, place in later, copied.get(place)) for place, run in enumerate(runs)]
+    checked = [_checked(run, place in later, copied.get(place)) for place, run in enumerate(runs)]
+    return machine.with_causes(checked)
 
 
 def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measurement:
@@ -105,8 +105,8 @@ def findings(
         *far_below(valid(summaries)),
         *slow_bases(valid(summaries)),
         *at_chance(valid(summaries)),
-        *machine_drifts(runs),
-        *other_nodes(runs),
+        *machine.drifts(runs),
+        *machine.other_nodes(runs),
         *_missing_rows(valid(summaries), known),
         *(each for found, case in figures if found for each in cited_figure(found, case)),
     )
@@ -189,7 +189,7 @@ def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
         known = facts.of_measurement(run)
         if "machine" in known and "device_model" in known:
             devices.setdefault(known["machine"].value, {})[known["device_model"].value] = None
-    for machine, (first, *others) in devices.items():
+    for name, (first, *others) in devices.items():
         if others:
             yield rules.FactsDisagree(
                 fact="device_model",
@@ -197,7 +197,7 @@ def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
                 value=first,
                 other_source="stated",
                 other_value=", ".join(others),
-                where=machine,
+                where=name,
             )
 
 
@@ -213,34 +213,6 @@ def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
                 yield rules.OddMemory(
                     device=name, memory_bytes=memory_bytes, sold_bytes=tuple(size * GIB for size in sold), where=key
                 )
-
-
-def machine_drifts(runs: Iterable[Measurement]) -> Iterable[Finding]:
-    """By the fixed computation before each block of a campaign's runs."""
-    blocks: dict[str, dict[tuple[int | None, str], float]] = {}
-    for run in runs:
-        if run.campaign is not None and run.probe_s is not None:
-            blocks.setdefault(run.campaign, {})[run.round, run.run.case.scale] = run.probe_s
-    for campaign, probes in blocks.items():
-        least, most = min(probes.values()), max(probes.values())
-        if most / least - 1 > rules.MachineDrifts.limit:
-            yield rules.MachineDrifts(
-                campaign=campaign, least_s=least, most_s=most, blocks=len(probes), change=most / least - 1
-            )
-
-
-def other_nodes(runs: Iterable[Measurement]) -> Iterable[Finding]:
-    """For each scale whose runs were not all made on the same nodes; one node has a new name in every container."""
-    by_scale = by_key(
-        (run.run.case.scale, tuple(sorted(run.hosts)))
-        for run in runs
-        if run.run.case.nodes > 1 and run.value is not None and len(run.hosts) == run.run.case.nodes
-    )
-    for scale, hosts in sorted(by_scale.items()):
-        (usual, times), *others = Counter(sorted(hosts)).most_common()
-        if others:
-            apart = len(hosts) - times
-            yield rules.OtherNodes(scale=scale, nodes=usual, others=others[0][0], runs=apart, of_runs=len(hosts))
 
 
 def far_below(summaries: Iterable[Summary]) -> Iterable[Finding]:

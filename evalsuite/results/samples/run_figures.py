@@ -88,8 +88,17 @@ def _most(run: RunRecords, quantity: str, devices: Callable[[Samples], Sequence[
 
 def energy_j(run: RunRecords) -> float | None:
     """What all devices of the job took over the window, by their own counters; None where one was not read."""
+    return _in_window(run) if run.planned.accelerators else None
+
+
+def window_cpu_s(run: RunRecords) -> float | None:
+    """Of all processes of a job on CPUs."""
+    return None if run.planned.accelerators else _in_window(run)
+
+
+def _in_window(run: RunRecords) -> float | None:
     window = run.window
-    if window is None or window.begin_s is None or window.end_s is None or not run.planned.accelerators:
+    if window is None or window.begin_s is None or window.end_s is None:
         return None
     return work(run, window.begin_s, window.end_s)
 
@@ -113,6 +122,7 @@ FIGURES = (
     RunFigure(name="peak_memory_of_job_bytes", unit="bytes", read=job_memory_bytes, over_runs=max),
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
     RunFigure(name="energy_j", unit="J", read=energy_j),
+    RunFigure(name="window_cpu_s", unit="s", read=window_cpu_s),
     *(
         RunFigure(name=figure.figure, unit=figure.unit, read=None, over_runs=statistics.median)
         for figure in STATED_FIGURES
