@@ -89,20 +89,20 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
 
 def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """How a log is to be read, by what `--set` says that it does not say itself."""
-    from evalsuite.importing import user_facts
+    if not pairs:
+        return dict.fromkeys(SAID)
+    from evalsuite.importing import user_facts  # slow
 
-    said = user_facts.stated(pairs) if pairs else {}
+    said = user_facts.stated(pairs)
     if wrong := next((name for name in said if name not in SAID), None):
         raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(SAID))
-    return {
-        "dialect": said.get("dialect"),
-        "shape": said.get("shape"),
-        "scope": user_facts.scope(said),
-        "steps_per_report": user_facts.whole_number(said, "steps_per_report"),
-    }
+    how = {"scope": user_facts.scope(said), "steps_per_report": user_facts.whole_number(said, "steps_per_report")}
+    return {name: said.get(name) for name in SAID} | how
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
+    from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
+
     how = dict(arguments.said, dialects=dialects, protocol=arguments.steps or Protocol())
 
     def row(path: Path) -> Row:
