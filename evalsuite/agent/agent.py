@@ -13,7 +13,7 @@ from datetime import datetime
 
 from evalsuite.agent import rendezvous
 from evalsuite.agent.node_lock import NodeLock
-from evalsuite.agent.order import FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command
+from evalsuite.agent.order import FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command, visible_devices
 from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.core import files, placeholders, redaction
@@ -44,6 +44,7 @@ def run(order: Order, lock: NodeLock | None = None) -> AgentOutcome:
     """
     place = rendezvous.node(os.environ)
     os.environ.update(interfaces.variables(os.environ, place))
+    os.environ.update(visible_devices(order, place.nodes, os.environ))
     folder = prepare_folder(order)
     with process_tree.hold_signals() as watched:
         process_tree.adopt_orphans()

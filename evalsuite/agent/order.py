@@ -3,21 +3,25 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from evalsuite.agent import rendezvous
 from evalsuite.core import placeholders
+from evalsuite.core.decode import number
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
-from evalsuite.core.placeholders import OF_EVERY_RANK, THREADS, fill, forward
+from evalsuite.core.placeholders import GPUS, MASTER_ADDRESS, OF_EVERY_RANK, THREADS, VISIBLE, fill, forward
 from evalsuite.machine import cores
 from evalsuite.machine.environment import KNOWN
 from evalsuite.machine.sensors import processor
+from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.runs.endings import CANNOT_EXECUTE, NOT_FOUND
 
 FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes to end too
 MOST_LOG_MB = 4000  # a week of a talkative script
 OPEN_MPI = "OMPI_"  # its own parameters, which it hands on by itself
+PCI_ORDER = "PCI_BUS_ID"  # so that CUDA numbers the devices as NVML does
 WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
 
 
@@ -29,6 +33,7 @@ class Order:
     hz: float = 2.0
     processes: int | None = None  # None: one process, which may start workers
     devices_per_node: int = 1
+    device: str | None = None  # "gpu" or "npu": which the command sees just so many of; None: it sees what we see
     cores_per_device: int | None = None  # None: no process is bound
     timeout_s: float | None = None
     echo: bool = False
@@ -40,6 +45,37 @@ class CannotStart(EvalsuiteError):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+def visible_devices(order: Order, nodes: int, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables by which the command sees its devices alone: the first of those that a scheduler or the user shows.
+
+    By UUID, which holds in a container too and whatever the driver counts; by number where there is none, and where a
+    program that starts once hands the variable to the other nodes. Raises CannotStart where there are too few.
+    """
+    if order.device is None:
+        return {}
+    names, sensor = VISIBLE[order.device], open_accelerators()
+    try:
+        known = sensor.facts() if sensor.kind == order.device else ()
+    finally:
+        sensor.close()
+    numbers = [str(gpu.index) for gpu in known]
+    uuids = {str(gpu.index): uuid for gpu in known if (uuid := gpu.uuid or "").startswith("GPU-")}
+    given = next((environment[name] for name in names if name in environment), None)
+    shown = numbers if given is None else [entry.strip() for entry in given.split(",") if entry.strip()]
+    if given is not None and known:  # the list ends where an entry names no device
+        shown = [*takewhile(lambda entry: entry in numbers or number(entry) is None, shown)]
+    if (known or given is not None) and len(shown) < order.devices_per_node:
+        text = "" if given is None else f" ({names[0]}={given})"
+        raise CannotStart(
+            Message("agent.few_devices", there=len(shown), text=text, wanted=order.devices_per_node), CANNOT_EXECUTE
+        )
+    own = shown[: order.devices_per_node] or list(map(str, range(order.devices_per_node)))
+    as_nvml = given is None or environment.get("CUDA_DEVICE_ORDER", PCI_ORDER) == PCI_ORDER
+    if uuids and as_nvml and not (order.first_node_only and nodes > 1):
+        own = [uuids.get(entry, entry) for entry in own]
+    return dict.fromkeys(names[:1] if uuids else names, ",".join(own))
 
 
 def threads(order: Order) -> int:
@@ -58,13 +94,17 @@ def command(
 ) -> tuple[list[str], dict[str, str]]:
     count = threads(order)
     known = placeholders.of_node(place, order.processes or order.devices_per_node, count)
+    if any(MASTER_ADDRESS in word for word in (*order.argv, *inherited.values())):
+        known[MASTER_ADDRESS] = rendezvous.master_address(place)
+    shown = inherited.get(VISIBLE["gpu"][0], "") if order.device == "gpu" else ""
+    known[GPUS] = f'"device={shown}"' if shown.startswith(("GPU-", "MIG-")) else "all"  # quoted: docker parts at commas
     variables = {name: fill(value, known) for name, value in inherited.items()}
     variables |= rendezvous.variables(place, order.processes or 1, local_rank)
     if bound := bound_to(order):
         variables[cores.VARIABLE] = ";".join(",".join(map(str, share)) for share in bound)
     defaults = {name: variables.get("OMP_NUM_THREADS", str(count)) for name in THREADS} | {
         "PYTHONUNBUFFERED": "1",
-        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",  # so that CUDA numbers the devices as NVML does
+        "CUDA_DEVICE_ORDER": PCI_ORDER,
     }
     variables = defaults | variables
     forwarded = {*OF_EVERY_RANK, "PYTHONPATH", *(name for name in KNOWN if not name.startswith(OPEN_MPI))}

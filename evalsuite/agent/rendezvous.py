@@ -52,6 +52,27 @@ def _own(environment: Environment) -> str | None:
     return names[rank] if rank is not None and rank < len(names) else None
 
 
+def master_address(place: Node) -> str:
+    """The loopback on the master's own host, which has an address in each network.
+
+    Raises EvalsuiteError for a name that leads to no address, or to one that no other host reaches; also of this host,
+    since launchers that compare addresses tell the others what its name leads to.
+    """
+    if place.nodes > 1:
+        _address_of(socket.getfqdn(socket.gethostname()))
+    return LOCALHOST if place.rank == 0 else _address_of(place.master_addr)
+
+
+def _address_of(name: str) -> str:
+    try:
+        address = socket.gethostbyname(name)
+    except OSError as error:
+        raise EvalsuiteError.of("agent.no_address", name=name, error=error.strerror or error) from error
+    if address.startswith("127."):
+        raise EvalsuiteError.of("agent.loopback_address", name=name, address=address)
+    return address
+
+
 def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, str]:
     values = {"NODE_RANK": str(place.rank), "MASTER_ADDR": place.master_addr, "MASTER_PORT": str(place.master_port)}
     if local_rank is not None:

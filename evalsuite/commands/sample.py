@@ -82,6 +82,7 @@ def _order(arguments: argparse.Namespace) -> Order:
         hz=arguments.hz,
         processes=arguments.processes,
         devices_per_node=arguments.devices_per_node or arguments.processes or 1,
+        device=arguments.device,
         cores_per_device=arguments.cores_per_device,
         timeout_s=arguments.timeout,
         echo=not arguments.for_run,

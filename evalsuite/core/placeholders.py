@@ -20,16 +20,20 @@ INTERFACE_OF_OPEN_MPI = ("OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_inc
 CONTAINER_LINK = re.compile(  # and of virtual machines and tunnels
     r"veth|docker|br-[0-9a-f]{12}|virbr|vmnet|cni|flannel|cali|cilium|lxc|lxd|podman|tailscale|zt|wg\d|tun\d|tap\d"
 )
+# By these a program sees some devices of its host alone: CUDA's name first, which HIP reads too.
+VISIBLE = {"gpu": ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"), "npu": ("ASCEND_RT_VISIBLE_DEVICES",)}
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 OF_EVERY_RANK = (*INTERFACE, *THREADS, "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER")
 
 _OF_NODE = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_addr}", "{master_port}", "{threads}")
 # not every launcher tells them
 OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}", "{hosts_ports_json}")
+MASTER_ADDRESS = "{master_address}"  # IPv4, for launchers that compare it with that of their own host
+GPUS = "{gpus}"  # what `docker run --gpus` takes: the case's, or all
 FORWARDED = "{forwarded}"
 """A word of mpirun's, which hands its own variables to no other node: the node agent puts `-x NAME` for each variable
 that it sets for every rank, and for each that the user set and that changes a training."""
-BY_AGENT = (*_OF_NODE, *OF_HOSTS, FORWARDED)
+BY_AGENT = (*_OF_NODE, *OF_HOSTS, MASTER_ADDRESS, GPUS, FORWARDED)
 
 
 @dataclass(frozen=True, kw_only=True)

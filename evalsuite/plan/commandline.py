@@ -125,7 +125,8 @@ def _entering(recipe: Recipe, command: Command, case: Case, folder: Path, engine
     """mpirun of *command* starts its daemon on another node in the image there too. It is in the scratch folder."""
     program, *rest = command.argv
     ways = ("-mca", "plm_rsh_agent", f"sh {ENTER}", "-mca", "plm_rsh_no_tree_spawn", "1")
-    there = _in_image((), recipe, replace(command, files={ENTER: ""}), case, folder, engine)
+    inside = _in_image((), recipe, replace(command, files={ENTER: ""}), case, folder, engine)
+    there = engine.container.runtime.alone(inside) if engine.container else inside
     script = ENTERING.format(entering=shlex.quote(shlex.join(there)))
     return replace(command, argv=(program, *ways, *rest), files={**command.files, ENTER: script})
 
@@ -141,12 +142,12 @@ def agent_argv(
     python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str], share: bool = False
 ) -> Argv:
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
+    device = () if case.device == "cpu" else ("--device", "npu" if case.device == "npu" else "gpu")
     cores = ("--cores-per-device", str(case.cores_per_device)) if case.cores_per_device else ()
     starts = "first" if spawn == "once" and case.nodes > 1 else "all"
     return (
         *(python, "-m", "evalsuite", "sample", "-o", folder, "--for-run", starts),
-        *processes,
-        *cores,
+        *(*processes, *device, *cores),
         *(("--share",) if share else ()),
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
         *("--", *command),

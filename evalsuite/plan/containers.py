@@ -14,7 +14,7 @@ from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, did_you_mean, look_up
 from evalsuite.core.paths import SCRATCH
-from evalsuite.core.placeholders import INTERFACE_OF_OPEN_MPI, OF_EVERY_RANK, OF_RANK, fill
+from evalsuite.core.placeholders import GPUS, INTERFACE_OF_OPEN_MPI, OF_EVERY_RANK, OF_RANK, VISIBLE, fill
 
 OF_ALL = ""  # in place of a name
 PATHS = ("/", "./", "../", "~")
@@ -24,7 +24,8 @@ INFINIBAND = Path("/dev/infiniband")
 # What the node agent sets, and what users set for NCCL.
 PASSED_ON = (
     *(*OF_RANK, *OF_EVERY_RANK, *INTERFACE_OF_OPEN_MPI),
-    *("CUDA_VISIBLE_DEVICES", "NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_IB_DISABLE"),
+    *(name for names in VISIBLE.values() for name in names),
+    *("NCCL_DEBUG", "NCCL_IB_HCA", "NCCL_IB_DISABLE"),
 )
 
 
@@ -77,7 +78,7 @@ class Runtime:
 
     def alone(self, argv: Argv) -> Argv:
         """*argv* of `wrap` without the words that the node agent fills."""
-        return tuple(word for word in argv if word != ON_ITS_NODE)
+        return tuple(fill(word, {GPUS: "all"}) for word in argv if word != ON_ITS_NODE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,11 @@ from evalsuite import cli
 from evalsuite.agent import order as agent_order
 from evalsuite.commands import sample
 from evalsuite.core import placeholders
+from evalsuite.core.documents import Gpu
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import interfaces, process_tree
 from evalsuite.machine.sensors import processor
+from evalsuite.machine.sensors.sensor import Sensor
 from evalsuite.plan import containers
 from tests import sources
 
@@ -76,6 +78,45 @@ def test_all_that_the_agent_sets_is_of_a_rank_or_of_every_rank_thread_counts_unl
     assert [ours[name] for name in placeholders.THREADS] == ["12", "12", "12"]
     assert [theirs[name] for name in placeholders.THREADS] == ["7", "7", "7"]
     assert (ours["PYTHONUNBUFFERED"], theirs["PYTHONUNBUFFERED"]) == ("1", "")
+
+
+class Eight(Sensor):
+    """Eight devices of a node, as NVML or another vendor's library tells them."""
+
+    def __init__(self, vendor):
+        self.kind = "npu" if vendor == "Huawei" else "gpu"
+        uuid = "GPU-{}".format if vendor == "NVIDIA" else lambda index: None
+        self.gpus = [Gpu(index=index, kind=self.kind, vendor=vendor, uuid=uuid(index)) for index in range(8)]
+
+    def facts(self):
+        return self.gpus
+
+
+@pytest.mark.parametrize(("vendor", "asked", "nodes", "inherited", "shown"), sources.table("agent_order.toml")["shown"])
+def test_a_command_sees_its_devices_alone_among_those_that_a_scheduler_or_the_user_shows(
+    monkeypatch, vendor, asked, nodes, inherited, shown
+):
+    monkeypatch.setattr(agent_order, "open_accelerators", lambda: Eight(vendor) if vendor else Sensor())
+    kind, count, once = asked
+
+    try:
+        found = agent_order.visible_devices(
+            order("x", device=kind or None, devices_per_node=count, first_node_only=once), nodes, inherited
+        )
+    except agent_order.CannotStart as error:
+        found = {"refused": str(error)}
+
+    assert found.keys() == shown.keys()
+    assert all(part in found[name] for name, part in shown.items())
+    assert "refused" in found or found == shown
+
+
+def test_docker_shows_the_devices_of_the_case_by_their_names_and_all_of_a_line_for_several_nodes():
+    line = ("docker", "--gpus", placeholders.GPUS)
+    own, _ = agent_order.command(order(*line, device="gpu"), PLACE, None, {"CUDA_VISIBLE_DEVICES": "GPU-1,GPU-2"})
+    of_all, _ = agent_order.command(order(*line, device="gpu"), PLACE, None, {"CUDA_VISIBLE_DEVICES": "0,1"})
+
+    assert (own[-1], of_all[-1]) == ('"device=GPU-1,GPU-2"', "all")  # docker parts an unquoted value at its commas
 
 
 @pytest.mark.parametrize(("cpus", "devices", "threads"), [(8.0, 2, 4), (7.5, 2, 3), (2.0, 8, 1), (0.5, 1, 1)])
