@@ -813,7 +813,7 @@ class ScaledTime(Finding, code="D17", severity="note"):
     factor: Factor
 
 
-class AbovePeak(Finding, code="D20", severity="flag"):
+class AbovePeak(Finding, code="D20", severity="exclude"):
     device: Name
     tflops: Rate
     peak_tflops: Rate

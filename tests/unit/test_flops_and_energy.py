@@ -108,6 +108,26 @@ def test_what_nobody_states_has_no_default_and_another_size_of_the_input_no_oper
     assert found is None or found.mfu is None
 
 
+@pytest.mark.parametrize(
+    ("device", "precision", "rate", "possible"),  # of images of 224 pixels: 24.5 GFLOP each
+    [
+        (V100, "fp16_amp", 5000, True),
+        (V100, "fp16_amp", 5200, False),
+        ("V100", "fp16_amp", 5000, True),  # which of the two is not said: the higher peak counts
+        ("V100", "fp16_amp", 5200, False),
+        ("SuperGPU", "fp16_amp", 50_000, True),  # of no name that is listed: the highest of all
+        (None, "fp16_amp", 92_000, False),
+        (None, "unknown", 180_000, True),
+        (None, "unknown", 190_000, False),
+    ],
+)
+def test_no_value_stands_above_the_highest_peak_of_any_device_of_the_name(device, precision, rate, possible):
+    stated = {"input_size": "224", **({"device_model": device} if device else {}), "precision": precision}
+    (run,) = summary(items_per_s=float(rate), **stated).measurements[:1]
+
+    assert [each.severity for each in flops_and_energy.impossible(run)] == ([] if possible else ["exclude"])
+
+
 @pytest.mark.parametrize(("device", "precision", "peak"), sources.table("flops_and_energy.toml")["peaks"])
 def test_peaks_are_dense_and_told_by_the_name_of_the_product_and_none_is_assumed(device, precision, peak):
     assert flops_and_energy.peak_tflops(device, precision) == (peak or None)

@@ -44,6 +44,7 @@ def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measure
         *rules.detect("in_run", run),
         *breakdown.findings(run.breakdown),
         *work_done.findings(run),
+        *flops_and_energy.impossible(run),
         *_strange(run),
     ]
     placed = tuple(replace(finding, where=run.run.id) for finding in doubts)
@@ -101,7 +102,6 @@ def findings(
         *_machines(environments),
         *_said_of_machines(summaries),
         *rules.detect("in_cases", valid(summaries)),
-        *flops_and_energy.findings(valid(summaries)),
         *far_below(valid(summaries)),
         *slow_bases(valid(summaries)),
         *at_chance(valid(summaries)),

@@ -5,16 +5,17 @@ Recomputed operations do not count (Chowdhery et al., "PaLM", 2022, appendix B).
 """
 
 import functools
+import math
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from evalsuite.core import paths
 from evalsuite.core.decode import decode, read_toml, whole
 from evalsuite.core.findings import AbovePeak
-from evalsuite.core.model import Case, Fact, Finding, Measurement, Summary
+from evalsuite.core.model import UNKNOWN, Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts
@@ -132,13 +133,22 @@ def _flops_per_item(case: Case, unit: str, size: Fact | None) -> float | None:
     return model.sized(case).per_item(int(size.value), unit)
 
 
-def findings(summaries: Iterable[Summary]) -> Iterator[Finding]:
-    """Cases that compute more than their device can (D20)."""
-    for summary in summaries:
-        computed = compute(summary)
-        if computed and computed.above_peak and computed.device and computed.peak_tflops is not None:
-            tflops, peak = computed.tflops_per_device, computed.peak_tflops
-            yield AbovePeak(device=computed.device, tflops=tflops, peak_tflops=peak, where=summary.case.id)
+def impossible(run: Measurement) -> Iterator[Finding]:
+    """Above the highest peak that a device of that name has (D20); of one that is not named or listed, that any has."""
+    case, tflops, known = run.run.case, run_tflops(run), facts.of_measurement(run)
+    if tflops is None or case.device == "cpu":
+        return
+    device, precision = (known[key].value if key in known else "" for key in ("device_model", "precision"))
+    fitting = [each for each in _peaks() if each.fits(device)]
+    alike = fitting or [each for each in _peaks() if _has(device, each.words[0])] or _peaks()
+    kinds = {"fp32": ("fp32", "tf32"), "amp": ("fp16", "bf16")}.get(precision, (precision.removesuffix("_amp"),))
+    listed = {kind for each in _peaks() for kind in each.tflops}
+    wanted = listed & {*kinds} or (listed if precision in ("", UNKNOWN) else set())
+    peaks = {most: each for each in alike for kind, most in each.tflops.items() if kind in wanted}
+    most = max(peaks, default=math.inf)
+    if tflops > most * case.total_devices:
+        name = device or " ".join(peaks[most].words)
+        yield AbovePeak(device=name, tflops=tflops / case.total_devices, peak_tflops=most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +180,7 @@ def _counted_j_per_item(run: Measurement) -> float | None:
 @functools.cache
 def peak_tflops(device: str, precision: str) -> float | None:
     """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
-    devices = decode(_Devices, read_toml(DEVICES, DEVICES.name), DEVICES).peak if not _has(device, "MIG") else ()
+    devices = _peaks() if not _has(device, "MIG") else ()
     peak = next((each for each in devices if each.fits(device)), None)
     kinds = ("fp16", "bf16") if precision == "amp" else (precision.removesuffix("_amp"),)
     peaks = {most for kind, most in peak.tflops.items() if kind in kinds} if peak else set()
@@ -188,6 +198,11 @@ def _has(name: str, word: str) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class _Devices:
     peak: tuple[Peak, ...]
+
+
+@functools.cache
+def _peaks() -> Sequence[Peak]:
+    return decode(_Devices, read_toml(DEVICES, DEVICES.name), DEVICES).peak
 
 
 @dataclass(frozen=True, kw_only=True)
