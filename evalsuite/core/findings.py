@@ -525,6 +525,16 @@ class RanksMissing(Finding, code="ranks_missing", severity="exclude"):
     planned: Count
 
 
+class MoreThanPlanned(Finding, code="more_than_planned", severity="exclude"):
+    seen: Count  # processes that printed each step
+    planned: Count  # devices
+
+
+class MoreBusy(Finding, code="more_than_planned", severity="exclude"):
+    busy: Count  # beside the run's own: idle when it began, busy while its steps were measured
+    planned: Count
+
+
 class RatesScatter(Finding, code="rates_scatter", severity="flag"):
     lowest_items_per_s: Rate
     highest_items_per_s: Rate

@@ -123,6 +123,8 @@ def judge(numbers: Numbers) -> Reading:
     if why is not None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
+    for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
+        doubt, refused = Message("logs.read_more", seen=more.seen, planned=more.planned), True
     noted = (*findings, *measured.findings) if measured else findings
     starts = Message("logs.several_starts") if any(isinstance(one, BEGINS_AGAIN) for one in noted) else None
     drifts = Message("logs.read_drift") if any(isinstance(one, rules.SteepDrift) for one in noted) else None
@@ -181,6 +183,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         yield from filter(None, (scan.incidents.again, scan.incidents.resumed, scan.incidents.nan))
     yield from numbers.merged.findings
     yield from numbers.findings
+    if numbers.merged.printers > (planned := run.given.known.devices or math.inf):
+        yield rules.MoreThanPlanned(seen=numbers.merged.printers, planned=round(planned))
     known, own, forward = run.given.known, facts(Facts(), run.said), positive(run.said.get("batch_per_device"))
     pairs = (("devices", known.devices, own.devices), ("batch_per_device", known.batch_per_device, own.batch_on_device))
     for what, given, printed in pairs:

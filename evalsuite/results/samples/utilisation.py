@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
-from evalsuite.core.findings import DevicesIdle, ImpossibleSamples, ThinSamples, detect
+from evalsuite.core.findings import DevicesIdle, ImpossibleSamples, MoreBusy, ThinSamples, detect
 from evalsuite.core.model import Case, Finding, Timeline, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
 FEWEST_READINGS = 5
+MOSTLY = 0.5  # of the readings
+GPU_USE = "gpus.utilisation_percent"
 DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
 MEGA = 1e6
@@ -111,6 +113,7 @@ def of_job(
     return enough, (
         *_findings(used, impossible),
         *idle,
+        *_beyond(near, planned),
         *detect("in_samples", DeviceSeries(hosts=near, begin_s=span.begin_s, end_s=span.end_s)),
     )
 
@@ -145,6 +148,21 @@ def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Fi
     busy = [bool((row > 0).any()) for row in rows if (row == row).sum() >= FEWEST_READINGS]
     if planned and sum(busy) < planned.accelerators <= len(busy):
         yield DevicesIdle(busy=sum(busy), planned=planned.accelerators)
+
+
+def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Finding]:
+    """Somebody else's devices are busy before the run begins."""
+    from evalsuite.results.samples.sample_arrays import table_of
+
+    busy = 0
+    for host in hosts:
+        whole, inside = table_of(host.samples, GPU_USE), host.table(GPU_USE)
+        for name in (gpu_name(gpu.index) for gpu in host.header.gpus or () if gpu.of_job is False):
+            first, row = (table.row(name) if table else None for table in (whole, inside))
+            if first is not None and row is not None and (row == row).sum() >= FEWEST_READINGS:
+                busy += bool(first[first == first][0] == 0 and (row > 0).mean() > MOSTLY)
+    if planned and planned.accelerators and busy:
+        yield MoreBusy(busy=busy, planned=planned.accelerators)
 
 
 def timeline(samples: Samples, window: Window | None) -> Timeline:

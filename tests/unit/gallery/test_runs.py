@@ -83,6 +83,10 @@ DOUBTS = {  # what a run left (its hosts, its case, what more) → the code, the
         {"hosts": runfolders.Host(printed=[*(runfolders.steps(rank=rank) for rank in range(3)), SILENT]), "case": FOUR},
         *("ranks_missing", "3 of 4 processes printed steps", False),
     ),
+    "eight processes where four were planned": (
+        {"hosts": runfolders.Host(printed=[runfolders.steps(rank=rank) for rank in range(8)]), "case": FOUR},
+        *("more_than_planned", "8 processes printed each step, and 4 devices were planned", False),
+    ),
     "steps that add up to more than the run lasted": (
         {
             "hosts": runfolders.Host(printed=[replace(runfolders.steps(says=10.0), arrivals_s=[0.015] * 120)]),
@@ -160,16 +164,18 @@ class TestWhatWasTrained:
         assert says(found, "changed_since_run") == f"changed since the run ended: {file.name}. Its value does not count"
 
 
-def sampled(count=140, period_s=0.5, gpus=(), **each):
-    """A samples file: *gpus* holds a function for each device, from time to its utilisation (None: not read)."""
+def sampled(count=140, period_s=0.5, gpus=(), others=(), **each):
+    """A samples file: *gpus* holds a function for each device, from time to its utilisation (None: not read), *others*
+    for each that is not the job's."""
     header = {
         "header": True,
         "hz": 1 / period_s,
         "started_at_unix_s": 1000.0,
         "memory_total_bytes": 100,
-        "gpus": [{"index": index, "of_job": True} for index in range(len(gpus))],
+        "gpus": [{"index": index, "of_job": index < len(gpus)} for index in range(len(gpus) + len(others))],
     }
     lines = [header]
+    gpus = (*gpus, *others)
     for place in range(count):
         at_s = place * period_s
         read = [{"index": index, "utilisation_percent": busy(at_s)} for index, busy in enumerate(gpus)]
@@ -201,6 +207,20 @@ class TestUtilisation:
         assert codes(found) == ([code] if code else [])
         assert found.counts is (code != "devices_idle")
         assert not told or says(found, code) == told
+
+    @pytest.mark.parametrize(("others", "busy"), [((0, 90), 1), ((90, 90), 0), ((0, 0), 0), ((0, None), 0)])
+    def test_a_run_that_takes_devices_beyond_its_own_does_not_count_and_a_neighbour_s_are_none(
+        self, others, busy, tmp_path
+    ):
+        first, then = others
+        beside = [lambda at_s: then if at_s > 1 else first] * 3
+        samples = sampled(gpus=[lambda at_s: 90] * 2, others=beside)
+
+        found, _ = used(runfolders.finished(tmp_path, runfolders.Host(samples=samples), GPUS))
+
+        assert codes(found) == (["more_than_planned"] if busy else [])
+        assert not busy or says(found, "more_than_planned").startswith("3 devices beside the 2 planned were idle")
+        assert found.counts is not bool(busy)
 
     def test_a_host_without_samples_leaves_no_figure(self, tmp_path):
         hosts = {
