@@ -263,9 +263,8 @@ def timeline(measurement: Measurement) -> Timeline:
     series, units = {}, {}
     for reading in measurement.utilisation:
         units[reading.resource] = reading.unit
-        series[reading.resource, reading.device] = tuple(
-            (at_s, max(0.0, reading.mean * (0.1 if at_s < 3 else noise.uniform(0.85, 1.08)))) for at_s in ticks
-        )
+        values = (reading.mean * (0.1 if at_s < 3 else noise.uniform(0.85, 1.08)) for at_s in ticks)
+        series.setdefault(reading.resource, tuple(zip(ticks, (max(0.0, value) for value in values), strict=True)))
     return Timeline(window=window, series=series, units=units)
 
 

@@ -653,8 +653,8 @@ class ReferenceComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """(resource, device) → [(at_s, value)] of one run; units as in Utilisation."""
+    """Resource → [(at_s, value)] of one run, all devices together; units as in Utilisation."""
 
     window: Window | None
-    series: Mapping[tuple[str, str | None], tuple[tuple[float, float], ...]]
+    series: Mapping[str, tuple[tuple[float, float], ...]]
     units: Mapping[str, str]

@@ -37,8 +37,7 @@ def _parts(evaluation: Evaluation) -> Iterator[str]:
         value = getattr(evaluation, field.name)
         if field.name == "timelines":
             for run_id, line in sorted(value.items()):
-                series = sorted(line.series.items(), key=lambda item: (item[0][0], item[0][1] or ""))
-                yield repr((run_id, line.window, series, sorted(line.units.items())))
+                yield repr((run_id, line.window, sorted(line.series.items()), sorted(line.units.items())))
         elif isinstance(value, Mapping):
             yield json.dumps(value, sort_keys=True, default=repr)
         elif value or field.name not in ("journal_sha256", "beside_runs", "against", "since"):

@@ -65,7 +65,6 @@ class Readings:
     samples: Samples
     times_s: Floats
     places: NDArray[int64]  # of these readings in the file
-    host: str | None = None  # None: the only one
     stride: int = 1  # every Nth reading of the file is here
     _known: dict[Hashable, "Spans"] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -134,15 +133,14 @@ def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
     """
     origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     readings = []
-    for host, samples in hosts.items():
+    for samples in hosts.values():
         start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
         at_s = times_s(samples)
         later = numpy.ones(len(at_s), dtype=bool)
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
         places = numpy.nonzero(later)[0]
-        label = host if len(hosts) > 1 else None
-        readings.append(Readings(samples=samples, times_s=at_s[places] + shift_s, places=places, host=label))
+        readings.append(Readings(samples=samples, times_s=at_s[places] + shift_s, places=places))
     return readings
 
 

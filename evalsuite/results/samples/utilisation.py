@@ -27,8 +27,6 @@ DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
 MEGA = 1e6
 
-Points = dict[tuple[str, str | None], tuple[tuple[float, float], ...]]  # (resource, device) → (time, value) each
-
 
 class Bounds(NamedTuple):
     begin_s: float
@@ -54,7 +52,6 @@ METERS: Mapping[str, Meter] = {
 @dataclass(frozen=True, kw_only=True)
 class Device:
     name: str  # in the samples
-    label: str | None
     capacity: float | None = None
     whole: float | None = None
 
@@ -171,30 +168,15 @@ def timeline(samples: Samples, window: Window | None) -> Timeline:
 
     (host,) = on_one_clock({"": samples})
     thinned = host.some(slice(None, None, -(-len(host.times_s) // DRAWN_READINGS) or 1))
-    drawn: Points = {}
+    series: dict[str, tuple[tuple[float, float], ...]] = {}
     units: dict[str, str] = {}
-    for resource in _resources(thinned.header):
-        same = list(_series(thinned, resource, None))
-        if same:
+    for resource in dict.fromkeys(_resources(thinned.header)):
+        if same := list(_series(thinned, resource, None)):
+            whole = _together(resource, same)
+            at_s = [round(at, 6) for at in whole.spans.at_s.tolist()]
             units[resource] = METERS[resource].unit
-            drawn |= _points(resource, same)
-    return Timeline(window=window, series={key: points for key, points in drawn.items() if points}, units=units)
-
-
-def _points(resource: str, same: Sequence[ReadingSeries]) -> Points:
-    whole = _together(resource, same)
-    lines: Points = {(resource, None): tuple(zip(_instants(whole.spans), whole.values[0].tolist(), strict=True))}
-    if _number(same) > 1 or resource.startswith("gpu"):
-        for series in same:
-            at_s = _instants(series.cells.spans)
-            for device, values in zip(series.devices, series.cells.values.tolist(), strict=True):
-                points = zip(at_s, values, strict=True)
-                lines[resource, device.label] = tuple((at, value) for at, value in points if value == value)
-    return lines
-
-
-def _instants(spans: "Spans") -> list[float]:
-    return [round(at, 6) for at in spans.at_s.tolist()]
+            series[resource] = tuple(zip(at_s, whole.values[0].tolist(), strict=True))
+    return Timeline(window=window, series={name: points for name, points in series.items() if points}, units=units)
 
 
 # from the samples of hosts to series
@@ -219,16 +201,15 @@ def _resources(header: Header) -> Iterator[str]:
 def _devices(resource: str, readings: "Readings") -> list[Device]:
     header = readings.header
     if resource in OF_HOST:
-        return _host(resource, header, readings.host)
+        return _host(resource, header)
     if resource in (*OF_DISK, *OF_FILESYSTEM):
         names = header.disks if resource in OF_DISK else header.filesystems
-        return [Device(name=name, label=_label(readings, name)) for name in names or ()]
+        return [Device(name=name) for name in names or ()]
     if resource in OF_GPU:
         return _accelerators(resource, readings)
     return [
         Device(
             name=name,
-            label=_label(readings, name),
             capacity=about.speed_mbit_s * MEGA / BITS_PER_BYTE if about.speed_mbit_s else None,
         )
         for name, about in (header.interfaces or {}).items()
@@ -236,15 +217,15 @@ def _devices(resource: str, readings: "Readings") -> list[Device]:
     ]
 
 
-def _host(resource: str, header: Header, label: str | None) -> list[Device]:
+def _host(resource: str, header: Header) -> list[Device]:
     total, cores = header.memory_total_bytes, header.cpu_count
     if resource == "memory":
-        return [Device(name="", label=label, capacity=100.0, whole=float(total))] if total else []
+        return [Device(name="", capacity=100.0, whole=float(total))] if total else []
     if resource == "job_cpu":
-        return [Device(name="", label=label, capacity=100.0, whole=cores)] if cores else []
+        return [Device(name="", capacity=100.0, whole=cores)] if cores else []
     if resource == "job_memory":
-        return [Device(name="", label=label, capacity=None if total is None else float(total))]
-    return [Device(name="", label=label, capacity=100.0)]
+        return [Device(name="", capacity=None if total is None else float(total))]
+    return [Device(name="", capacity=100.0)]
 
 
 def _accelerators(resource: str, readings: "Readings") -> list[Device]:
@@ -254,8 +235,7 @@ def _accelerators(resource: str, readings: "Readings") -> list[Device]:
             continue
         capacity = {"gpu": 100.0, "gpu_memory": 100.0, "gpu_power": gpu.power_limit_w}.get(resource)
         whole = gpu.memory_total_bytes if resource == "gpu_memory" else None
-        label = _label(readings, f"gpu{gpu.index}")
-        devices.append(Device(name=gpu_name(gpu.index), label=label, capacity=capacity, whole=whole))
+        devices.append(Device(name=gpu_name(gpu.index), capacity=capacity, whole=whole))
     return devices
 
 
@@ -310,10 +290,6 @@ def _spans(readings: "Readings", resource: str, read: "Flags", window: Bounds | 
         return compute()
     kind = "rate" if meter.counts else "since" if resource == "cpu" else "gauge"
     return readings.spans((kind, reach_s, window), compute)
-
-
-def _label(readings: "Readings", device: str) -> str:
-    return device if readings.host is None else f"{readings.host}/{device}"
 
 
 # from series to the job

@@ -46,8 +46,7 @@ class _Run:
         if resource in OF_LOG:
             losses = (score for score in self.measured.scores if (score.metric, score.split) == ("loss", "train"))
             return tuple((score.at_s, score.value) for score in losses if score.at_s is not None)
-        devices = [device for name, device in self.line.series if name == resource]
-        return tuple(self.line.series[resource, None if None in devices else devices[0]]) if devices else ()
+        return self.line.series.get(resource, ())
 
 
 def _step_times(run: Measurement) -> Iterator[tuple[float, float]]:
@@ -60,7 +59,7 @@ def _step_times(run: Measurement) -> Iterator[tuple[float, float]]:
 
 def draw_timelines(shown: Sequence[Shown], block: Block, words: Words) -> CaptionedFigure | None:
     runs = _runs(shown, block)
-    present = dict.fromkeys(name for run in runs for name, _ in run.line.series)
+    present = dict.fromkeys(name for run in runs for name in run.line.series)
     known = [name for name in (*OF_LOG, *RESOURCES) if name in (*OF_LOG, *present)]
     known += [name for name in present if name not in known and not name.startswith(UNSEEN)]
     known = [name for name in known if any(run.samples(name) for run in runs)]
