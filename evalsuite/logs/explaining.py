@@ -51,8 +51,7 @@ def explained(
     watcher: Watcher | None = None,
 ) -> Explanation:
     """*every* line is listed, or the first few of each kind in the log's first part. Raises Unreadable."""
-    sniffer = recognition.Sniffer(dialects.values())
-    fits = [catalogue.chosen(name, dialects)] if name else recognition.find_dialects(path, sniffer)
+    fits = [catalogue.chosen(name, dialects)] if name else recognition.find_dialects(path, dialects.values())
     candidates = tuple(fit.name for fit in fits)
     if len(fits) != 1:
         heaviest = () if fits else tuple(groups(path)[:SHOWN_OF_EACH])

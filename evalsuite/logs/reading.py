@@ -5,6 +5,7 @@ Nothing here starts anything or asks the time: the same bytes give the same read
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from evalsuite.contracts.dialect import NO_ITEMS, Dialect
@@ -109,47 +110,37 @@ def _read(
     name: str | None,
     dialects: Mapping[str, Dialect] | None,
 ) -> Reading:
-    by_name = name is not None
+    seen = partial(Evidence, paths=paths, arrivals=arrivals, given=given, by_name=name is not None)
     try:
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        return _take_first(_read_window(paths, arrivals, given, by_name, dialect), READINGS)
+        numbers = measure_logs(paths, arrivals, dialect, given)
+        window, measured, steps = judge(numbers), numbers.throughput, numbers.merged.steps
+        stamped = any(step.steps > 1 for step in steps) and any(step.stamp_s is not None for step in steps)
+        by_rates = measured and measured.method == RATES and not measured.implied_batch
+        denied = dialect.averaging == "step" and stamped and by_rates  # by the stamps
+        settled = given.case or window.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
+        by_time = measured and measured.method not in (RATES, FINAL) and dialect.averaging != "cumulative"
+        whole = not (given.case or given.protocol != Protocol()) and len(paths) == 1
+        small = whole and paths[0].stat().st_size <= SMALL_BYTES
+        return _take_first(
+            seen(
+                window=window,
+                numbers=numbers,
+                unlike=bool(by_time and small and window.throughput and find_unlike(window.throughput.findings)),
+                again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
+                speaks=bool(settled or numbers.final or (measured and not denied)),
+            )
+        )
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         none = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
-        refused = error.final
-    seen = Evidence(paths=paths, arrivals=arrivals, given=given, by_name=by_name, window=none, refused=refused)
-    return _take_first(seen, READINGS)
+        return _take_first(seen(window=none, refused=error.final))
 
 
-def _read_window(
-    paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, by_name: bool, dialect: Dialect
-) -> Evidence:
-    numbers = measure_logs(paths, arrivals, dialect, given)
-    window, measured, steps = judge(numbers), numbers.throughput, numbers.merged.steps
-    stamped = any(step.steps > 1 for step in steps) and any(step.stamp_s is not None for step in steps)
-    by_rates = measured and measured.method == RATES and not measured.implied_batch
-    denied = dialect.averaging == "step" and stamped and by_rates  # by the stamps
-    settled = given.case or window.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
-    by_time = measured and measured.method not in (RATES, FINAL) and dialect.averaging != "cumulative"
-    asked = given.case or given.protocol != Protocol()
-    small = len(paths) == 1 and paths[0].stat().st_size <= SMALL_BYTES
-    return Evidence(
-        paths=paths,
-        arrivals=arrivals,
-        given=given,
-        by_name=by_name,
-        window=window,
-        numbers=numbers,
-        unlike=bool(by_time and not asked and small and window.throughput and find_unlike(window.throughput.findings)),
-        again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
-        speaks=bool(settled or numbers.final or (measured and not denied)),
-    )
-
-
-def _take_first(seen: Evidence, readings: Sequence[LogReading]) -> Reading:
-    for each in readings:
+def _take_first(seen: Evidence) -> Reading:
+    for each in READINGS:
         if each.applies(seen) and (found := each.read(seen)) is not None:
             return replace(found, reading=each.name)
     return seen.window
@@ -162,7 +153,9 @@ def _read_one_start(seen: Evidence) -> Reading | None:
     if (start := choose_start(seen.paths[0], dialect, seen.given)) is None:
         return None
     given = replace(seen.given, lines=start.lines)
-    own = _take_first(_read_window(seen.paths, seen.arrivals, given, seen.by_name, dialect), OF_ONE_TRAINING)
+    own = _read(seen.paths, seen.arrivals, given, dialect.name, {dialect.name: dialect})
+    if own.dialect is None:
+        return own
     if own.throughput is None:
         return None
     findings = [finding for finding in own.findings if not isinstance(finding, BEGINS_AGAIN | rules.Restarted)]
@@ -230,14 +223,15 @@ def _deny_total(seen: Evidence) -> Reading | None:
     return replace(steps, reason=join(two_figures(apart, measured), steps.reason))
 
 
-OF_ONE_TRAINING = (
-    LogReading("whole_log", lambda seen: seen.unlike and seen.speaks and not seen.again, _read_whole),
-    LogReading("steps_alone", lambda seen: seen.numbers is not None and not seen.speaks, _read_in_steps),
-)
 READINGS = (
     LogReading("refused", lambda seen: seen.refused, lambda seen: seen.window),
-    LogReading("one_start", lambda seen: seen.again and not seen.given.case and len(seen.paths) == 1, _read_one_start),
-    *OF_ONE_TRAINING,
+    LogReading(
+        "one_start",
+        lambda seen: seen.again and not (seen.given.case or seen.given.lines) and len(seen.paths) == 1,
+        _read_one_start,
+    ),
+    LogReading("whole_log", lambda seen: seen.unlike and seen.speaks and not seen.again, _read_whole),
+    LogReading("steps_alone", lambda seen: seen.numbers is not None and not seen.speaks, _read_in_steps),
     LogReading(
         "bars",
         lambda seen: (

@@ -2,11 +2,11 @@
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 
 from evalsuite.contracts.dialect import NO_DIGITS, Dialect
 from evalsuite.core.messages import Message
+from evalsuite.core.model import by_key
 from evalsuite.logs import catalogue
 from evalsuite.logs.scan.scan import Quiet
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
@@ -18,62 +18,10 @@ LOOK_BACK_BYTES = 1 << 12
 _LINE_BYTES = 4096
 
 
-class Sniffer:
-    """Finds the dialects that fit a piece of log.
-
-    The lines of a log are alike but for their numbers: what is left when numbers are taken out is a handful of
-    shapes, and only a dialect whose literal text is in one of them is tried on the lines themselves.
-    """
-
-    def __init__(self, dialects: Iterable[Dialect]) -> None:
-        self._dialects = tuple(dialects)
-
-    @cached_property
-    def _shapes(self) -> dict[bytes, set[str]]:
-        names: dict[bytes, set[str]] = {}
-        for dialect in self._dialects:
-            for line in dialect.telling:
-                names.setdefault(line.shape, set()).add(dialect.name)
-        return names
-
-    def fits(self, text: bytes) -> list[Dialect]:
-        """None, one, or several with equally many step lines; a dialect yields to one that says more (`yields_to`)."""
-        plain = text.replace(b"\r", b"\n")
-        examples = dict(zip(plain.translate(None, NO_DIGITS).split(b"\n"), plain.split(b"\n"), strict=True))
-        shapes, example = b"\n".join(examples), b"\n".join(line[:_LINE_BYTES] for line in examples.values()) + b"\n"
-        names = set().union(*(who for shape, who in self._shapes.items() if shape in shapes))
-        likely = [dialect for dialect in self._dialects if dialect.name in names]
-        fitting = [
-            dialect
-            for dialect in likely
-            if any(
-                line.fields is None or line.read(match) is not None
-                for line in dialect.telling
-                for where in (text if b"\n" in line.sample else example,)  # else one line of each shape is enough
-                if line.literal in where
-                for match in line.compiled.finditer(where)
-            )
-        ]
-        names = {dialect.name for dialect in fitting}
-        strong = [dialect for dialect in fitting if not names.intersection(dialect.yields_to)]
-        if len(strong) < 2:
-            return strong
-        counts = {dialect: lines_found(text, dialect) for dialect in strong}
-        best = max(counts.values())
-        return [dialect for dialect, count in counts.items() if count == best]
-
-    def stronger(self, text: bytes, fitting: list[Dialect]) -> list[Dialect]:
-        """*fitting*, or the dialects it yields to whose lines come later in *text*."""
-        names = {name for dialect in fitting for name in dialect.yields_to}
-        better = [dialect for dialect in self._dialects if dialect.name in names and lines_found(text, dialect)]
-        strongest = {dialect.name for dialect in better}
-        return [dialect for dialect in better if not strongest.intersection(dialect.yields_to)] or fitting
-
-
 @functools.lru_cache(maxsize=8)
-def _sniffer(dialects: tuple[Dialect, ...]) -> Sniffer:
+def _by_shape(dialects: tuple[Dialect, ...]) -> Mapping[bytes, Sequence[Dialect]]:
     """Cached: to make it costs as much as to read a short log."""
-    return Sniffer(dialects)
+    return by_key((line.shape, dialect) for dialect in dialects for line in dialect.telling)
 
 
 def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect:
@@ -81,7 +29,7 @@ def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Di
     if name is not None:
         return catalogue.chosen(name, dialects)
     for path in paths:
-        fitting = find_dialects(path, _sniffer(tuple(dialects.values())))
+        fitting = find_dialects(path, dialects.values())
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
@@ -90,19 +38,45 @@ def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Di
     raise _explain_silence(paths, dialects.values())
 
 
-def find_dialects(path: Path, sniffer: Sniffer) -> list[Dialect]:
-    """None, one, or several that fit equally. Raises Unreadable.
+def find_dialects(path: Path, dialects: Iterable[Dialect]) -> list[Dialect]:
+    """None, one, or several with equally many step lines. Raises Unreadable.
 
-    Judged by the first lines that any dialect knows.
+    Judged by the first lines that any dialect knows. They are alike but for their numbers: what is left when numbers
+    are taken out is a handful of shapes, and only a dialect whose literal text is in one of them is tried on the lines.
+    A dialect yields to one that says more (`yields_to`), also if that says it later.
     """
+    known = tuple(dialects)
     fitting: list[Dialect] = []
     text = b""
     for chunk in chunks(path, bare=True):
         text = text + chunk.text if fitting else text[-LOOK_BACK_BYTES:] + chunk.text
-        fitting = fitting or sniffer.fits(text)
+        if not fitting:
+            plain = text.replace(b"\r", b"\n")
+            examples = dict(zip(plain.translate(None, NO_DIGITS).split(b"\n"), plain.split(b"\n"), strict=True))
+            shapes, example = b"\n".join(examples), b"\n".join(line[:_LINE_BYTES] for line in examples.values()) + b"\n"
+            likely = {dialect for shape, those in _by_shape(known).items() if shape in shapes for dialect in those}
+            fitting = [
+                dialect
+                for dialect in likely
+                if any(
+                    line.fields is None or line.read(match) is not None
+                    for line in dialect.telling
+                    for where in (text if b"\n" in line.sample else example,)  # else one line of each shape is enough
+                    if line.literal in where
+                    for match in line.compiled.finditer(where)
+                )
+            ]
+            names = {dialect.name for dialect in fitting}
+            fitting = sorted((each for each in fitting if names.isdisjoint(each.yields_to)), key=known.index)
+            if len(fitting) > 1:
+                counts = [lines_found(text, dialect) for dialect in fitting]
+                fitting = [dialect for dialect, count in zip(fitting, counts, strict=True) if count == max(counts)]
         if fitting and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in fitting)):
             break
-    return sniffer.stronger(text[:SNIFF_BYTES], fitting) if any(dialect.yields_to for dialect in fitting) else fitting
+    names = {name for dialect in fitting for name in dialect.yields_to}
+    later = [dialect for dialect in known if dialect.name in names and lines_found(text[:SNIFF_BYTES], dialect)]
+    names = {dialect.name for dialect in later}
+    return [dialect for dialect in later if names.isdisjoint(dialect.yields_to)] or fitting
 
 
 def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:

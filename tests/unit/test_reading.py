@@ -14,7 +14,6 @@ from evalsuite.contracts import dialect
 from evalsuite.core.model import Case, Log
 from evalsuite.logs import catalogue, reading, recognition
 from evalsuite.logs.reading import Reading, read_file, read_run
-from evalsuite.logs.recognition import Sniffer
 from evalsuite.logs.scan.scan import Scan
 from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
@@ -199,7 +198,7 @@ def test_training_lines_are_found_wherever_they_begin(tmp_path, kib):
     path = tmp_path / "log"
     path.write_text("".join(noise) + "".join(map(STEP.format, range(3))) + "".join(noise))
 
-    (found,) = recognition.find_dialects(path, Sniffer(catalogue.known().values()))
+    (found,) = recognition.find_dialects(path, catalogue.known().values())
 
     assert found.name == "pytorch_examples"
 
