@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalsuite.contracts.dialect import NO_ITEMS
+from evalsuite.contracts.dialect import NO_ITEMS, PIECES
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import (
@@ -24,7 +24,7 @@ from evalsuite.core.model import (
 )
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.collectors import CollectiveLines
-from evalsuite.logs.scan.scan import Failure
+from evalsuite.logs.scan.scan import Failure, find_failure
 from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
 from evalsuite.logs.steps.throughput import disagreement
@@ -110,7 +110,7 @@ def judge(numbers: Numbers) -> Reading:
         total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
         numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
-    failures = [scan.behind.find_failure() for scan in run.scans]
+    failures = [find_failure(scan.quiet, run.dialect) for scan in run.scans]
     failure = next(filter(None, failures), None)
     in_peace = not any(each for each, scan in zip(failures, run.scans, strict=True) if scan.records)
     ended = any(scan.ended for scan in run.scans) or (run.given.ended_well and numbers.complete and in_peace)
@@ -281,7 +281,7 @@ def _missing(numbers: Numbers) -> str:
     if merged.in_epochs:
         return Message("logs.log_long")
     batch = facts.batch_per_device or facts.global_batch
-    if batch and not facts.counts(dialect.unit, if_large=True):
+    if batch and dialect.unit in PIECES and facts.in_pieces == "no":
         return Message("logs.log_pieces", items=dialect.unit.partition("/")[0])
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     option = Message("logs.log_options") if len(lacking) > 1 else "".join(lacking)

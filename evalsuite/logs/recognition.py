@@ -8,9 +8,9 @@ from evalsuite.contracts.dialect import NO_DIGITS, Dialect
 from evalsuite.core.messages import Message
 from evalsuite.core.model import by_key
 from evalsuite.logs import catalogue
-from evalsuite.logs.scan.scan import Quiet
+from evalsuite.logs.scan.scan import QUIET_CHUNKS, find_failure
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
-from evalsuite.logs.text.logfile import Piece, Unreadable, chunks, kind
+from evalsuite.logs.text.logfile import Chunk, Unreadable, chunks, kind
 from evalsuite.logs.text.records import count
 
 SNIFF_BYTES = 3 << 14  # in which a dialect that says more is looked for
@@ -84,13 +84,14 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
         return Unreadable(Message("logs.parse_none"))
     nothing, skipped = True, 0
     for path in paths:
-        quiet = Quiet()
+        quiet: list[Chunk] = []
         for chunk in chunks(path):
             if nothing and (other := kind(chunk.text)):
                 return Unreadable(Message("logs.parse_other", other=other))
-            quiet.add(Piece(chunk=chunk))
+            quiet.append(chunk)
+            del quiet[QUIET_CHUNKS:-QUIET_CHUNKS]
             nothing, skipped = False, skipped + chunk.skipped
-        if failure := quiet.find_failure():
+        if failure := find_failure(quiet):
             return Unreadable(failure.reason, failed=True)
     if nothing:
         return Unreadable(Message("logs.parse_empty"))

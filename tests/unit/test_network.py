@@ -8,8 +8,8 @@ import pytest
 from evalsuite.core.documents import Gpu, HostEnvironment, Interface
 from evalsuite.core.findings import InfinibandIdle, LoaderBusy, LoaderWaits
 from evalsuite.core.model import Window
-from evalsuite.logs.scan.scan import Quiet
-from evalsuite.logs.text.logfile import Chunk, Piece
+from evalsuite.logs.scan.scan import find_failure
+from evalsuite.logs.text.logfile import Chunk
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading, Header, InterfaceCounters, Sample
@@ -80,8 +80,7 @@ def test_idle_gpus_beside_full_cpus_are_named(gpu, cpu, bound):
 def test_an_operator_that_dali_lacks_is_the_reason_of_the_failure():
     said = b"AttributeError: module 'nvidia.dali.ops' has no attribute 'nvJPEGDecoder'"  # NVIDIA/DALI/issues/1674
 
-    quiet = Quiet()
     text = b"Traceback (most recent call last):\n" + said
-    quiet.add(Piece(chunk=Chunk(text=text, first_line=1, offset=0, complete=True, line_ends=1)))
+    chunk = Chunk(text=text, first_line=1, offset=0, complete=True, line_ends=1)
 
-    assert quiet.find_failure().kind == "other dali"
+    assert find_failure([chunk]).kind == "other dali"

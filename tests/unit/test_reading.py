@@ -14,7 +14,7 @@ from evalsuite.contracts import dialect
 from evalsuite.core.model import Case, Log
 from evalsuite.logs import catalogue, reading, recognition
 from evalsuite.logs.reading import Reading, read_file, read_run
-from evalsuite.logs.scan.scan import Scan
+from evalsuite.logs.scan.scan import scan_log
 from evalsuite.logs.text.intact import ALTERED, has_decimal_commas
 from evalsuite.logs.text.logfile import chunks, prefix_of_lowest
 from tests import sources
@@ -234,7 +234,7 @@ def test_a_log_that_grows_slow_long_after_its_window_is_told(tmp_path):
 
 def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_read(tmp_path):
     """Reports ten times as slow, one at the beginning of each piece: as few among all as they are."""
-    even = Scan(_dialect(), _Window()).read(_log(tmp_path / "log", [0.3] * 20_000))
+    even = scan_log(_log(tmp_path / "log", [0.3] * 20_000), _dialect(), _Window())
     slow = {record.step for record in even.rest.records if record.gap}
     assert len(slow) > 3
 

@@ -203,18 +203,18 @@ def _line(chunk: Chunk, at: int) -> int:
 MOST_SCORES = 20_000  # of one log: memory stays bounded
 
 
+@dataclass
 class ScoreCollector:
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
-        self.found: list[tuple[Score, int]] = []  # with the offset just after the line, for its arrival
-        self._reports = 0
-        self._rank: str | None = None
+    dialect: Dialect
+    found: list[tuple[Score, int]] = field(default_factory=list)  # with the offset after the line, for its arrival
+    _reports: int = 0
+    _rank: str | None = None
 
     def add(self, piece: Piece) -> None:
         chunk, text = piece.chunk, piece.chunk.text
         if len(self.found) >= MOST_SCORES:
             return
-        for match, line in matches(text, self._dialect.scores):
+        for match, line in matches(text, self.dialect.scores):
             fields = (line.read(match) if is_whole(match, line) else None) or {}
             named = [(score, number(said)) for name, said in fields.items() if (score := SCORE.fullmatch(name))]
             known = [(score, value) for score, value in named if value is not None]
@@ -230,7 +230,7 @@ class ScoreCollector:
                     metric=score[2],
                     split="train" if score[1] == "train" else "validation",
                     value=round(right * 100, 6) if score[3] else right,  # of a share, in per cent
-                    epoch=self._reports if epoch is None else epoch - self._dialect.first_epoch + 1,
+                    epoch=self._reports if epoch is None else epoch - self.dialect.first_epoch + 1,
                     at_s=number(fields.get("elapsed_s")),
                     line=_line(chunk, match.start()),
                 )

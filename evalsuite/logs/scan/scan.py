@@ -1,15 +1,13 @@
 """One pass over a log file, in bounded memory: its records until the window is full, and what is needed of the rest."""
 
 import functools
-import itertools
 import math
 import re
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalsuite.contracts.dialect import Dialect, Line
+from evalsuite.contracts.dialect import Dialect, SecondFigure
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import shown
@@ -46,78 +44,82 @@ class TooMany:
         return len(scan.records) > MAX_RECORDS
 
 
+@dataclass(kw_only=True)
 class Scan:
-    """Records until the window is full, then only how many more there are."""
+    """What one pass over a log has found: records until the window is full, then only how many more there are."""
 
-    def __init__(self, dialect: Dialect, enough: TooMany) -> None:
-        self.dialect = dialect
-        self.records: list[Record] = []
-        self.uncollected = 0  # step lines after the window
-        self.final: float | None = None  # the last final figure
-        self.finals = (math.inf, 0.0)  # the least and the most
-        self.finals_together = False  # two in lines one after the other
-        self.ended = False
-        self.cut_line: int | None = None  # in whose middle the file ends
-        self.skipped = 0  # bytes in lines that are too long
-        self.facts = FactCollector(dialect)
-        self.incidents = Incidents(dialect)
-        self.timers = TimerCollector(dialect.timers or OWN_TIMERS, dialect.every or 1)
-        self.collectives = CollectiveLines()
-        self.scores = ScoreCollector(dialect) if dialect.scores else None
-        self.second = dialect.second() if dialect.second else None
-        self.rest = Rest(dialect)
-        self.intact = IntactCheck(lines_of_reports(dialect))
-        self.behind = Quiet((dialect.step, (*dialect.final, *dialect.evaluation, *dialect.end)))
-        self._collectors = [  # each with the bytes without which a piece says nothing to it
-            *((b"", each) for each in (self.intact, self.facts, self.incidents)),
-            (self.timers.timers.line.literal, self.timers),
-            (b"NCCL ", self.collectives),
-            *((b"", each) for each in (self.scores, self.behind) if each is not None),
-        ]
-        self._extractor = Extractor(dialect)
-        self._enough = enough
-        self._full = False
+    facts: FactCollector
+    incidents: Incidents
+    timers: TimerCollector
+    scores: ScoreCollector | None
+    intact: IntactCheck
+    rest: "Rest"
+    second: SecondFigure | None
+    collectives: CollectiveLines = field(default_factory=CollectiveLines)
+    records: list[Record] = field(default_factory=list)
+    uncollected: int = 0  # step lines after the window
+    final: float | None = None  # the last final figure
+    finals: tuple[float, float] = (math.inf, 0.0)  # the least and the most
+    finals_together: bool = False  # two in lines one after the other
+    ended: bool = False
+    cut_line: int | None = None  # in whose middle the file ends
+    skipped: int = 0  # bytes in lines that are too long
+    quiet: list[Chunk] = field(default_factory=list)  # after the last sign of training: the first and the last
 
-    def read(self, path: Path, lines: tuple[int, int] | None = None) -> "Scan":
-        pieces = chunks(path, bare=self.dialect.spans_lines)
-        for chunk in within(pieces, lines) if lines else pieces:
-            self._full = self._full or (bool(self.records) and self._enough(self))
-            earlier, behind = len(self.records), 0 if self._full else None
-            if not self._full:
-                behind = self._extractor.extend(self.records, chunk, self._enough.steps)
-                self._full = behind is not None
-            more = 0 if behind is None else count(chunk.text[behind:], self.dialect.step)
-            self.uncollected += more
-            reports = len(self.records) - earlier
-            piece = Piece(
-                chunk=chunk,
-                behind=behind,
-                steps=reports + more,
-                reports=reports,
-                records=len(self.records),
-                steps_alone=behind == 0 and more == chunk.line_ends,
-            )
-            for literal, collector in self._collectors:
-                if literal in chunk.text:
-                    collector.add(piece)
-            if piece.behind is not None:
-                self.rest.add(piece, piece.behind)
-            if self.second is not None:
-                self.second.add(chunk.text)
-            self.skipped += chunk.skipped
-            before = -1  # a figure in this chunk
-            for match, line in matches(chunk.text, self.dialect.final):
-                if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
-                    continue
-                fields = line.read(match)
-                if fields is not None and (rate := rate_of(fields)) is not None:
-                    between = chunk.text[before : match.start()].split(b"\n")[1:-1]
-                    self.finals_together |= before >= 0 and not b"".join(between).strip()
-                    before = match.start()
-                    self.final, self.finals = rate, (min(self.finals[0], rate), max(self.finals[1], rate))
-            self.ended = self.ended or any(True for _ in matches(chunk.text, self.dialect.ends))
-            self.cut_line = None if chunk.complete else _cut_line(chunk, self.dialect)
-        return self
+
+def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, int] | None = None) -> Scan:
+    scan = Scan(
+        facts=FactCollector(dialect),
+        incidents=Incidents(dialect),
+        timers=TimerCollector(dialect.timers or OWN_TIMERS, dialect.every or 1),
+        scores=ScoreCollector(dialect) if dialect.scores else None,
+        intact=IntactCheck(lines_of_reports(dialect)),
+        rest=Rest(dialect),
+        second=dialect.second() if dialect.second else None,
+    )
+    collectors = [  # each with the bytes without which a piece says nothing to it
+        *((b"", each) for each in (scan.intact, scan.facts, scan.incidents, scan.scores) if each is not None),
+        (scan.timers.timers.line.literal, scan.timers),
+        (b"NCCL ", scan.collectives),
+    ]
+    signs = [begin for line in (*dialect.final, *dialect.evaluation, *dialect.end) for begin in line.beginnings]
+    extractor, full = Extractor(dialect), False
+    pieces = chunks(path, bare=dialect.spans_lines)
+    for chunk in within(pieces, lines) if lines else pieces:
+        text, earlier = chunk.text, len(scan.records)
+        full = full or (earlier > 0 and enough(scan))
+        behind = 0 if full else extractor.extend(scan.records, chunk, enough.steps)
+        full = behind is not None
+        more = 0 if behind is None else count(text[behind:], dialect.step)
+        scan.uncollected += more
+        reports = len(scan.records) - earlier
+        alone = behind == 0 and more == chunk.line_ends
+        piece = Piece(chunk=chunk, behind=behind, reports=reports, records=len(scan.records), steps_alone=alone)
+        for literal, collector in collectors:
+            if literal in text:
+                collector.add(piece)
+        if behind is not None:
+            scan.rest.add(piece, behind)
+        if scan.second is not None:
+            scan.second.add(text)
+        scan.skipped += chunk.skipped
+        before = -1  # a figure in this chunk
+        for match, line in matches(text, dialect.final):
+            if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
+                continue
+            fields = line.read(match)
+            if fields is not None and (rate := rate_of(fields)) is not None:
+                between = text[before : match.start()].split(b"\n")[1:-1]
+                scan.finals_together |= before >= 0 and not b"".join(between).strip()
+                before = match.start()
+                scan.final, scan.finals = rate, (min(scan.finals[0], rate), max(scan.finals[1], rate))
+        scan.ended = scan.ended or any(True for _ in matches(text, dialect.ends))
+        scan.cut_line = None if chunk.complete else _cut_line(chunk, dialect)
+        if reports or more or any(sign in text for sign in signs):
+            scan.quiet.clear()  # where in a chunk the last sign is, is only looked for at the end
+        scan.quiet.append(chunk)
+        del scan.quiet[QUIET_CHUNKS:-QUIET_CHUNKS]
+    return scan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,55 +141,38 @@ class Failure:
         )
 
 
-@dataclass
-class Quiet:
-    """The text after the last sign of training: its first and last chunks, in bounded memory."""
-
-    signs: tuple[tuple[Line, ...], tuple[Line, ...]] = ((), ())  # step lines, others
-    _first: list[Chunk] = field(default_factory=list)
-    _last: deque[Chunk] = field(default_factory=functools.partial(deque, maxlen=QUIET_CHUNKS))
-
-    def add(self, piece: Piece) -> None:
-        """Where in a piece the last sign is, is only looked for at the end."""
-        if piece.steps or any(beginning in piece.chunk.text for line in self.signs[1] for beginning in line.beginnings):
-            self._first.clear()
-            self._last.clear()
-        (self._first if len(self._first) < QUIET_CHUNKS else self._last).append(piece.chunk)
-
-    def find_failure(self) -> Failure | None:
-        """The decisive line of the text; None if none says so."""
-        quiet: list[tuple[int, bytes]] = []
-        for chunk in (*self._first, *self._last):
-            text, first = chunk.text, chunk.first_line
-            sign = -1
-            for line in itertools.chain(*self.signs):
-                at = text.rfind(line.literal, max(sign, 0)) if line.literal else -1
-                while at >= 0 and line.compiled.match(text, at) is None:
-                    at = text.rfind(line.literal, max(sign, 0), at)
-                unnamed = () if line.literal else line.compiled.finditer(text, max(sign, 0))
-                sign = max([sign, at, *(match.start() for match in unnamed)])
-            if sign >= 0:
-                begin = text.find(b"\n", sign) + 1 or len(text)
-                text, first = text[begin:], first + text.count(b"\n", 0, begin)
-                quiet.clear()
-            numbered = enumerate(text.split(b"\n"), first)
-            quiet += [
-                (number, part[:LINE_LOOKED_AT])
-                for number, each in numbered
-                for part in each.split(b"\r")
-                if part.strip()
-            ]
-        if not quiet:
-            return None
-        exceptions, whole = list(_exceptions(quiet)), b"\n".join(text for _, text in quiet)
-        for rank, patterns in enumerate(_ranks()):
-            present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
-            hits = [hit for kind, pattern in present.items() if (hit := _first(quiet, kind, pattern))]
-            if rank == 1:
-                hits += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
-            if hits:
-                return min(hits, key=lambda hit: hit.line)
+def find_failure(chunks: Iterable[Chunk], dialect: Dialect | None = None) -> Failure | None:
+    """The decisive line of what *chunks* hold after the last sign of training; None if none says so."""
+    signs = (*dialect.step, *dialect.final, *dialect.evaluation, *dialect.end) if dialect else ()
+    quiet: list[tuple[int, bytes]] = []
+    for chunk in chunks:
+        text, first = chunk.text, chunk.first_line
+        sign = -1
+        for line in signs:
+            at = text.rfind(line.literal, max(sign, 0)) if line.literal else -1
+            while at >= 0 and line.compiled.match(text, at) is None:
+                at = text.rfind(line.literal, max(sign, 0), at)
+            unnamed = () if line.literal else line.compiled.finditer(text, max(sign, 0))
+            sign = max([sign, at, *(match.start() for match in unnamed)])
+        if sign >= 0:
+            begin = text.find(b"\n", sign) + 1 or len(text)
+            text, first = text[begin:], first + text.count(b"\n", 0, begin)
+            quiet.clear()
+        numbered = enumerate(text.split(b"\n"), first)
+        quiet += [
+            (number, part[:LINE_LOOKED_AT]) for number, each in numbered for part in each.split(b"\r") if part.strip()
+        ]
+    if not quiet:
         return None
+    exceptions, whole = list(_exceptions(quiet)), b"\n".join(text for _, text in quiet)
+    for rank, patterns in enumerate(_ranks()):
+        present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
+        hits = [hit for kind, pattern in present.items() if (hit := _first(quiet, kind, pattern))]
+        if rank == 1:
+            hits += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
+        if hits:
+            return min(hits, key=lambda hit: hit.line)
+    return None
 
 
 @dataclass

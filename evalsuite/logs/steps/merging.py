@@ -8,6 +8,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from evalsuite.contracts.dialect import PIECES, Dialect
 from evalsuite.core import findings as rules
@@ -38,12 +39,7 @@ class Facts:
     model: str | None = None
     items_per_step: float | None = None
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
-
-    def counts(self, unit: str, *, if_large: bool = False) -> bool:
-        """In *unit*? A batch from outside may be sequences, where tokens are printed; *if_large*: not a large one."""
-        if not self.batch_from_outside or self.items_per_batch is not None or unit not in PIECES:
-            return True
-        return if_large and (self.batch_on_device is None or self.batch_on_device >= FEWEST_PIECES)
+    in_pieces: Literal["yes", "perhaps", "no"] = "yes"  # is the batch of tokens? From outside it may be of sequences
 
 
 def facts(known: Facts, said: Said, case: bool = False) -> Facts:
@@ -72,6 +68,9 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch
     spread = total / devices if total and devices else batch
     step = total or (batch * devices if batch and devices else None)
+    on_device = None if total and devices and spread and spread < 1 else spread
+    outside = bool(argued) or (bool(batch) and batch == given)
+    few = on_device is not None and on_device < FEWEST_PIECES
     texts = [_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said]
     return replace(
         known,
@@ -82,8 +81,9 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         items_per_epoch=numbers.get("epoch_items"),
         items_per_batch=items_per_batch,
         items_per_step=step and step * (items_per_batch or 1.0),
-        batch_on_device=None if total and devices and spread and spread < 1 else spread,
-        batch_from_outside=bool(argued) or (bool(batch) and batch == given),
+        batch_on_device=on_device,
+        batch_from_outside=outside,
+        in_pieces="yes" if not outside or items_per_batch is not None else "no" if few else "perhaps",
         argument=", ".join(texts) if argued else None,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
@@ -133,14 +133,14 @@ def merge_records(
     if whose in ("auto", "unstated"):
         whose, findings = _settle_scope(streams, dialect, whose, facts)
     rated = any(increment.rate is not None for stream in streams for increment in stream)
-    counts = facts.counts(dialect.unit, if_large=not rated)
+    sequences = dialect.unit in PIECES and facts.in_pieces in ("no", "perhaps" if rated else "no")
     unlike = dialect.epochs_are_steps and facts.batch_from_outside  # steps cannot be distinguished
     summed = whose == "own" and len(streams) > 1 and {None, len(streams)} & {facts.devices, facts.nodes or 0}
     factor = 1 if whose == "global" else None if whose == "unstated" else len(streams) if summed else facts.devices
     job = _Job(
         printed_by_all=factor,
         steps_counted=(facts.nodes if dialect.steps_times_nodes else 1),
-        items_per_step=facts.items_per_step if counts and not unlike else None,
+        items_per_step=None if sequences or unlike else facts.items_per_step,
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
         items_per_epoch=facts.items_per_epoch if dialect.per_epoch else None,
         items_per_batch=facts.items_per_batch or 1.0,
@@ -237,7 +237,8 @@ def _settle_scope(
     """Of `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
     if facts.devices == 1 or (scope == "auto" and len(streams) == 1 and facts.devices is None):
         return "global", []
-    by_clock = None if dialect.per_epoch or not facts.counts(dialect.unit) else _scope_by_clock(streams[0], facts)
+    unsure = dialect.per_epoch or (dialect.unit in PIECES and facts.in_pieces != "yes")
+    by_clock = None if unsure else _scope_by_clock(streams[0], facts)
     if by_clock or scope == "unstated":
         return by_clock or scope, []
     if len(streams) == 1:

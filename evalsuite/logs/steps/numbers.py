@@ -14,7 +14,7 @@ from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import RATES, TIMES, Finding, Protocol, Throughput
 from evalsuite.logs.formatting import rate
-from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany
+from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany, scan_log
 from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
 from evalsuite.logs.steps.throughput import throughput, unlike_rest
 from evalsuite.logs.steps.window import span, widened
@@ -103,7 +103,7 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
     protocol = replace(given.protocol, measured_steps=measured)
     enough = None if dialect.clock_s else protocol.warmup_steps + measured
     for full in (TooMany(),) if given.all_records else (WindowFull(dialect, given, protocol, enough), TooMany()):
-        scans = [Scan(dialect, full).read(path, given.lines) for path in paths]
+        scans = [scan_log(path, dialect, full, given.lines) for path in paths]
         run = Pass(
             dialect=dialect,
             given=given,

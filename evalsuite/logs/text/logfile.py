@@ -124,8 +124,7 @@ class Piece:
 
     chunk: Chunk
     behind: int | None = None  # where in its text the window is full; None: it goes on
-    steps: int = 0  # step lines in it
-    reports: int = 0  # of them read as records
+    reports: int = 0  # step lines in it that were read as records
     records: int = 0  # of the log so far
     steps_alone: bool = False  # it is after the window, and says nothing else
 
