@@ -65,6 +65,7 @@ ADAPTER = Adapter(
             facts={**IMAGENET, "weight_decay": "none"},  # train_imagenet.py:194, models/resnet50.py:82
             needs_gpu=Message("adapters.gpu_chainermn"),
             step_bound="none",
+            epoch=lambda case: "imagenet-chainer",
             python="3.8",
             requirements=(*PINS, "cupy-cuda112==10.6.0"),
             built=("mpi4py==3.1.6",),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from adapters.common import launchers
-from adapters.common.reference import HOROVOD_ON_GPUS, IMAGES
+from adapters.common.reference import HOROVOD_ON_GPUS, IMAGES, TRAINING_IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -154,6 +154,7 @@ ADAPTER = Adapter(
                 facts=IMAGES,
                 amp="all of it cast to float16",
                 step_bound="none",
+                epoch=lambda case: TRAINING_IMAGES,  # mxnet_imagenet_resnet50.py: num_training_samples
                 scope="global",
                 requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
                 requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),

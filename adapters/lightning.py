@@ -52,7 +52,8 @@ ADAPTER = Adapter(
             amp="native autocast to float16, dynamic loss scale",
             precisions=("bf16", "fp16", "amp-bf16", "amp-fp16"),
             step_bound="none",
-            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            epoch=lambda case: "imagenet",
+            outside="the run is ended within its first epoch",
             requirements=(
                 *("torch==2.13.0", "torchvision==0.28.0"),
                 *("lightning==2.6.6", "torchmetrics==1.9.0", "jsonargparse[signatures]==4.53.0"),

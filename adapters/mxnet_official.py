@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from adapters.common import launchers
-from adapters.common.reference import ADAM, BERT_LENGTH, HOROVOD_ON_GPUS, IMAGENET, IMAGES
+from adapters.common.reference import ADAM, BERT_LENGTH, HOROVOD_ON_GPUS, IMAGENET, IMAGES, TRAINING_IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -151,6 +151,7 @@ ADAPTER = Adapter(
                 facts=IMAGENET,
                 amp="all of it cast to float16",
                 step_bound="none",
+                epoch=lambda case: TRAINING_IMAGES,  # train_horovod.py: num_training_samples
                 outside="the run is ended within its first epoch",
                 requirements=(*PYTHON_38, *OF_GLUONCV, *NEEDED),
                 requirements_gpu=(*PYTHON_38_GPU, *OF_GLUONCV, *NEEDED),

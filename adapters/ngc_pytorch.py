@@ -93,6 +93,7 @@ RESNET_2020 = Recipe(
     dialect="dllogger_pytorch",
     command=_resnet50(2020),
     options={**LOADERS, **SCALES},
+    epoch=lambda case: None if case.option("data", "synthetic") == "synthetic" else "imagenet",
     facts=IMAGES,
     features=("APEX",),
     amp="Apex O1",

@@ -47,6 +47,14 @@ def _reference(case: Case) -> Command:
     return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
 
 
+PARTS = {"data_parts": ()}
+
+
+def _parts(case: Case, made: int = 256) -> str:
+    """Of files, of which each rank reads its own."""
+    return case.option("data_parts", str(made))
+
+
 def _nodes_2020(case: Case) -> tuple[str, ...]:
     among = ("--node_ips={hosts}", "--ctrl_port={master_port}") if case.nodes > 1 else ()
     return (f"--num_nodes={case.nodes}", f"--gpu_num_per_node={case.devices_per_node}", *among)
@@ -55,7 +63,7 @@ def _nodes_2020(case: Case) -> tuple[str, ...]:
 def _benchmark_resnet50(case: Case) -> Command:
     """No step limit: an epoch has as many examples as the steps need."""
     fast = ("--use_fp16=True", "--channel_last=True", "--pad_output", "--fuse_bn_relu=True", "--fuse_bn_add_relu=True")
-    real = ("--train_data_dir={data}/imagenet-ofrecord/train", "--train_data_part_num=256")
+    real = ("--train_data_dir={data}/imagenet-ofrecord/train", f"--train_data_part_num={_parts(case)}")
     return Command(
         argv=(
             *("{python}", "{checkout}/Classification/cnns/of_cnn_train_val.py", "--model=resnet50", *_nodes_2020(case)),
@@ -75,7 +83,7 @@ def _benchmark_bert(case: Case) -> Command:
         argv=(
             *("{python}", "{checkout}/LanguageModeling/BERT/run_pretraining.py", *_nodes_2020(case)),
             *(f"--batch_size_per_device={case.batch_per_device}", f"--iter_num={case.protocol.total_steps}"),
-            *("--loss_print_every_n_iter=1", "--data_dir={data}/bert-ofrecord", "--data_part_num=32"),
+            *("--loss_print_every_n_iter=1", "--data_dir={data}/bert-ofrecord", f"--data_part_num={_parts(case, 32)}"),
             *("--seq_length=128", "--max_predictions_per_seq=20", "--num_hidden_layers=12"),
             *("--num_attention_heads=12", "--max_position_embeddings=512", "--type_vocab_size=2"),
             *("--vocab_size=30522", "--hidden_size_per_head=64", "--learning_rate=1e-4"),
@@ -88,14 +96,16 @@ def _benchmark_bert(case: Case) -> Command:
 
 
 def _models_resnet50(case: Case) -> Command:
-    """The script's own `--num-nodes` raises an error."""
+    """The script's own `--num-nodes` raises an error. An epoch has as many batches as it is told (train.py:244); the
+    reader goes on through its files.
+    """
     fast = ("--use-fp16", "--channel-last", "--fuse-bn-relu", "--fuse-bn-add-relu")
-    real = ("--ofrecord-path", "{data}/imagenet-ofrecord", "--ofrecord-part-num", "256")
+    real = ("--ofrecord-path", "{data}/imagenet-ofrecord", "--ofrecord-part-num", _parts(case))
     return Command(
         argv=(
             *(*launchers.oneflow_launch(case), MODELS_RESNET),
             *("--num-devices-per-node", str(case.devices_per_node), "--train-batch-size", str(case.batch_per_device)),
-            *("--num-epochs", "1", "--total-batches", str(case.protocol.total_steps), "--print-interval", "1"),
+            *("--num-epochs", "1", "--batches-per-epoch", str(case.protocol.total_steps), "--print-interval", "1"),
             *("--print-timestamp", "--skip-eval", "--save", "{scratch}/checkpoints"),
             "--ddp" if case.option("mode") == "ddp" else "--graph",
             *(real if case.option("data") == "ofrecord" else ("--synthetic-data",)),
@@ -177,7 +187,8 @@ def _wide_deep(case: Case) -> Command:
             *(*launchers.oneflow_launch(case), "{checkout}/RecommenderSystems/wide_and_deep/train.py"),
             *("--batch_size", str(case.global_batch), "--max_iter", str(case.protocol.total_steps)),
             *("--loss_print_every_n_iter", "1", "--eval_interval", "0", "--execution_mode", "graph"),
-            *("--data_dir", "{data}/criteo-ofrecord", "--data_part_num", "256", "--data_part_name_suffix_length", "5"),
+            *("--data_dir", "{data}/criteo-ofrecord", "--data_part_num", _parts(case)),
+            *("--data_part_name_suffix_length", "5"),
             *("--wide_vocab_size", "2322444", "--deep_vocab_size", _vocabulary(case), "--hidden_units_num", "7"),
             *("--hidden_size", "1024", "--deep_embedding_vec_size", "16", "--model_save_dir", "{scratch}/model"),
         )
@@ -194,7 +205,7 @@ def _wide_deep_2020(case: Case) -> Command:
                 "--eval_interval=1000000",
                 "--train_data_dir={data}/criteo-ofrecord/train",
             ),
-            *("--train_data_part_num=256", "--train_part_name_suffix_length=5"),
+            *(f"--train_data_part_num={_parts(case)}", "--train_part_name_suffix_length=5"),
             *("--eval_data_dir={data}/criteo-ofrecord/val", "--eval_data_part_num=256"),
             *(
                 "--eval_part_name_suffix_length=5",
@@ -237,9 +248,14 @@ def _face(case: Case) -> Command:
     )
 
 
-def _no_ddp_with_amp(case: Case) -> str | None:
+def _parts_of_synthetic(case: Case) -> str | None:
+    unread = case.option("data_parts") and case.option("data") != "ofrecord"
+    return Message("adapters.parts_unread") if unread else None
+
+
+def _models_unsupported(case: Case) -> str | None:
     both = case.precision == "amp" and case.option("mode") == "ddp"
-    return Message("adapters.oneflow_ddp") if both else None
+    return Message("adapters.oneflow_ddp") if both else _parts_of_synthetic(case)
 
 
 def _face_unsupported(case: Case) -> str | None:
@@ -290,7 +306,8 @@ ADAPTER = Adapter(
                 checkout="oneflow-benchmark-2020",
                 dialect="oneflow_cnn",
                 command=_benchmark_resnet50,
-                options={"data": ("synthetic", "ofrecord")},
+                options={"data": ("synthetic", "ofrecord"), **PARTS},
+                unsupported=_parts_of_synthetic,
                 facts=IMAGES,
                 amp="graph rewrite, static loss scale",
                 xla="XLA",
@@ -308,7 +325,7 @@ ADAPTER = Adapter(
                 dialect="oneflow_bert",
                 command=_benchmark_bert,
                 unit="sequences/s",
-                options=BERT_LENGTH,
+                options={**BERT_LENGTH, **PARTS},
                 facts={**ADAM, "parallel_layout": "DP"},  # BERT/util.py:169, run_pretraining.py:39
                 amp="graph rewrite, dynamic loss scale",
                 xla="XLA",
@@ -324,11 +341,11 @@ ADAPTER = Adapter(
                 checkout="oneflow-models",
                 dialect="oneflow_models",
                 command=_models_resnet50,
-                options={"data": ("synthetic", "ofrecord"), "mode": ("graph", "ddp")},
-                unsupported=_no_ddp_with_amp,
+                options={"data": ("synthetic", "ofrecord"), "mode": ("graph", "ddp"), **PARTS},
+                unsupported=_models_unsupported,
                 facts=IMAGES,
                 amp="graph AMP, dynamic loss scale",
-                outside="--skip-eval; one epoch, saved at its end",
+                outside="--skip-eval; one epoch of the measured steps, saved at its end",
             )
         ),
         _before_pip(
@@ -375,7 +392,7 @@ ADAPTER = Adapter(
                 checkout="oneflow-models",
                 dialect="oneflow_wdl",
                 command=_wide_deep,
-                options={"deep_vocabulary": ()},
+                options={"deep_vocabulary": (), **PARTS},
                 # wide_and_deep/train.py:65, config.py:44, models/wide_and_deep.py:54 and 60
                 facts={**CLICKS, "parallel_layout": SPLIT_TABLES},
                 unit="samples/s",
@@ -390,7 +407,7 @@ ADAPTER = Adapter(
                 checkout="oneflow-benchmark-2020",
                 dialect="oneflow_wdl",
                 command=_wide_deep_2020,
-                options={"deep_vocabulary": ()},
+                options={"deep_vocabulary": (), **PARTS},
                 # wdl_train_eval.py:151: Adam over the rows of the batch alone; lines 84, 95 and 164
                 facts={**CLICKS, "optimiser": "lazy adam", "parallel_layout": SPLIT_TABLES},
                 unit="samples/s",
@@ -412,6 +429,7 @@ ADAPTER = Adapter(
                 facts={**FACES, "data": "ms1mv3", "parallel_layout": SPLIT_CLASSIFIER},
                 amp="graph AMP to float16, no loss scale",
                 step_bound="none",
+                epoch=lambda case: "ms1mv3-ofrecord",
                 outside="the run is ended within its first epoch",
             ),
             "0.4",

@@ -1,13 +1,12 @@
 """PaddlePaddle's official scripts: PaddleCV and BERT of 2020 (Paddle 1.8), PaddleClas and PaddleNLP (Paddle 2, 3)."""
 
 from adapters.common import launchers
-from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET
+from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET, TRAINING_IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 SEQUENCE = 128  # tokens; the BERT script of 2020 counts its batch in them
-IMAGES = 1_281_167
 # By default: utils/optimizer.py:174 and utility.py:110 (2020), ResNet50.yaml:47 and 72 for images;
 # BERT/optimization.py:105 and train.py:303 (2020).
 PRETRAINING = {**ADAM, "parallel_layout": "DP"}
@@ -34,7 +33,7 @@ def _paddlecv(case: Case) -> Command:
             *("{checkout}/PaddleCV/image_classification/train.py", "--model=ResNet50", f"--use_gpu={gpu}"),
             *(f"--batch_size={case.batch_per_device * case.devices_per_node}", "--data_dir={data}/imagenet-lists"),
             *(f"--max_iter={case.protocol.total_steps + 1}", "--print_step=1", "--save_step=100000"),
-            *("--validate=False", f"--total_images={IMAGES}", "--model_save_dir={scratch}/output"),
+            *("--validate=False", f"--total_images={TRAINING_IMAGES}", "--model_save_dir={scratch}/output"),
             *("--lr_strategy=piecewise_decay", "--lr=0.1", "--num_epochs=90"),
             *(("--use_dali=True",) if dali else ()),
             *(amp if case.precision == "amp" else ()),
@@ -133,6 +132,7 @@ ADAPTER = Adapter(
             command=_paddlecv,
             unsupported=_paddlecv_unsupported,
             options={"data": ("imagenet", "dali")},
+            epoch=lambda case: "imagenet-lists",
             facts=IMAGENET,
             amp="static graph decorate, dynamic loss scale",
             outside="--validate=False, and --max_iter returns before anything is saved",
@@ -148,6 +148,7 @@ ADAPTER = Adapter(
             dialect="paddleclas",
             command=_paddleclas,
             options={"loader_workers": ()},
+            epoch=lambda case: "imagenet-lists",
             facts=IMAGENET,
             amp="AMP O1, dynamic loss scale",
             xla="to_static (CINN where it is built in)",

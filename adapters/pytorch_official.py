@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.common import launchers
-from adapters.common.reference import ADAM, IMAGENET, IMAGES
+from adapters.common.reference import ADAM, IMAGENET, IMAGES, TRAINING_IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -232,7 +232,8 @@ EXAMPLES = Recipe(
     options={"data": ("synthetic", "imagenet"), **WORKERS},
     facts=IMAGES,
     step_bound="none",
-    outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+    epoch=lambda case: "imagenet" if case.option("data") == "imagenet" else TRAINING_IMAGES,
+    outside="the run is ended within its first epoch",
     requirements=TORCH,
     import_name="torch",
     image="nvcr.io/nvidia/pytorch:26.06-py3",
@@ -249,6 +250,7 @@ ADAPTER = Adapter(
             command=_examples_2020,
             unsupported=_examples_2020_unsupported,
             options={"data": ("imagenet",), **WORKERS},
+            epoch=lambda case: "imagenet",
             facts=IMAGENET,
             python="3.8",
             requirements=("torch==1.6.0", "torchvision==0.7.0", "numpy==1.23.5"),
@@ -265,7 +267,8 @@ ADAPTER = Adapter(
             facts=IMAGENET,
             amp="native autocast, dynamic loss scale",
             step_bound="none",
-            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            epoch=lambda case: "imagenet",
+            outside="the run is ended within its first epoch",
             requirements=TORCH,
             import_name="torch",
             image="nvcr.io/nvidia/pytorch:26.06-py3",
@@ -309,7 +312,8 @@ ADAPTER = Adapter(
             amp="Apex O2, dynamic loss scale",
             needs_gpu=Message("adapters.gpu_apex"),
             step_bound="none",
-            outside="the run is ended within its first epoch; where an epoch is shorter, what lies between is left out",
+            epoch=lambda case: "imagenet",
+            outside="the run is ended within its first epoch",
             requirements=(
                 *("torch==1.6.0", "torchvision==0.7.0", "numpy==1.23.5", "pillow==9.4.0", "setuptools==59.8.0"),
                 *("tensorboard==2.4.0", "protobuf==3.20.3"),  # imagenet_ddp_apex.py:18

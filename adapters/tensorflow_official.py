@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from adapters.common import launchers
-from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET, IMAGES
+from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET, IMAGES, TRAINING_IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -224,6 +224,7 @@ ADAPTER = Adapter(
             command=_legacy,
             unsupported=_only_one_cpu,
             options={"data": ("synthetic", "records")},
+            epoch=lambda case: TRAINING_IMAGES,  # common.py:136: min(train_steps, images // batch)
             facts=IMAGES,
             amp="Keras mixed_float16, dynamic loss scale",
             xla="XLA",

@@ -13,6 +13,7 @@ from evalsuite.core.model import Case
 SGD = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP"}  # with momentum
 IMAGES = {**SGD, "input_size": "224"}
 IMAGENET = {**IMAGES, "data": "imagenet"}
+TRAINING_IMAGES = 1_281_167  # of ImageNet; some scripts have it built in
 """Classification of images of 224 pixels, copies of the model exchanging gradients; IMAGENET reads them from files."""
 FACES = {**SGD, "input_size": "112"}
 # files of tokenised, mostly masked text; the text does not change the time

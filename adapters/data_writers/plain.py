@@ -29,20 +29,24 @@ FOLDERS = {"train": "train", "validation": "val"}
 def _images(listed=None):
     """Names of classes are those of ImageNet in shape, so that they sort as their numbers do.
 
+    A longer pass has links to the same images, or their lines again.
+
     *listed*: `train<listed>.txt` and `val<listed>.txt` have path, blank, number of the class.
     """
 
     def write(order):
         for split in order.items:
-            lines = []
+            lines, times = [], order.times if split == "train" else 1
             for number, picture in enumerate(order.of(split)):
                 name = f"{FOLDERS[split]}/n{picture.label:08d}/n{picture.label:08d}_{number}.JPEG"
                 file = order.folder / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(picture.jpeg)
                 lines.append(f"{name} {picture.label}\n")
+                for again in range(1, times if listed is None else 1):
+                    file.with_name(f"{file.stem}-{again}.JPEG").symlink_to(file.name)
             if listed is not None:
-                (order.folder / f"{FOLDERS[split]}{listed}.txt").write_text("".join(lines))
+                (order.folder / f"{FOLDERS[split]}{listed}.txt").write_text("".join(lines * times))
 
     return write
 

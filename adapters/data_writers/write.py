@@ -30,6 +30,7 @@ class Order:
     items: dict[str, int]  # split → how many
     shards: dict[str, int]  # split → how many files
     shape: dict[str, Any]  # what the source takes beside: {"classes": 16}
+    times: int  # how often training's items are listed or linked, so that a pass over them is longer
     beside: Path  # the folder of the data set that this one belongs to
     digests: dict[str, list[bytes]] = field(default_factory=dict)  # split → those of the items that were taken
 

@@ -94,6 +94,10 @@ class Recipe:
     step_bound: Literal["steps", "examples", "none"] = "steps"
     """How the script is told to end: after N steps, after N examples, or not at all: then the runner ends
     it when the last measured step has been seen."""
+    epoch: Callable[[Case], int | str | None] = lambda case: None
+    """Where the script ends, evaluates, saves or starts its loaders anew with a pass over its data, so that warm-up and
+    window must lie in one: the data set (`data/data_sets.toml`), or the number of items that the script has built in.
+    None: it counts steps, and nothing stands still between two passes."""
     scope: Literal["global", "per_device", "own"] | None = None
     """Whose rate the script prints, where its dialect cannot tell: the whole job's, one device's printed once for
     all, or each printer's own."""

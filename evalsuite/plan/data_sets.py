@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, NamedTuple, get_args
 
@@ -10,13 +10,15 @@ from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import decode, paths
 from evalsuite.core.decode import Constraint, Many, Word, at_least
 from evalsuite.core.errors import EvalsuiteError, look_up
+from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 FILE = paths.DATA / "data_sets.toml"
 WRITERS = paths.ADAPTERS / "data_writers"
 SizeName = Literal["tiny", "full-shape"]
-PART = re.compile(r"full-shape/([1-9]\d{0,5})")
+PART = re.compile(r"full-shape([/*])([1-9]\d{0,5})")
 BATCHES = (64, 128, 512, 2048)  # some scripts have them built in
+PARTS = "data_parts"  # the axis of recipes that name the number of their files; else `fewest` of the data set
 Split = Literal["train", "validation"]
 Counts = Mapping[Split, Annotated[int, at_least(1)]]
 Shape = Mapping[str, object]  # what items are made by in addition to seed and number: {"classes": 16}
@@ -52,9 +54,11 @@ class DataSet:
     beside: Word | None = None  # the data set that this one belongs to
     layout: Many[Word]  # patterns, each of which finds a file
     magic: Mapping[str, Hexadecimal] = field(default_factory=dict)  # pattern → how such a file begins
+    repeats: bool = False  # whether a pass over it can be made longer, its items being listed or linked several times
     counted: Word | None = None  # pattern of the files of which each rank wants one
     fewest: Annotated[int, at_least(1)] = 1  # such files, however few the ranks
     loaders: Annotated[int, at_least(0)] = 0  # of each rank, among which the files must divide evenly; 0: they need not
+    original_items: Annotated[int, at_least(1)] | None = None  # of training; None: as the full shape of the source
     holds: Word
     from_original: Word
     original_size: Word
@@ -70,18 +74,21 @@ class _Declarations:
 class Size(NamedTuple):
     name: SizeName
     part: int = 1  # one item of so many: the full shape is tried before it is made
+    times: int = 1  # so many passes in one, by links and lists
+    files: int | None = None  # of training, of a data set that has one for each rank; None: as many as are declared
 
     def __str__(self) -> str:
-        return f"{self.name}/{self.part}" if self.part > 1 else self.name
+        part, times = (f"{sign}{n}" if n > 1 else "" for sign, n in (("/", self.part), ("*", self.times)))
+        return f"{self.name}{part}{times}"
 
 
 TINY = Size("tiny")
 
 
 def size(text: str) -> Size:
-    """`tiny`, `full-shape`, `full-shape/100`."""
+    """`tiny`, `full-shape`, `full-shape/100`, `full-shape*16`."""
     if part := PART.fullmatch(text):
-        return Size("full-shape", int(part[1]))
+        return Size("full-shape", **{"part" if part[1] == "/" else "times": int(part[2])})
     for name in get_args(SizeName):
         if text == name:
             return Size(name)
@@ -111,8 +118,11 @@ def counts(of: DataSet, size: Size) -> dict[Split, int]:
 
 
 def shards(of: DataSet, size: Size) -> dict[Split, int]:
+    """Scripts that name the number of their files name one for all splits, which are declared alike."""
     asked = of.shards.get(size.name, {})
-    return {split: min(asked.get(split, 1), count) for split, count in counts(of, size).items()}
+    files = size.files if of.counted else None
+    given = {split: files if files and each == asked["train"] else each for split, each in asked.items()}
+    return {split: min(given.get(split, 1), count) for split, count in counts(of, size).items()}
 
 
 def shape(of: DataSet, size: Size) -> Shape:
@@ -155,3 +165,46 @@ def folders(command: Command) -> list[str]:
     place = paths.data_sets()
     linked = [str((place / name).resolve()) for name in names(command) if (place / name).is_symlink()]
     return [str(place), *dict.fromkeys(linked)]
+
+
+def parts(recipe: Recipe, case: Case) -> dict[str, int]:
+    """Data set → how many of its files the command names."""
+    if PARTS not in (recipe.options or {}):
+        return {}
+    read = {name: declared().data_sets.get(name) for name in names(recipe.command_of(case))}
+    return {name: int(case.option(PARTS, str(of.fewest))) for name, of in read.items() if of and of.counted}
+
+
+def epoch(recipe: Recipe, case: Case, there: Callable[[str], int | None] = lambda name: None) -> tuple[int, str] | None:
+    """(items, data set) of the pass in which warm-up and window must lie; None where steps are counted.
+
+    *there*: how many training items a data set has that was made here; else they are as many as the original's.
+    """
+    given = recipe.epoch(case)
+    if given is None or isinstance(given, int):
+        return None if given is None else (given, "")
+    of = data_set(given)
+    return there(given) or of.original_items or counts(of, Size("full-shape"))["train"], given
+
+
+def refusal(there: Callable[[str], int | None] = lambda name: None) -> Callable[[Case, Recipe], str | None]:
+    """Why ranks have no file of their own, or the measured steps end in another pass over the data."""
+
+    def reason(case: Case, recipe: Recipe) -> str | None:
+        for name, files in parts(recipe, case).items():
+            if files < case.total_devices:
+                return Message("plan.few_parts", name=name, parts=files, ranks=case.total_devices, option=PARTS)
+        wanted = case.protocol.total_steps + 1  # scripts print no step of the first or of the last
+        found = epoch(recipe, case, there)
+        if found is None or found[0] // case.global_batch >= wanted:
+            return None
+        items, name = found
+        fitting = items // (case.batch_per_device * wanted) if case.strong_batch is None else 0
+        nodes, most = divmod(fitting, case.devices_per_node)
+        largest = f"{nodes}x{case.devices_per_node}" if nodes else f"1x{most}" if most else Message("plan.no_scale")
+        of = Message("plan.of_data", name=name) if name else ""
+        times = -(-wanted * case.global_batch // items)
+        longer = Message("plan.longer", name=name, times=times) if name and data_set(name).repeats else ""
+        return Message("plan.short_epoch", items=items, of=of, wanted=wanted, largest=largest, longer=longer)
+
+    return reason

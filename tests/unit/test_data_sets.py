@@ -39,7 +39,7 @@ def make_set(root, name="bert-npz", shards=4, **changes):
         for pattern in declared.layout:
             file = root / name / pattern.replace("*", str(number))
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(bytes.fromhex(next(iter(declared.magic.values()), "")) + bytes([number]))
+            file.write_bytes(bytes.fromhex(next(iter(declared.magic.values()), "")) + bytes([number % 256]))
     manifest = Manifest(
         name=name, source="sentences", seed=1, size="tiny", items={"train": 520}, decoded_sha256={"train": "a" * 64},
         format="gluonnlp", shards={"train": shards}, files=data_manifest.files_of(root / name), writer="plain",
@@ -214,3 +214,50 @@ def test_the_data_of_a_profile_are_those_that_the_scripts_of_its_participants_re
     wanted = data._wanted("dlperf", registry.discover())
 
     assert {"imagenet-recordio", "imagenet-tfrecord"} <= {*wanted}
+
+
+FAR = replace(CASE, batch_per_device=128, device="gpu")  # 121 steps of it want 15,488 images a device
+
+
+@pytest.mark.parametrize(
+    ("epoch", "scale", "largest"),
+    [
+        (1_281_167, (10, 8), None),  # 125 steps
+        (1_281_167, (16, 8), "10x8"),
+        (50_000, (1, 8), "1x3"),
+        (10_000, (1, 1), "none"),
+        (None, (125, 8), None),  # it counts steps
+        ("bert-npz", (125, 8), None),  # 35,000,001 of the original
+    ],
+)
+def test_warm_up_and_window_lie_in_one_pass_over_the_data_or_the_largest_scale_is_named(epoch, scale, largest):
+    found = data_sets.refusal()(FAR.at_scale(*scale), replace(RECIPE, epoch=lambda case: epoch))
+
+    assert (found is None) if largest is None else found.values["largest"] == largest
+
+
+def test_of_a_data_set_that_was_made_its_own_items_count(root):
+    make_set(root)  # 520 items
+
+    found = data_sets.refusal(data_manifest.training_items)(FAR, replace(RECIPE, epoch=lambda case: "bert-npz"))
+
+    assert "520 items of bert-npz" in found
+
+
+def test_each_rank_has_a_file_of_those_that_the_command_names(root):
+    make_set(root, "criteo-ofrecord", shards=300)
+    recipe = registry.discover()["oneflow"].recipe("wide-deep")
+    case = replace(FAR, framework="oneflow", recipe=recipe.name, model=recipe.model).at_scale(64, 8)
+    named = replace(case, options=(("data_parts", "512"),))
+
+    assert "256 of criteo-ofrecord" in data_sets.refusal()(case, recipe)
+    assert data_sets.refusal()(named, recipe) is None
+    assert "300" in next(readiness.lacking()(named, replace(recipe, checkout="")))
+
+
+def test_plan_skips_what_cannot_meet_the_protocol_and_ends_with_3_where_that_is_all(capsys):
+    case = ["--recipe", "gluoncv-resnet50", "--frameworks", "mxnet", "--batch-sizes", "128", "--scales", "16x8"]
+    hosts = ",".join(f"h{number}:8" for number in range(16))
+
+    assert cli.main(["plan", "--profile", "full", *case, "--hosts", hosts, "--commands"]) == Exit.NOTHING_MEASURED
+    assert "the largest scale that fits at this batch is 10x8" in capsys.readouterr().out

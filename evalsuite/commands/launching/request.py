@@ -1,6 +1,7 @@
 """The request of a launching command, read from its arguments: what is run, where, and how."""
 
 import argparse
+import functools
 import os
 import re
 import socket
@@ -21,13 +22,13 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device
 from evalsuite.launch import batch_search, campaign, programs
 from evalsuite.launch.campaign import Environments
-from evalsuite.launch.provision import readiness, virtualenvs
+from evalsuite.launch.provision import data_manifest, readiness, virtualenvs
 from evalsuite.launch.remote import allocations
 from evalsuite.launch.runner import Launcher
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.machine import interfaces
-from evalsuite.plan import containers, engines, over_hosts, plan
+from evalsuite.plan import containers, data_sets, engines, over_hosts, plan
 from evalsuite.plan.engines import HOSTS, Engine
 from evalsuite.plan.hosts import Host
 from evalsuite.plan.plan import Machine, Plan, Refusal
@@ -117,6 +118,13 @@ def read_request(arguments: argparse.Namespace) -> Request:
     )
 
 
+def say_scripts(plan: Plan) -> None:
+    """Whose scripts are compared on accelerators, and how to have the others: a figure does not say it."""
+    kinds = {plan.recipe(case).kind for case in plan.cases if case.device != "cpu"}
+    if len(kinds) == 1 and not plan.spec.participants:
+        note(say("run.scripts_official" if "official" in kinds else "run.scripts_reference"))
+
+
 def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
     here = campaign.machine(arguments.device)
     if engine.name == "local":
@@ -154,6 +162,7 @@ def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
 def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
     shown_only = getattr(arguments, "commands", False)  # what would be run can be shown without what it needs
     refusals = [lambda case, recipe: engine.refusal(case), mpirun_in_mpirun(engine)]
+    refusals.append(data_sets.refusal(functools.cache(data_manifest.training_items)))
     if engine.container:
         in_image: list[Refusal] = [
             lambda case, recipe: None if recipe.image else Message("commands.no_image", name=recipe.name),

@@ -1,5 +1,6 @@
 """The manifest of a made-up data set, and whether the files of a folder serve."""
 
+import contextlib
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -52,9 +53,17 @@ def read(name: str) -> Manifest | None:
     return decode.decode(Manifest, files.read_json(file), file) if file.is_file() else None
 
 
-def problem(name: str, ranks: int = 1, *, thorough: bool = False) -> str | None:
+def training_items(name: str) -> int | None:
+    """None where evalsuite did not make it, or it is broken, which `problem` says."""
+    with contextlib.suppress(EvalsuiteError):
+        return manifest.items.get("train") if (manifest := read(name)) else None
+    return None
+
+
+def problem(name: str, ranks: int = 1, named: int | None = None, *, thorough: bool = False) -> str | None:
     """Why the data set *name* does not serve so many *ranks*; None if it does.
 
+    *named*: how many of its files the script is told of; None: as many as the recipe has built in.
     A folder that evalsuite did not make is held against its declaration alone. *thorough*: every file is hashed.
     """
     folder = paths.data_sets() / name
@@ -63,12 +72,12 @@ def problem(name: str, ranks: int = 1, *, thorough: bool = False) -> str | None:
         made = Message("launch.data_can_be_made", name=name) if declared else ""
         return Message("launch.data_set_absent", name=name, folder=paths.data_sets(), made=made)
     try:
-        return (declared and _layout_problem(name, declared, folder, ranks)) or _files_problem(name, thorough)
+        return (declared and _layout_problem(name, declared, folder, ranks, named)) or _files_problem(name, thorough)
     except EvalsuiteError as error:
         return message_of(error)
 
 
-def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int) -> str | None:
+def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int, named: int | None) -> str | None:
     for pattern in declared.layout:
         if next(folder.glob(pattern), None) is None:
             return Message("launch.data_lacks", name=name, folder=folder, pattern=pattern, holds=declared.holds)
@@ -77,7 +86,7 @@ def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int) -> s
             if stream.read(len(start) // 2) != bytes.fromhex(start):
                 return Message("launch.data_format", name=name, file=first, holds=declared.holds)
     if declared.counted:
-        there, wanted = sum(1 for _ in folder.glob(declared.counted)), max(ranks, declared.fewest)
+        there, wanted = sum(1 for _ in folder.glob(declared.counted)), max(ranks, named or declared.fewest)
         if there < wanted:
             return Message("launch.data_few_shards", name=name, there=there, wanted=wanted, pattern=declared.counted)
         if declared.loaders and there % (parts := ranks * declared.loaders):
@@ -89,7 +98,7 @@ def _files_problem(name: str, thorough: bool) -> str | None:
     manifest, folder = read(name), paths.data_sets() / name
     for place, facts in (manifest.files if manifest else {}).items():
         there = _inside(folder / place)
-        if sum(file.stat().st_size for file in there) != facts.bytes or (thorough and _facts_of(there) != facts):
+        if sum(file.lstat().st_size for file in there) != facts.bytes or (thorough and _facts_of(there) != facts):
             return Message("launch.data_file_changed", name=name, file=folder / place)
     return None
 
@@ -105,8 +114,8 @@ def _inside(place: Path) -> list[Path]:
 
 
 def _facts_of(inside: list[Path]) -> FolderFacts:
-    listed = "".join(f"{file.name} {files.sha256(file)}\n" for file in inside)
-    size = sum(file.stat().st_size for file in inside)
+    listed = "".join(f"{file.name} {file.readlink() if file.is_symlink() else files.sha256(file)}\n" for file in inside)
+    size = sum(file.lstat().st_size for file in inside)
     return FolderFacts(bytes=size, sha256=hashlib.sha256(listed.encode()).hexdigest())
 
 

@@ -58,7 +58,9 @@ def _there(name: str, declared: DataSet, size: Size, seed: int, again: bool) -> 
     manifest = data_manifest.read(name)
     if manifest is None:
         raise EvalsuiteError.of("launch.data_not_ours", name=name, folder=folder)
-    if (manifest.seed, manifest.size) == (seed, str(size)):
+    wanted = data_sets.shards(declared, size)
+    enough = size.files is None or all(manifest.shards[split] >= files for split, files in wanted.items())
+    if (manifest.seed, manifest.size) == (seed, str(size)) and enough:
         return manifest.writer_sha256 == _writer_sha256(declared) and data_manifest.problem(name) is None
     if not again:
         raise EvalsuiteError.of("launch.data_other", name=name, seed=manifest.seed, size=manifest.size, folder=folder)
@@ -78,7 +80,9 @@ def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, pro
         source=declared.source,
         seed=seed,
         size=str(size),
-        items=data_sets.counts(declared, size),
+        items={
+            split: n * (size.times if split == "train" else 1) for split, n in data_sets.counts(declared, size).items()
+        },
         decoded_sha256=answer,
         format=declared.format,
         shards=data_sets.shards(declared, size),
@@ -117,6 +121,7 @@ def _write(python: Path, name: str, declared: DataSet, making: Path, size: Size,
         "items": data_sets.counts(declared, size),
         "shards": data_sets.shards(declared, size),
         "shape": data_sets.shape(declared, size),
+        "times": size.times,
         "beside": str(paths.data_sets() / declared.beside) if declared.beside else "",
     }
     making.mkdir(parents=True)

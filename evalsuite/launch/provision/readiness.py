@@ -13,7 +13,7 @@ from evalsuite.core.model import Case
 from evalsuite.launch.provision import checkouts, data_manifest
 from evalsuite.launch.provision.data_manifest import Manifest
 from evalsuite.plan import repositories
-from evalsuite.plan.data_sets import names
+from evalsuite.plan.data_sets import names, parts
 
 
 def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
@@ -59,7 +59,8 @@ def _data_refusals() -> Callable[[Case, Recipe], Sequence[str]]:
 
     def refused(case: Case, recipe: Recipe) -> Sequence[str]:
         read = data_sets(case, recipe)
-        reasons = [reason for name in read if (reason := problem(name, case.total_devices))]
+        named = parts(recipe, case)
+        reasons = [reason for name in read if (reason := problem(name, case.total_devices, named.get(name)))]
         return reasons or [*filter(None, map(differing, read))][:1]
 
     return refused
