@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evalsuite.commands import report
 from evalsuite.commands.launching.batch_searches import find_batches
-from evalsuite.commands.launching.request import read_request
+from evalsuite.commands.launching.request import read_request, say_scripts
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.run import run_missing
@@ -21,6 +21,7 @@ from evalsuite.runs.store import Store
 
 def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
+    say_scripts(request.plan)
     plan, store = request.plan, request.place.store
     report.check(arguments, [*plan.cases, *(skip.case for skip in plan.skips)])
     campaign.redo(arguments.redo, plan, store)

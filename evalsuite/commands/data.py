@@ -8,6 +8,7 @@ from typing import get_args
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line, note, print_json
+from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter
 from evalsuite.contracts.registry import discover
 from evalsuite.core import paths
@@ -27,7 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _wanted(asked: str, adapters: Mapping[str, Adapter]) -> list[str]:
-    framework, slash, recipe = asked.partition("/")
+    word, slash, recipe = asked.partition("/")
+    framework = registry.framework(word)
     if slash and framework in adapters:
         return data_sets.of_recipe(framework, adapters[framework].recipe(recipe))
     wanted = spec.read(Path(asked)) if asked.endswith(".toml") else spec.profile(asked)

@@ -7,6 +7,7 @@ from typing import Any
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
+from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import choose_adapters, discover
 from evalsuite.core.errors import EvalsuiteError, Exit
@@ -39,7 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
     every = {f"{adapter.name}/{recipe.name}": recipe for adapter in adapters.values() for recipe in adapter.recipes}
     wanted: dict[str, Recipe] = {}
-    for name in names:
+    for given in names:
+        framework, slash, recipe = given.partition("/")
+        name = f"{registry.framework(framework)}{slash}{recipe}"
         named = {key: recipe for key, recipe in every.items() if key == name or key.startswith(f"{name}/")}
         if not named:
             raise EvalsuiteError.of("commands.env_unknown", name=name)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evalsuite.commands.launching import batch_searches, fit_nodes, prices
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats, missing_runs, repeats_asked
-from evalsuite.commands.launching.request import Options, Place, Request, make_launcher, read_request
+from evalsuite.commands.launching.request import Options, Place, Request, make_launcher, read_request, say_scripts
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, note
@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _evaluate(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
+    say_scripts(request.plan)
     store = request.place.store
     campaign.redo(arguments.redo, request.plan, store)
     request = batch_searches.find_batches(arguments, request)

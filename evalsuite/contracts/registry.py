@@ -32,7 +32,7 @@ def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
     adapters = dict(_house())
     for place in places:
         brought = load_author_adapters(Path(place))
-        if taken := sorted(brought.keys() & _house().keys()):
+        if taken := sorted(name for name in brought if framework(name) in _house()):
             raise EvalsuiteError.of("core.adapter_built_in", path=place, name=taken[0], other=f"my_{taken[0]}")
         adapters |= brought
     return adapters
@@ -87,6 +87,28 @@ def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recip
             recipe.unsupported, f"{where}: unsupported", Message("core.text_or_none"), (str, type(None))
         ),
     )
+
+
+def framework(word: str) -> str:
+    """The built-in framework that people mean by *word*, by name, title or nickname; *word* if there is none."""
+    names = _other_names()
+    return word if word in _house() else names.get(_plain(word), word)
+
+
+@functools.cache
+def _other_names() -> Mapping[str, str]:
+    names = paths.read_data("framework_names.toml")
+    titles = {_plain(word): each.name for each in _house().values() for word in (each.name, each.title)}
+    return {**names["same"], **names["within"], **titles}
+
+
+def _plain(word: str) -> str:
+    return "".join(letter for letter in word.casefold() if letter.isalnum())
+
+
+def is_within(word: str) -> bool:
+    """Whether *word* is a part of a framework, or what runs on it: Keras."""
+    return _plain(word) in paths.read_data("framework_names.toml")["within"]
 
 
 def choose_adapters(names: Sequence[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:

@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
+from evalsuite.contracts import registry
 from evalsuite.core import decode, paths, redaction
 from evalsuite.core.decode import From, Many, Word, between
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
@@ -256,6 +257,7 @@ def option(name: str, value: object) -> tuple[str, str]:
 
 
 Steps = Annotated[Protocol, From(str, steps)]
+Framework = Annotated[str, From(Word, registry.framework)]
 Seed = Annotated[int, From(int, seed)]
 Planned = Annotated[Precision, From(str, precision)]
 Retries = Annotated[int, From(int, retries)]
@@ -269,7 +271,7 @@ Choices = Annotated[tuple[tuple[tuple[str, str], ...], ...], From(Mapping[str, o
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    frameworks: Many[Word] | None = None
+    frameworks: Many[Framework] | None = None
     recipes: Many[Word] | None = None
     models: Many[Word] | None = None
     scales: Many[Annotated[Any, From(str, scale)]] | None = None

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import Annotated, Literal
 
+from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
 from evalsuite.core import decode, redaction
 from evalsuite.core.decode import Constraint, From, Many, Mistake, Word
@@ -155,7 +156,7 @@ def _without_axis(case: Case) -> Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Participant:
-    framework: Word
+    framework: Annotated[str, From(Word, registry.framework)]
     recipes: Many[Word]  # of each model one
     title: Annotated[str, Constraint("participant", TITLE.fullmatch)] | None = None  # None: the framework's
     image: Annotated[str, Constraint("image", lambda name: name.isprintable() and not name.startswith("-"))] = ""

@@ -1,4 +1,5 @@
 import argparse
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,18 +8,20 @@ from hypothesis import strategies as st
 
 from evalsuite import cli
 from evalsuite.commands.launching import axis_values
+from evalsuite.commands.launching.request import say_scripts
+from evalsuite.contracts import registry
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Protocol
 from evalsuite.plan import spec
 from evalsuite.plan.engines import engine
-from evalsuite.plan.plan import Machine, plan
+from evalsuite.plan.plan import Machine, Plan, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.report.text.findings import english
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
 from tests import sources
-from tests.toys import toynet
+from tests.toys import CASE, toynet
 
 LAPTOP = Machine(cores=2, accelerators=0, device="cpu")
 ADAPTERS = {name: toynet(name) for name in ("toynet", "othernet")}
@@ -237,3 +240,44 @@ def test_axes_on_the_command_line_choose_among_the_parts_and_replace_in_each(tmp
     assert only.protocol.measured_steps == 30
     with pytest.raises(EvalsuiteError, match="mxnet: no part of the profile parts has them; expected some of bluefog"):
         axis_values.spec_from(arguments(*words, "mxnet"))
+
+
+@pytest.mark.parametrize(
+    ("word", "framework"),
+    [
+        *(("TensorFlow", "tensorflow"), ("tf", "tensorflow"), ("torch", "pytorch"), ("PyTorch", "pytorch")),
+        *(
+            ("paddle", "paddlepaddle"),
+            ("Keras", "tensorflow"),
+            ("pytorch-lightning", "lightning"),
+            ("pytroch", "pytroch"),
+        ),
+        *(("NGC PyTorch", "ngc_pytorch"), ("mxnet", "mxnet")),
+    ],
+)
+def test_a_framework_is_known_by_the_names_that_people_give_it(word, framework):
+    assert registry.framework(word) == framework
+
+
+def test_names_of_people_are_taken_on_the_command_line_and_in_a_spec_and_keras_with_a_word(tmp_path, capsys):
+    file = tmp_path / "spec.toml"
+    file.write_text('frameworks = ["PyTorch", "Keras"]\nscales = ["1x1"]\n')
+
+    for words in (["--spec", str(file)], ["--frameworks", "torch,keras,tf", "--scales", "1x1"]):
+        assert cli.main(["plan", *words, "--device", "cpu", "--environment", "managed", "--json"]) in (0, 3)
+        found = capsys.readouterr()
+        cases = [*(case["id"] for case in json.loads(found.out)["cases"])]
+        cases += [skip["id"] for skip in json.loads(found.out)["skips"]]
+        assert {case.partition("-")[0] for case in cases} == {"pytorch", "tensorflow"} and len(cases) == 2
+    assert "keras is taken as tensorflow" in found.err
+
+
+def test_the_first_line_on_accelerators_says_whose_scripts_run(capsys):
+    case = replace(CASE, device="gpu")
+    for kind, other in (("reference", "--recipe official"), ("official", "--recipe reference")):
+        adapters = {"toynet": toynet(kind=kind)}
+        made = Plan(spec=Spec(), adapters=adapters, cases=(case,), runs=(), skips=())
+        say_scripts(made)
+        assert other in capsys.readouterr().err
+        say_scripts(replace(made, cases=(CASE,)))  # on a CPU none but these are usual
+        assert capsys.readouterr().err == ""

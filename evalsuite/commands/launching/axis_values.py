@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import note
+from evalsuite.contracts import registry
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.plan import spec, variants
 from evalsuite.plan.spec import Spec
@@ -65,11 +68,18 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _split_into(convert: Callable[[str], Value]) -> Callable[[str], tuple[Value, ...]]:
-    return lambda text: tuple(convert(word) for word in _split(text))
+    return lambda text: tuple(dict.fromkeys(convert(word) for word in _split(text)))
+
+
+def _framework(word: str) -> str:
+    name = registry.framework(word)
+    if registry.is_within(word):
+        note(say("plan.taken_as", word=word, framework=name))
+    return name
 
 
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # argument → field of the spec, and what reads its text
-    "frameworks": ("frameworks", _split),
+    "frameworks": ("frameworks", _split_into(_framework)),
     "models": ("models", _split),
     "recipe": ("recipes", _split),
     "scales": ("scales", _split_into(spec.scale)),
