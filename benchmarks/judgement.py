@@ -13,7 +13,7 @@ import functools
 import io
 import statistics as standard
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 
 import numpy
 
@@ -106,7 +106,7 @@ def adaptive(runs: Runs, looks: Sequence[int] = LOOKS) -> list[int]:
     made = [looks[0]] * len(runs)
     for look in looks[:-1]:
         going = [place for place in range(len(runs)) if made[place] == look]
-        pairs = stopping.open_pairs(len(runs), _first(runs, made), functools.partial(_leads, runs, made))
+        pairs = stopping.open_pairs(_rounds(runs, made), _first(runs, made))
         for place in {place for pair in pairs for place in pair}.intersection(going):
             made[place] = look + 1
     return made
@@ -114,26 +114,24 @@ def adaptive(runs: Runs, looks: Sequence[int] = LOOKS) -> list[int]:
 
 def behind(runs: Runs, made: Sequence[int]) -> frozenset[int]:
     """The frameworks that the report leaves out of the winner's group, all of one campaign and in rounds."""
-    first, rivals = _first(runs, made), range(len(runs))
+    rivals, of_first = _rounds(runs, made), _first(runs, made)
+    scatter = functools.cache(lambda places: significance.scatter(rivals, places))
 
-    def is_behind(leads: significance.Leads) -> bool:
-        if len(leads) >= 5:
-            return significance.is_lead(leads, len(runs) - 1)
-        scatter = significance.pooled_scatter(
-            len(leads), (_leads(runs, made, *pair) for pair in combinations(rivals, 2))
-        )
-        return significance.is_early_lead(leads, scatter, len(runs))
+    def is_behind(rival: significance.Rounds) -> bool:
+        places = frozenset(rival.keys() & rivals[of_first].keys())
+        leads = significance.leads(rival, rivals[of_first], places)
+        rule = significance.is_lead if len(leads) >= 5 else significance.is_early_lead
+        return rule(leads, scatter(places), len(rivals))
 
-    return frozenset(place for place in rivals if place != first and is_behind(_leads(runs, made, place, first)))
+    return frozenset(place for place, rival in enumerate(rivals) if place != of_first and is_behind(rival))
 
 
 def _first(runs: Runs, made: Sequence[int]) -> int:
     return max(range(len(runs)), key=lambda place: standard.median(runs[place][: made[place]]))
 
 
-def _leads(runs: Runs, made: Sequence[int], one: int, first: int) -> list[float]:
-    shared = min(made[one], made[first])
-    return [b - a for a, b in zip(runs[one][:shared], runs[first][:shared], strict=True)]
+def _rounds(runs: Runs, made: Sequence[int]) -> list[significance.Rounds]:
+    return [{("", place): of[place] for place in range(n)} for of, n in zip(runs, made, strict=True)]
 
 
 def logarithms(runs: numpy.ndarray) -> list[Runs]:
@@ -156,23 +154,30 @@ def _share(found: Iterable[Runs], n: int) -> float:
 
 def _out_in_each(one: Runs, other: Runs) -> bool:
     first = max(range(len(one)), key=lambda place: standard.median([*one[place], *other[place]]))
-    leads = [
-        [_leads(runs, [len(runs[0])] * len(runs), place, first) for runs in (one, other)] for place in range(len(one))
-    ]
-    return any(all(significance.is_lead(each, len(one) - 1) for each in both) for both in leads)
-
-
-def power(trials: int = TRIALS) -> list[tuple[float, float, int, float, float]]:
-    """How often a true lead of one of two frameworks is told, and in a campaign that drifts."""
-    found = []
-    for (noise, lead), n in product(((0.01, 0.02), (0.01, 0.05), (0.02, 0.05), (0.03, 0.05), (0.03, 0.1)), RUNS):
-        random = numpy.random.default_rng([SEED, n, round(1000 * noise), round(100 * lead)])
-        runs = speeds("normal", random, trials, 2, n, noise=noise) * numpy.array([[1 + lead], [1.0]])
-        drifted = runs * (1 - DRIFT * numpy.arange(n) / (n - 1))
-        told, drifting = (
-            standard.fmean(1 in behind(logarithm, [n, n]) for logarithm in logarithms(each)) for each in (runs, drifted)
+    both = [_rounds(runs, [len(runs[0])] * len(runs)) for runs in (one, other)]
+    places = both[0][0].keys()
+    of_all = [significance.scatter(rivals, places) for rivals in both]
+    return any(
+        all(
+            significance.is_lead(significance.leads(rivals[place], rivals[first], places), of, len(one))
+            for rivals, of in zip(both, of_all, strict=True)
         )
-        found.append((noise, lead, n, told, drifting))
+        for place in range(len(one))
+    )
+
+
+def power(trials: int = TRIALS) -> list[tuple[int, float, float, int, float, float]]:
+    """How often a framework that leads 1, 3 or 7 equal others is told alone, and in a campaign that drifts."""
+    found = []
+    for frameworks, (noise, lead), n in product((2, 4, 8), ((0.01, 0.02), (0.01, 0.05), (0.03, 0.05)), RUNS):
+        random = numpy.random.default_rng([SEED, n, round(1000 * noise), round(100 * lead), frameworks])
+        runs = speeds("normal", random, 2 * trials // frameworks, frameworks, n, noise=noise)
+        runs[:, 0] *= 1 + lead
+        drifted, whole = runs * (1 - DRIFT * numpy.arange(n) / (n - 1)), frozenset(range(1, frameworks))
+        told = (
+            standard.fmean(behind(of, [n] * frameworks) == whole for of in logarithms(each)) for each in (runs, drifted)
+        )
+        found.append((frameworks, noise, lead, n, *told))
     return found
 
 
@@ -291,9 +296,9 @@ def main() -> None:
     print("\n## Equal frameworks: one at least is left out\n")
     head = ("frameworks", "n", "the most over noises", "own levels in a campaign", "in each of two such")
     print(table(head, ((k, "3 to 7" if n == LOOKS[0] else n, *map(percent, shares)) for k, n, *shares in equals)))
-    print("\n## A true lead of one of two frameworks\n")
-    head = ("noise", "lead", "n", "told", "told, machine drifts by 5 %")
-    rows = ((percent(a), percent(b), n, *map(percent, shares)) for a, b, n, *shares in power())
+    print("\n## A true lead of one framework over the others, which are equal\n")
+    head = ("frameworks", "noise", "lead", "n", "told", "told, machine drifts by 5 %")
+    rows = ((k, percent(a), percent(b), n, *map(percent, shares)) for k, a, b, n, *shares in power())
     print(table(head, rows))
     print("\n## Two results\n")
     head = ("n", "noise", "scatter of campaigns", "true loss", "test over runs", "said to be slower or faster")

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 from hypothesis import given
@@ -80,9 +81,10 @@ def test_the_more_rivals_or_looks_the_clearer_a_lead_must_be():
     shares = (0.0, 0.02, 0.03, 0.04, 0.02)
     first, other = make(CASE, [100.0] * 5), make(OTHER, [100.0 * (1 - share) for share in shares])
     added = replace(other, findings=(RepeatsAdded(planned=5, later=11, where=""),))
+    turned = [[100.0 * (1 - share) for share in (*shares[k:], *shares[:k])] for k in range(1, 5)]
 
     assert significance.compare(other, first).behind
-    assert not significance.compare(other, first, [other] * 7 + [first]).behind
+    assert not significance.compare(other, first, [first, other, *(make(OTHER, values) for values in turned)]).behind
     assert not significance.compare(added, first).behind
 
 
@@ -110,9 +112,35 @@ def test_a_round_in_which_a_run_failed_or_that_one_alone_made_is_left_out():
     late = [measured(OTHER, k, 97.0, campaign="a", round=k + 3) for k in range(5)]
     failed = [measured(OTHER, k, 97.0 if k else None, campaign="a", round=k) for k in range(7)]
 
-    shared = [significance.leads_by_campaign(summary(OTHER, runs), make(CASE, [100.0] * 7)) for runs in (late, failed)]
+    other, *seen = (
+        significance.rounds(each)
+        for each in (make(CASE, [100.0] * 7), *(summary(OTHER, runs) for runs in (late, failed)))
+    )
 
-    assert [len(each["a"]) for each in shared] == [4, 6]
+    assert [len(significance.leads(each, other)) for each in seen] == [4, 6]
+
+
+@given(st.lists(st.lists(st.floats(min_value=-3, max_value=3), min_size=4, max_size=4), min_size=2, max_size=6))
+def test_the_scatter_of_all_is_that_of_the_residuals_of_rivals_and_rounds(logarithms):
+    rivals = [{("a", k): value for k, value in enumerate(each)} for each in logarithms]
+    rows, columns = [fmean(each) for each in logarithms], [fmean(each) for each in zip(*logarithms, strict=True)]
+    residuals = [v - rows[i] - columns[k] + fmean(rows) for i, of in enumerate(logarithms) for k, v in enumerate(of)]
+
+    found = significance.scatter(rivals, [("a", k) for k in range(4)])
+
+    assert found.freedom == 3 * (len(rivals) - 1)
+    assert found.deviation**2 == pytest.approx(2 * sum(each**2 for each in residuals) / found.freedom, abs=1e-9)
+
+
+def test_many_rivals_tell_what_five_rounds_of_two_do_not():
+    """Scatter pooled over eight; and one that scatters more than the others is held against its own."""
+    quiet = [[90.0 + k, 91.0 + k, 90.5 + k, 89.5 + k, 90.2 + k] for k in range(6)]
+    first, near, wild = [100.0] * 5, [97.9, 97.0, 98.1, 96.8, 98.3], [70.0, 99.0, 95.0, 120.0, 60.0]
+    all_of = [make(replace(CASE, framework=f"net{k}"), values) for k, values in enumerate([first, near, wild, *quiet])]
+
+    behind = [significance.compare(each, all_of[0], all_of[:2] + all_of[3:]).behind for each in all_of[1:3]]
+
+    assert behind == [True, False]
 
 
 @pytest.mark.parametrize(("level", "freedom", "t"), [(0.05, 1, 12.7062), (0.05, 4, 2.7764), (0.01, 10, 3.1693)])

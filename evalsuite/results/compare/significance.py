@@ -1,19 +1,21 @@
 """Whether one case is slower than another, by its runs: the one rule of rankings, bold cells and headlines.
 
-Runs in the same rounds of a campaign are compared by the paired t test of the logarithms of their ratios, runs of one
-campaign without common rounds by Welch's. Runs of different or unknown campaigns share no day: they only indicate an
+Runs in the same rounds of a campaign are compared by the paired t test of the logarithms of their ratios, with the
+scatter of all rivals of these rounds at the level of all tests, and with their own at 5 %. Runs of one campaign without
+common rounds are compared by Welch's. Runs of different or unknown campaigns share no day: they only indicate an
 order. How often each errs is simulated (docs/method.md, table 3; benchmarks/judgement.py).
 """
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 from evalsuite.core.findings import EvaluatedBefore, RepeatsAdded
 from evalsuite.core.model import Summary, by_key
+from evalsuite.results.compare.fairness import cached
 from evalsuite.results.measure.statistics import t_limit
 from evalsuite.results.measure.summary import FULL_REPEATS, values
 
@@ -21,9 +23,12 @@ LEAST_GAP = 0.01  # of the medians: less is no difference that anybody should ch
 LEAST_GAP_ACROSS = 0.05  # between campaigns, as in `changes`
 LEVEL, LATER_LEVEL = 0.05, 0.035  # with five runs; with more, since adaptive repeats have looked before
 EARLY_LEVELS = {3: 0.005, 4: 0.0041, 5: 0.0029, 6: 0.0027}  # runs → at which a lead is decided without further ones
+ALONE = 20  # times more tests, where the pair's own rounds decide against the scatter of the others
 EQUAL_WITHIN = 0.015
 Basis = Literal["rounds", "runs", "across"]
 Leads = Sequence[float]  # log of first ÷ one, a round each
+Round = tuple[str, int]  # of a campaign
+Rounds = Mapping[Round, float]  # the logarithm of the throughput in each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,57 +39,99 @@ class PairComparison:
     equal: bool = False  # within 1.5 %, by the 95 % interval of the lead
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scatter:
+    """Of a lead from round to round, by the residuals of all rivals over rivals and rounds."""
+
+    deviation: float
+    freedom: int
+
+
 def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
     """Whether *summary* is behind *first*; *among*: all that are compared (Bonferroni), or these two."""
-    rivals = among if len(among) > 1 else (summary, first)
+    rivals = [rounds(each) for each in (among if len(among) > 1 else (summary, first))]
     looks = max(_looks(summary), _looks(first))
-    tests = (len(rivals) - 1) * looks
-    by_campaign, shared = leads_by_campaign(summary, first), shared_leads(summary, first)
-    whole = [leads for leads in by_campaign.values() if len(leads) >= FULL_REPEATS]
+    shared = rounds(summary).keys() & rounds(first).keys()
+    campaigns = by_key((place[0], place) for place in shared)
+    whole = [places for places in campaigns.values() if len(places) >= FULL_REPEATS]
     if not whole and len(shared) >= FULL_REPEATS:
-        whole = [shared]
+        whole = [[*shared]]
     if whole:
+        each = [(leads(rounds(summary), rounds(first), places), scatter(rivals, places)) for places in whole]
         return PairComparison(
-            behind=all(is_lead(leads, tests) for leads in whole),
+            behind=all(is_lead(seen, of, len(rivals), looks) for seen, of in each),
             basis="rounds",
-            equal=all(map(are_equal, whole)),
+            equal=all(are_equal(seen) for seen, _ in each),
         )
     if len(shared) in EARLY_LEVELS and looks == 1:
-        scatter = pooled_scatter(len(shared), (shared_leads(a, b) for a, b in combinations(rivals, 2)))
-        if is_early_lead(shared, scatter, len(rivals)):
+        seen = leads(rounds(summary), rounds(first), shared)
+        if is_early_lead(seen, scatter(rivals, shared), len(rivals)):
             return PairComparison(behind=True, basis="rounds", early=True)
-    campaigns = {run.campaign for each in (summary, first) for run in each.measurements if run.counts}
-    together = len(campaigns) == 1 and None not in campaigns
+    of_runs = {run.campaign for each in (summary, first) for run in each.measurements if run.counts}
+    together = len(of_runs) == 1 and None not in of_runs
     return PairComparison(
         behind=(looks == 1 or min(summary.n, first.n) >= FULL_REPEATS)
-        and _is_below(values(summary), values(first), tests, LEAST_GAP if together else LEAST_GAP_ACROSS),
+        and _is_below(
+            values(summary), values(first), (len(rivals) - 1) * looks, LEAST_GAP if together else LEAST_GAP_ACROSS
+        ),
         basis="runs" if together else "across",
         equal=together and _is_equal(values(summary), values(first)),
     )
 
 
-def is_lead(leads: Leads, tests: int = 1) -> bool:
-    return _t(leads) > limit(len(leads), tests) and 1 - math.exp(-statistics.median(leads)) >= LEAST_GAP
+@cached
+def rounds(summary: Summary) -> Rounds:
+    return {
+        (run.campaign, run.round): math.log(run.value)
+        for run in summary.measurements
+        if run.counts and run.value is not None and run.campaign is not None and run.round is not None
+    }
 
 
-def is_early_lead(leads: Leads, scatter: float, rivals: int = 2) -> bool:
-    """By the ordinary test, and at the early level by the *scatter* of the leads of all pairs of *rivals*."""
-    others, runs = rivals - 1, len(leads)
-    if not is_lead(leads, others) or runs not in EARLY_LEVELS:  # beyond six rounds nothing is early
-        return is_lead(leads, others)
-    return _t(leads, scatter) > t_limit(EARLY_LEVELS[runs] / math.comb(rivals, 2), others * (runs - 1))
+def leads(one: Rounds, first: Rounds, places: Iterable[Round] | None = None) -> list[float]:
+    """Of *first* over *one*, in the rounds that both have a run of."""
+    return [first[place] - one[place] for place in (one if places is None else places) if place in one.keys() & first]
 
 
-def pooled_scatter(runs: int, pairs: Iterable[Leads]) -> float:
-    """Of the leads of all *pairs* in their first *runs* rounds: few rounds of one pair say little of it."""
-    squares = [_mean_and_deviation(leads[:runs])[1] ** 2 for leads in pairs if len(leads) > 1]
-    return math.sqrt(math.fsum(squares) / len(squares)) if squares else math.inf
+def scatter(rivals: Iterable[Rounds], places: Collection[Round]) -> Scatter:
+    """Of the leads of all pairs of *rivals* in *places*: few rounds of one pair say little of it.
+
+    Where each has a run in each round that is the mean square of the residuals of rivals and rounds, twice.
+    """
+    there = [of for rival in rivals if (of := {place: rival[place] for place in places if place in rival})]
+    squares, freedom = 0.0, 0
+    for one, first in combinations(there, 2):
+        if len(seen := leads(one, first)) > 1:
+            squares += _mean_and_deviation(seen)[1] ** 2 * (len(seen) - 1)
+            freedom += len(seen) - 1
+    own = sum(map(len, there)) - len(there) - len(places) + 1
+    return Scatter(deviation=math.sqrt(squares / freedom) if freedom else math.inf, freedom=max(1, own))
 
 
-def are_equal(leads: Leads) -> bool:
+def is_lead(seen: Leads, of_all: Scatter, rivals: int = 2, looks: int = 1) -> bool:
+    """By the scatter of all at the level of so many tests, and by its own at 5 %, so that none lends it quiet rounds.
+
+    Or by its own far beyond that level: a rival that scatters wildly takes no order from the others.
+    """
+    runs, tests = len(seen), (rivals - 1) * looks
+    if 1 - math.exp(-statistics.median(seen)) < LEAST_GAP:
+        return False
+    own, pooled = _t(seen), _t(seen, of_all.deviation)
+    by_all = own > t_limit(LEVEL / looks, runs - 1) and pooled > limit(runs, tests, of_all.freedom)
+    return by_all or own > limit(runs, ALONE * tests)
+
+
+def is_early_lead(seen: Leads, of_all: Scatter, rivals: int = 2) -> bool:
+    """At the early level too; beyond six rounds nothing is early."""
+    level = EARLY_LEVELS.get(len(seen))
+    early = level is None or _t(seen, of_all.deviation) > t_limit(level / math.comb(rivals, 2), of_all.freedom)
+    return early and is_lead(seen, of_all, rivals)
+
+
+def are_equal(seen: Leads) -> bool:
     """Whether the 95 % interval of the mean lead lies within 1.5 % on both sides."""
-    mean, deviation = _mean_and_deviation(leads)
-    return abs(mean) + t_limit(LEVEL, len(leads) - 1) * deviation / math.sqrt(len(leads)) <= EQUAL_WITHIN
+    mean, deviation = _mean_and_deviation(seen)
+    return abs(mean) + t_limit(LEVEL, len(seen) - 1) * deviation / math.sqrt(len(seen)) <= EQUAL_WITHIN
 
 
 def limit(runs: int, tests: int = 1, freedom: int | None = None) -> float:
@@ -94,24 +141,6 @@ def limit(runs: int, tests: int = 1, freedom: int | None = None) -> float:
 
 def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GAP) -> bool:
     return max(lower) < min(higher) and _gap_of_medians(lower, higher) >= gap
-
-
-def leads_by_campaign(summary: Summary, first: Summary) -> dict[str, list[float]]:
-    """Campaign → the logarithms of first ÷ one in each round that both have a run of."""
-    ours, theirs = _by_round(summary), _by_round(first)
-    return by_key((place[0], math.log(theirs[place] / ours[place])) for place in ours if place in theirs)
-
-
-def shared_leads(summary: Summary, first: Summary) -> list[float]:
-    return [lead for leads in leads_by_campaign(summary, first).values() for lead in leads]
-
-
-def _by_round(summary: Summary) -> Mapping[tuple[str, int], float]:
-    return {
-        (run.campaign, run.round): run.value
-        for run in summary.measurements
-        if run.counts and run.value is not None and run.campaign is not None and run.round is not None
-    }
 
 
 def _looks(summary: Summary) -> int:
@@ -147,16 +176,16 @@ def _lead(lower: Sequence[float], higher: Sequence[float]) -> tuple[float, float
     return lead, math.sqrt(sum(errors)), max(1, int(sum(errors) ** 2 / parts)) if parts else 1
 
 
-def _t(leads: Leads, scatter: float | None = None) -> float:
-    mean, own = _mean_and_deviation(leads)
-    deviation = own if scatter is None else scatter
-    return mean * math.sqrt(len(leads)) / deviation if deviation else math.copysign(math.inf, mean) if mean else 0.0
+def _t(seen: Leads, of_all: float | None = None) -> float:
+    mean, own = _mean_and_deviation(seen)
+    deviation = own if of_all is None else of_all
+    return mean * math.sqrt(len(seen)) / deviation if deviation else math.copysign(math.inf, mean) if mean else 0.0
 
 
-def _mean_and_deviation(leads: Leads) -> tuple[float, float]:
+def _mean_and_deviation(seen: Leads) -> tuple[float, float]:
     """As of `statistics`, in a twentieth of its time: benchmarks ask it ten million times."""
-    mean = math.fsum(leads) / len(leads)
-    return mean, math.sqrt(math.fsum((lead - mean) ** 2 for lead in leads) / (len(leads) - 1))
+    mean = math.fsum(seen) / len(seen)
+    return mean, math.sqrt(math.fsum((lead - mean) ** 2 for lead in seen) / (len(seen) - 1))
 
 
 def _gap_of_medians(lower: Sequence[float], higher: Sequence[float]) -> float:

@@ -5,14 +5,14 @@ efficiency, once its interval holds no threshold. How often that errs, and what 
 (benchmarks/stopping.py; docs/method.md).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
 from evalsuite.core.model import Case, Row, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.compare.fairness import FRAMEWORKS, groups
-from evalsuite.results.compare.significance import Leads
+from evalsuite.results.compare.significance import Rounds
 from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid, values
@@ -37,23 +37,26 @@ def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:
 
 def _open_orders(rivals: Sequence[Summary]) -> set[str]:
     first = max(range(len(rivals)), key=lambda place: rivals[place].items_per_s.value)
-    pairs = open_pairs(len(rivals), first, lambda a, b: significance.shared_leads(rivals[a], rivals[b]))
+    pairs = open_pairs([significance.rounds(rival) for rival in rivals], first)
     unlike = (pair for pair in pairs if len({rivals[place].case.framework for place in pair}) > 1)
     return {rivals[place].case.id for pair in unlike for place in pair}
 
 
-def open_pairs(rivals: int, first: int, leads: Callable[[int, int], Leads]) -> Iterator[tuple[int, int]]:
+def open_pairs(rivals: Sequence[Rounds], first: int) -> Iterator[tuple[int, int]]:
     """The pairs whose order more repeats could settle; none of one that is surely behind the *first*."""
-    pairs = {pair: leads(*pair) for pair in combinations(range(rivals), 2)}
-    scatter = cache(lambda runs: significance.pooled_scatter(runs, pairs.values()))
+    scatter = cache(lambda places: significance.scatter(rivals, places))
 
-    def is_early(leads: Leads) -> bool:
-        return len(leads) >= FEWEST and significance.is_early_lead(leads, scatter(len(leads)), rivals)
+    def is_early(one: Rounds, other: Rounds) -> bool:
+        places = frozenset(one.keys() & other.keys())
+        seen = significance.leads(one, other, places)
+        return len(seen) >= FEWEST and significance.is_early_lead(seen, scatter(places), len(rivals))
 
-    behind = {place for place in range(rivals) if is_early(leads(place, first))}
-    for pair, seen in pairs.items():
+    behind = {place for place, rival in enumerate(rivals) if place != first and is_early(rival, rivals[first])}
+    for pair in combinations(range(len(rivals)), 2):
+        one, other = (rivals[place] for place in pair)
+        seen = significance.leads(one, other)
         settled = len(seen) >= FEWEST and significance.are_equal(seen)
-        if behind.isdisjoint(pair) and not (settled or is_early(seen) or is_early([-lead for lead in seen])):
+        if behind.isdisjoint(pair) and not (settled or is_early(one, other) or is_early(other, one)):
             yield pair
 
 
