@@ -42,7 +42,7 @@ LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run → a finding
     "printed": (findings.PrintedOnly(method=""),),
     "disputed": (findings.ClocksFarApart(difference=0.0),),
 }
-SCHEMA_VERSION = 2  # of summary.json; data/schema/summary.schema.json describes it
+SCHEMA_VERSION = 3  # of summary.json; data/schema/summary.schema.json describes it
 NEARLY = 1e-9  # numbers go through text
 Noun = TypeVar("Noun")
 SUMMARY, PAGE = "summary.json", "report.html"
@@ -272,7 +272,7 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         _noun(
             Ranked,
             place,
-            known=place["lacks"] or place["evidence"],
+            known=place["why"] or place["outcome"],
             summary=of[place["case"]],
             flags=tuple(place.get("flags", ())),
         )
@@ -301,7 +301,7 @@ def answer_of(facts: Mapping[str, Any], of: Mapping[str, Summary]) -> Answer:
         )
         for row in facts.get("missing", ())
     )
-    known = facts["lacks"] or (facts["evidence"] if len(ranked) > 1 else None)
+    known = facts["why"] or (facts["outcome"] if len(ranked) > 1 else None)
     return _noun(
         Answer,
         facts,

@@ -96,7 +96,7 @@ class Site:
             "found": [
                 {
                     "model": each.setting.model,
-                    "evidence": each.evidence,
+                    "outcome": each.outcome,
                     "cases": [of.summary.case.id for of in each.ranked],
                 }
                 for each in answers.headlines(report)

@@ -67,7 +67,7 @@ def judge(
     answers = [answer for answer in summary["answers"] if answer["nodes"] * answer["devices_per_node"] == 1]
     leading = [{place["framework"] for place in answer["ranked"] if place["leading"]} for answer in answers]
     ahead = any(
-        answer["evidence"] in ("decided", "open", "preliminary", None) and names == {vendor}
+        answer["outcome"] in ("ahead", "scatter", "not_decided", None) and names == {vendor}
         for answer, names in zip(answers, leading, strict=True)
     )
     passed = any(verdict["criterion"] == "C1" and verdict["outcome"] == "pass" for verdict in summary["verdicts"])
@@ -78,7 +78,7 @@ def judge(
         else row["id"].split("-")[0]
         for row in summary["summaries"]
     ]
-    said = [answer["evidence"] or "alone" for answer in answers]
+    said = [answer["outcome"] or "alone" for answer in answers]
     c1 = f"C1 {'passed' if passed else 'not passed'}" if scales != "1x1" else ""
     found = [", ".join(said), ", ".join(values), c1, ", ".join(sorted(own))]
     words = "; ".join(filter(None, found))

@@ -147,7 +147,7 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_
     (change,) = variants.changes(book, book.planned)
     page = report.build(book.evaluation, tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
 
-    assert (change.ratio, change.evidence) == (None, None)
+    assert (change.ratio, change.outcome) == (None, None)
     said, both = variants.why(change, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
     assert (said.plain("en"), said.plain("zh")) == (f"on different machines: {both}", f"测试机器不同：{both}")
     assert f"<td>on different machines: {both}</td>" in page and "1.26x" not in page

@@ -43,10 +43,10 @@ def scene(*speeds):
 
 
 SCENES = {
-    "decided": lambda: scene(100.0, 92.0, 80.0),
+    "ahead": lambda: scene(100.0, 92.0, 80.0),
     "few": lambda: scene(100.0, 92.0, (60.0, (1.0, 1.2, 0.8))),  # GPT-2: the third took the verdict from the first
     "tie": lambda: scene(100.0, 99.9, 80.0),
-    "open": lambda: scene((100.0, (1.0, 1.05, 0.95, 1.02, 0.97)), (99.0, (1.03, 0.95, 1.0, 0.98, 1.05)), 60.0),
+    "scatter": lambda: scene((100.0, (1.0, 1.05, 0.95, 1.02, 0.97)), (99.0, (1.03, 0.95, 1.0, 0.98, 1.05)), 60.0),
     "consistent": lambda: scene((100.0, (1.0, 1.05, 0.98)), (90.0, (1.0, 1.02, 0.94))),
     "single": lambda: scene((100.0, (1.0,)), (90.0, (1.0,))),
     "passed": lambda: reports.evaluation(
@@ -82,13 +82,13 @@ def statements(evaluation, folder, page):
     for cell in page.all("td"):
         if "data-pair" in cell.attributes:
             pair = frozenset(case_of[ref] for ref in cell["data-pair"].split())
-            yield "matrix", pair, cell["data-evidence"]
+            yield "matrix", pair, cell["data-outcome"]
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     for answer in summary["answers"]:
         for one in answer["ranked"][1:]:
-            yield "summary.json", frozenset((answer["ranked"][0]["case"], one["case"])), one["evidence"]
-    for change in (change for change in variants.changes(book, book.planned) if change.evidence):
-        yield "options", frozenset((change.before.id, change.after.id)), change.evidence
+            yield "summary.json", frozenset((answer["ranked"][0]["case"], one["case"])), one["outcome"]
+    for change in (change for change in variants.changes(book, book.planned) if change.outcome):
+        yield "options", frozenset((change.before.id, change.after.id)), change.outcome
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -107,24 +107,22 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
     for answer in book.answers:
         pair = answer.lead_pair
         bold = {place.summary.case.id for place in answer.ranked} & book.ahead
-        assert not bold or answer.evidence in ("decided", "equal")
+        assert not bold or answer.outcome in ("ahead", "equal")
         if pair is not None and not answer.level:
             assert answer.known == pair.known
         sentence = said.sentence(answer, SPOKEN).plain("en")
-        assert [key for key, word in WORDS.items() if re.search(word, sentence)] == [
-            answer.evidence if len(answer.ranked) > 1 else "alone"
-        ]
+        assert [key for key, word in WORDS.items() if re.search(word, sentence)] == [answer.outcome]
     for block in (block for model in models(book) for block in model.blocks):
         answer = figure_titles.shown_answer(block)
         if answer and len(answer.ranked) > 1:
             title = figure_titles.of_throughput(block, SPOKEN).plain("en")
-            assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.evidence]
+            assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.outcome]
 
 
-def test_the_evidence_has_a_word_of_its_own_each():
-    every = decisions.Evidence.__args__
+def test_each_outcome_has_a_word_of_its_own():
+    every = decisions.Outcome.__args__
 
-    assert len({SPOKEN(f"evidence.{each}").plain("en") for each in every}) == len(every)
+    assert len({SPOKEN(f"outcome.{each}").plain("en") for each in every}) == len(every)
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -54,7 +54,7 @@ def test_of_one_framework_its_variants_are_ranked_by_the_rule_of_frameworks_and_
     tied = only([summary(100.0, FAST), summary(99.8, SLOW)])
     single = only([summary(100.0, FAST, around=(1.0,)), summary(90.0, SLOW, around=(1.0,))])
 
-    assert (fastest.known, tied.known, single.known) == ("decided", "equal", "runs")
+    assert (fastest.known, tied.known, single.known) == ("ahead", "equal", "runs")
     assert ranked(fastest) == [FAST, SLOW, BARE]
     assert fastest.lead == pytest.approx(100.0 / 90.0 - 1)
     assert tied.lead is None and single.deciding.runs == 8
@@ -99,10 +99,13 @@ def test_an_option_may_change_what_a_script_states_and_two_scripts_must_state_th
     options = [summary(100.0, FAST), _stating(summary(90.0, SLOW), "data", "imagenet")]
     scripts = [summary(100.0), _stating(summary(90.0, recipe="other"), "data", "imagenet")]
 
-    assert only(options).known == "decided"
+    assert only(options).known == "ahead"
     apart = only(scripts)
     assert apart.known is None and [each.why for each in apart.apart] == [("facts.data",)]
-    assert sentence(apart) == "Only “reference-resnet50” has a result to rank: 100.00 images/s (n = 5)."
+    assert (
+        sentence(apart)
+        == "No order: “reference-resnet50” 100.00, “other” 90.00 images/s may not be compared with each other."
+    )
 
 
 def test_a_variant_without_a_value_has_its_reason():
@@ -125,7 +128,7 @@ def test_the_first_screen_says_whose_variants_they_are():
     assert found.about.plain("en").startswith("ChainerMN · FP32 · bsz 64")
     assert found.sentence.plain("en").startswith("“communication: InfiniBand FDR” is fastest")
     (found,) = verdict.model_findings(alone, SPOKEN)
-    assert found.sentence.plain("en").startswith("Only PyTorch has a result to rank")
+    assert found.sentence.plain("en").startswith("Only PyTorch has a value here")
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,8 @@ def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_st
         name: [(c.share and c.share.text, c.why and text(c.why), c.weight) for c in cells] for name, cells in table.rows
     }
     assert found == {
-        "OneFlow": [("100.0%", None, "decided"), ("100.0%", None, "weak")],
-        "PyTorch": [("80.0%", None, "decided"), (None, "never run", "weak")],
+        "OneFlow": [("100.0%", None, "bold"), ("100.0%", None, "weak")],
+        "PyTorch": [("80.0%", None, "bold"), (None, "never run", "weak")],
         "MXNet": [("90.0%", "gradient clipping: off", "weak"), (None, "never run", "weak")],
         "MindSpore": [("50.0%", "bsz 7", "weak"), (None, "never run", "weak")],
     }

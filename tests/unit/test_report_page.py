@@ -131,7 +131,7 @@ def test_files_have_a_row_for_each_run_raw_values_and_what_a_program_asks_for(bu
     found = built("quick").summary
     summary = found["summaries"][0]
 
-    assert found["schema_version"] == 2
+    assert found["schema_version"] == 3
     assert {verdict["criterion"] for verdict in found["verdicts"]} == {"C1", "C2a", "C2b", "C3"}
     assert summary["id"] == summary["case"]["id"]
     assert set(summary["throughput"]) == {"value", "low", "high", "coverage"}

@@ -79,7 +79,7 @@ def test_a_difference_is_significant_by_the_rules_of_all_comparisons_and_what_sw
     near, far = (changes([ladder(), ladder(optimiser="x", speed=speed)])[0] for speed in (20.05, 30.0))
     (switched,) = changes([ladder(fp16_allreduce="on"), ladder(fp16_allreduce="off")])
 
-    assert (near.evidence, far.evidence) == ("equal", "decided")
+    assert (near.outcome, far.outcome) == ("equal", "ahead")
     assert switched.values == ("off", "on")
 
 
@@ -98,7 +98,7 @@ def test_the_csv_has_every_change_with_both_cases(built):
 
     assert len(table) == 12 + 9
     assert float(last["ratio"]) > 1
-    assert last["evidence"] == "decided"
+    assert last["outcome"] == "ahead"
     assert last["case_id_after"].endswith("-4x8")
 
 

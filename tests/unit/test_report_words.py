@@ -23,7 +23,7 @@ COMPOSED = (
     *("settings", "axes", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
     *("filter", "findings", "launcher", "legend", "origin", "quality", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "verdict", "verdicts"),
-    *("notices", "answers", "evidence", "standings", "against"),
+    *("notices", "answers", "outcome", "standings", "against"),
     *("why", "kind", "steptime", "phases", "unlike", "explain", "headlines", "breaks"),
 )
 
@@ -36,7 +36,7 @@ def test_the_files_hold_the_same_keys_and_every_column_reason_and_axis_has_words
     assert {name: set(texts) for name, texts in file.items()} == {each.name: set(LANGUAGES) for each in columns.SHOWN}
 
     text = Path(verdicts.__file__).read_text(encoding="utf-8")
-    reasons = {"met", "not_met", "decided", "equal", "open", "preliminary"}
+    reasons = {"met", "not_met", "ahead", "equal", "scatter", "not_decided"}
     reasons |= set(re.findall(r'reason="(\w+)"', text))
     assert sorted(reason for reason in reasons if f"verdicts.{reason}" not in SPOKEN) == []
 

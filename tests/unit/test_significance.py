@@ -97,15 +97,15 @@ def test_of_two_campaigns_each_must_show_the_order():
 
     agreed, moved = decisions.rank([first, of(OTHER, 90.0, 180.0)]), decisions.rank([first, of(OTHER, 90.0, 200.0)])
 
-    assert (agreed.known, moved.known) == ("decided", "open")
+    assert (agreed.known, moved.known) == ("ahead", "scatter")
 
 
-@pytest.mark.parametrize(("values", "evidence"), sources.table("significance.toml")["early_limits"])
-def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, evidence):
+@pytest.mark.parametrize(("values", "known"), sources.table("significance.toml")["early_limits"])
+def test_with_three_runs_only_what_the_early_limits_ask_is_decided(values, known):
     ranking = decisions.rank([make(CASE, [100.0] * len(values)), make(OTHER, values)])
 
-    assert ranking.known == evidence
-    assert (ranking.false_exclusion is not None) == (evidence == "decided")
+    assert ranking.known == known
+    assert (ranking.false_exclusion is not None) == (known == "ahead")
 
 
 def test_a_round_in_which_a_run_failed_or_that_one_alone_made_is_left_out():
@@ -163,8 +163,8 @@ def test_what_an_option_changes_is_told_by_the_same_rule():
     across = decide(make(on, noisy[1], "b"), make(off, noisy[0], "a"), purpose=setting("xla"))
     within = decide(make(on, noisy[1]), make(off, noisy[0]), purpose=setting("xla"))
 
-    assert across.known == "open"  # of two campaigns
-    assert within.known == "decided"  # by 3 % in every round
+    assert across.known == "scatter"  # of two campaigns
+    assert within.known == "ahead"  # by 3 % in every round
 
 
 # statistics
@@ -280,7 +280,7 @@ def test_few_rounds_of_two_are_held_against_the_scatter_of_all():
     assert open_cases(of(CASE, (100.0,) * 3), other, *more) == set()
     ranked = decisions.rank(summaries([*of(CASE, (100.0,) * 3), *other, *more[0], *more[1]]))
     leaders = [each.summary.case.framework for each in ranked.ranked if each.leading]
-    assert (ranked.known, leaders) == ("decided", ["toynet"])
+    assert (ranked.known, leaders) == ("ahead", ["toynet"])
 
 
 def test_a_case_without_a_rival_has_the_full_repeats():

@@ -12,11 +12,11 @@ from evalsuite.results.compare.decisions import (
     Candidate,
     Deciding,
     Decision,
-    Evidence,
     Known,
-    Lack,
+    Outcome,
     Ranked,
     RankingScope,
+    Told,
 )
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure import facts
@@ -68,7 +68,7 @@ class Missing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(Told):
     setting: Conditions
     nodes: int
     devices_per_node: int
@@ -82,15 +82,9 @@ class Answer:
     deciding: Deciding | None = None
 
     @property
-    def evidence(self) -> Evidence | None:
+    def outcome(self) -> Outcome:
         """What is said of the order, in the words that are said of two of it."""
-        if self.known is None:
-            return "not_comparable" if self.ranked and self.apart else None
-        return decisions.evidence(self.known)
-
-    @property
-    def lacks(self) -> Lack | None:
-        return decisions.lack(self.known) if self.known else None
+        return super().outcome or ("not_comparable" if self.left_out else "no_value")
 
     @property
     def devices(self) -> int:
@@ -123,13 +117,13 @@ class Answer:
     @property
     def ahead(self) -> tuple[str, ...]:
         """The ids of the cases that lead where others are known to be behind: all that is bold."""
-        decided = self.known in ("decided", "equal") and self.next
-        return tuple(leader.summary.case.id for leader in self.leaders) if decided else ()
+        told = self.known in ("ahead", "equal") and self.next
+        return tuple(leader.summary.case.id for leader in self.leaders) if told else ()
 
     @property
     def level(self) -> bool:
         """Whether several lead: equal ones, or such as the runs do not tell apart."""
-        return self.known in ("equal", "open")
+        return self.known in ("equal", "scatter")
 
     @property
     def second(self) -> Ranked | None:

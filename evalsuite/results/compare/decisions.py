@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Literal, cast, get_args
+from typing import Literal
 
 from evalsuite.core import paths
 from evalsuite.core.findings import BusyMachine
@@ -98,14 +98,15 @@ def _scope_of(cases: list[Case]) -> RankingScope:
 
 PUBLISHED = ("cited", "digitised")
 FEWEST_RUNS = 3  # of fewer, no order is spoken of
-Evidence = Literal[  # all that is said of two, in every form (docs/decisions/0024-one-decision-a-pair.md)
-    "decided",  # the first is ahead
+Outcome = Literal[  # all that is said of two, in every form (docs/decisions/0024-one-decision-a-pair.md)
+    "ahead",  # the first is
     "equal",  # within 1.5 %
-    "open",  # five runs and more do not tell
-    "preliminary",  # something is lacking
+    "not_decided",
     "not_comparable",  # they may not be ranked with each other
+    "no_value",  # of all but one
 ]
-Lack = Literal[  # of what is preliminary
+Why = Literal[  # it is not decided
+    "scatter",  # five runs and more do not tell
     "repeats",  # all runs of the first lie above, and they are fewer than five
     "runs",  # they are fewer, shorter, failed or disturbed
     "campaign",  # the runs are not known to be of one
@@ -114,8 +115,8 @@ Lack = Literal[  # of what is preliminary
     "source",  # they are other people's figures, which are not tested
     "clock",  # none of ours confirms them
 ]
-Known = Evidence | Lack
-CLEAR = ("decided", "equal", "open", "base")  # what is known of the two will not change by what else is stated
+Known = Literal["ahead", "equal"] | Why
+CLEAR = ("ahead", "equal", "scatter", "base")  # what is known of the two will not change by what else is stated
 Needed = Literal["repeats", "window", "facts", "base", "campaign"]
 
 
@@ -126,17 +127,27 @@ class Deciding:
     facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
 
 
+class Told:
+    known: Known | None  # None: of fewer than two
+
+    @property
+    def outcome(self) -> Outcome | None:
+        if self.known == "ahead" or self.known == "equal":
+            return self.known
+        return "not_decided" if self.known else None
+
+    @property
+    def why(self) -> Why | None:
+        return None if self.known == "ahead" or self.known == "equal" else self.known
+
+
 @dataclass(frozen=True, kw_only=True)
-class Decision:
+class Decision(Told):
     first: Summary  # of the higher median
     second: Summary
     known: Known
     compared: PairComparison
     unknown: tuple[str, ...] = ()  # facts that are not stated of both
-
-    @property
-    def evidence(self) -> Evidence:
-        return evidence(self.known)
 
     @property
     def lead(self) -> float:
@@ -161,14 +172,6 @@ def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpo
     return Decision(first=first, second=second, known=known, compared=compared, unknown=unknown)
 
 
-def evidence(known: Known) -> Evidence:
-    return cast(Evidence, known) if known in get_args(Evidence) else "preliminary"
-
-
-def lack(known: Known) -> Lack | None:
-    return cast(Lack, known) if known in get_args(Lack) else None
-
-
 def _known(first: Summary, second: Summary, compared: PairComparison, unknown: Sequence[str]) -> Known:
     both, few = (first, second), min(first.n, second.n) < FULL_REPEATS
     if any(row.origin in PUBLISHED for row in both):
@@ -188,16 +191,16 @@ def _known(first: Summary, second: Summary, compared: PairComparison, unknown: S
     if unknown:
         return "facts"
     if not compared.behind:
-        return "equal" if compared.equal else "open"
+        return "equal" if compared.equal else "scatter"
     if few and not compared.early:
         return "repeats"
     if compared.basis == "across":
         return "campaign"
-    return "base" if suspicious(first) else "decided"
+    return "base" if suspicious(first) else "ahead"
 
 
 def _deciding(known: Known, rows: Sequence[Summary], scope: RankingScope) -> Deciding | None:
-    """What would decide an order of *rows*; None where nothing is known to, or it is decided."""
+    """What would decide an order of *rows*; None where nothing is known to, or one is ahead."""
     if known == "base" or known == "campaign":
         return Deciding(needed=known)
     if known == "facts":
@@ -219,11 +222,11 @@ def speed(summary: Summary) -> float:
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 WEAKEST: Sequence[Known] = ("source", "clock", "runs", "facts")  # of one such pair the whole is no more
-OF_A_LEAD: Sequence[Known] = ("repeats", "campaign", "base", "decided")  # the weakest first
+OF_A_LEAD: Sequence[Known] = ("repeats", "campaign", "base", "ahead")  # the weakest first
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranked:
+class Ranked(Told):
     summary: Summary
     ratio: float
     leading: bool
@@ -231,17 +234,9 @@ class Ranked:
     known: Known | None = None  # of the first and this; None of the first
     flags: tuple[str, ...] = ()  # codes of the rules that a reader of the value must know
 
-    @property
-    def evidence(self) -> Evidence | None:
-        return evidence(self.known) if self.known else None
-
-    @property
-    def lacks(self) -> Lack | None:
-        return lack(self.known) if self.known else None
-
 
 @dataclass(frozen=True, kw_only=True)
-class Ranking:
+class Ranking(Told):
     ranked: tuple[Ranked, ...] = ()  # each candidate by its best, the highest median first
     known: Known | None = None  # None: fewer than two
     false_exclusion: float | None = None  # of an order or a group
@@ -274,7 +269,7 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Rank
     if not pairs:
         return Ranking(ranked=ranked)
     known, fewest = _known_of_all(pairs, scope, rivals), min(row.n for row in judged)
-    simulated = known in ("decided", "equal", "open") and all(pair.compared.basis != "across" for pair in pairs)
+    simulated = known in ("ahead", "equal", "scatter") and all(pair.compared.basis != "across" for pair in pairs)
     return Ranking(
         ranked=ranked,
         known=known,
@@ -294,7 +289,7 @@ def _known_of_all(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequen
     if "repeats" in levels:
         return "runs"
     others = [decide(a.second, b.second, rivals, scope.purpose) for a, b in combinations(level, 2)]
-    return "equal" if all(pair.known == "equal" for pair in (*level, *others)) else "open"
+    return "equal" if all(pair.known == "equal" for pair in (*level, *others)) else "scatter"
 
 
 @cache

@@ -1,7 +1,7 @@
 """Whether two summaries may be compared, and why not.
 
 Only what a comparison is about (`Purpose.free`) may differ. Between frameworks that holds for every stated fact of the
-work and the place. Where one is unknown the order is *preliminary*; variant, precision and device must be known.
+work and the place. Where one is unknown the order is not decided; variant, precision and device must be known.
 """
 
 import functools
@@ -107,10 +107,10 @@ class Comparison:
         return tuple(row for row in self.rows if row.untold)
 
     @property
-    def standing(self) -> Literal["ranked", "preliminary", "apart"]:
+    def standing(self) -> Literal["ranked", "not_decided", "not_comparable"]:
         if len(self.ranked) > 1:
-            return "apart"
-        return "preliminary" if self.untold else "ranked"
+            return "not_comparable"
+        return "not_decided" if self.untold else "ranked"
 
 
 @cached
@@ -195,7 +195,7 @@ def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
 
 
 def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tuple[str, ...]:
-    """The facts that are not stated for both; with any, the order of *a* and *b* is preliminary."""
+    """The facts that are not stated for both; with any, the order of *a* and *b* is not decided."""
     return tuple(row.rule.key for row in _open(a, b) if row.untold) if purpose.asks_facts(a, b) else ()
 
 

@@ -36,7 +36,7 @@ from evalsuite.core.model import (
     by_key,
 )
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.decisions import Ranking, evidence, lack, rank
+from evalsuite.results.compare.decisions import Ranking, rank
 from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose
 from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
@@ -338,7 +338,7 @@ def _fastest(summaries: Sequence[Summary]) -> Verdict:
         return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
     cells = tuple(map(_ahead, largest.values()))
     shown = max(zip(largest.values(), cells, strict=True), key=lambda each: _devices(each[0]))[1]
-    return Verdict(criterion="C3", **shown.judged, within_noise=shown.reason != "decided", cells=cells)
+    return Verdict(criterion="C3", **shown.judged, within_noise=shown.reason != "ahead", cells=cells)
 
 
 def _devices(result: Ranking) -> int:
@@ -346,18 +346,18 @@ def _devices(result: Ranking) -> int:
 
 
 def _ahead(result: Ranking) -> VerdictCell:
-    (first, second, *_), known = (entry.summary for entry in result.ranked), result.known or "runs"
-    reason: str = evidence(known)
+    first, second, *_ = (entry.summary for entry in result.ranked)
+    reason: str = "scatter" if result.known == "scatter" else result.outcome or "not_decided"
     named = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
-    if lacks := lack(known):
-        named.append(("lacks_text", lacks))
-    if reason in ("equal", "open"):
+    if reason == "not_decided":
+        named.append(("why_text", result.why or "runs"))
+    if reason in ("equal", "scatter"):
         leaders = (entry.summary.case.framework for entry in result.ranked if entry.leading)
         named.append(("group", ", ".join(leaders)))
     if result.false_exclusion is not None:
         named.append(("false_exclusion", f"{result.false_exclusion:.4f}"))
-    elif reason == "open":
-        reason = "open_across"
+    elif reason == "scatter":
+        reason = "scatter_across"
     return VerdictCell.of(
         first.case,
         outcome="information",

@@ -115,5 +115,5 @@ def test_a_tie_between_campaigns_is_worded_without_a_chance_that_nobody_simulate
 
     (c3,) = [verdict for verdict in synthetic.verdicts((a, b)) if verdict.criterion == "C3"]
 
-    assert c3.reason == "open_across"
+    assert c3.reason == "scatter_across"
     assert "not known to be of one campaign" in cards._card(c3, words.read()).reason.plain("en")

@@ -85,7 +85,7 @@ def test_what_makes_two_runs_unlike_keeps_them_apart(pair, edit, key):
     ((kind, given),) = edit.items()
     change = pair(flags(*given) if kind == "flags" else {"recipe": recipe, "variable": variable}[kind](**given))
 
-    assert standing(change) == ("apart", [key])
+    assert standing(change) == ("not_comparable", [key])
     assert c3(change).reason == "nothing_to_compare"
 
 
@@ -98,7 +98,7 @@ def test_runs_of_an_unknown_machine_are_not_ranked(pair):
 
 @pytest.mark.parametrize("fact", ["optimiser", "clipping", "data", "parallel_layout"])
 def test_where_nobody_states_a_fact_the_order_is_preliminary_and_names_it(pair, fact):
-    assert standing(pair(forgotten(fact))) == ("preliminary", [fact])
+    assert standing(pair(forgotten(fact))) == ("not_decided", [fact])
 
 
 CHOICES = (flags("-j", "8"), flags("--channels-last"), variable(OMP_NUM_THREADS="1"))

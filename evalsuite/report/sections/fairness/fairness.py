@@ -119,15 +119,15 @@ def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
 def _standing(comparison: Comparison, labels: dict[str, str], words: Words) -> Text:
     if comparison.standing == "ranked":
         return words("fairness.ranked")
-    if comparison.standing == "preliminary":
-        return words("fairness.preliminary", facts=_named(comparison.untold, words))
+    if comparison.standing == "not_decided":
+        return words("fairness.not_decided", facts=_named(comparison.untold, words))
     parts = (words.listed(labels[summary.case.series] for summary in part) for part in comparison.ranked if part[1:])
     together = words.listed(words("fairness.part", frameworks=part) for part in parts)
     if not together.items and comparison.apart:
         return words("fairness.none_ranked", facts=_named(comparison.apart, words))
     if not comparison.apart:  # a value is in doubt, or one alone is timed by a clock of ours
         return words("fairness.only", parts=together)
-    return words("fairness.apart", facts=_named(comparison.apart, words), parts=together)
+    return words("fairness.not_comparable", facts=_named(comparison.apart, words), parts=together)
 
 
 def _named(rows: Iterable[FactRow], words: Words) -> Listed:

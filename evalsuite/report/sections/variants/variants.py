@@ -17,7 +17,7 @@ from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.options import NEUTRAL
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
-from evalsuite.results.compare.decisions import WORK, Evidence, decide
+from evalsuite.results.compare.decisions import WORK, Outcome, decide
 from evalsuite.results.compare.fairness import Obstacle, obstacles, setting
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import values
@@ -41,7 +41,7 @@ class Change:
     after_cell: Cell
     obstacles: tuple[Obstacle, ...]
     ratio: Interval | None  # after ÷ before; None with an obstacle, or where a case has no value
-    evidence: Evidence | None
+    outcome: Outcome | None
 
     @property
     def values(self) -> tuple[str | None, str | None]:
@@ -165,7 +165,7 @@ def _change(book: Book, option: str, before: Case, after: Case, notes: Distincti
         after_cell=cells.throughput_cell(book, after),
         obstacles=barred,
         ratio=ratio_of_medians(values(b), values(a)) if a and b and not barred else None,
-        evidence=known.evidence if known and not barred else None,
+        outcome=known.outcome if known and not barred else None,
     )
 
 

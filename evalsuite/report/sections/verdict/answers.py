@@ -220,15 +220,25 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["second"] = _named(answer, pair.second, words)
         values["lead"] = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
         values["all"] = numbers.count(len(answer.ranked)).about(anchor(answer))
-    if answer.lacks:
-        values["lacks_text"] = words(f"answers.lacks_{answer.lacks}")
+    if answer.why and not answer.level:
+        values["why_text"] = words(f"answers.why_{answer.why}")
     if answer.known == "equal":
         values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
-    key = f"{answer.evidence}{'_all' * (answer.level and not answer.next)}"
-    if len(answer.ranked) == 1:
-        key = "unstated" if unstated(answer) else "alone"
+    form = "_order" if "why_text" in values else "_all" if answer.level and not answer.next else ""
+    key = f"{answer.outcome}{form}"
+    if unstated(answer):
+        key = "unstated"
+    elif answer.outcome == "not_comparable":
+        each_by_its_best: dict[Candidate, Rendered] = {}
+        entries: list[Ranked | Apart] = [*answer.ranked, *answer.apart]
+        for entry in sorted(entries, key=lambda entry: -entry.summary.items_per_s.value):
+            named = _named(answer, entry.summary, words)
+            said = words("answers.with_value", framework=named, value=value(answer, entry, words))
+            if entry.summary.unit == first.unit:
+                each_by_its_best.setdefault(answer.candidate(entry.summary), said)
+        values["order"] = words.listed(each_by_its_best.values())
     said = words.pick(f"answers.{key}", values)
     if not answer.passed_over:
         return said
@@ -256,7 +266,7 @@ def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
 
 def deciding(answer: Answer, words: Words) -> Text | None:
     # whose order with the first is open for a run far from its others
-    if far := [entry for entry in answer.leaders if answer.known == "open" and "D09" in entry.flags]:
+    if far := [entry for entry in answer.leaders if answer.known == "scatter" and "D09" in entry.flags]:
         listed = words.listed(_named(answer, entry.summary, words) for entry in far)
         return words("answers.needs_outlier", frameworks=listed)
     repeats = answer.deciding
@@ -294,10 +304,10 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
 
 
 def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
-    known = words(f"evidence.{entry.evidence}")
+    known = words(f"outcome.{entry.outcome}")
     n = numbers.count(entry.summary.n).about(names.case_anchor(entry.summary.case))
     named = _named(answer, entry.summary, words)
-    return words("answers.few", framework=named, value=value(answer, entry, words), n=n, evidence_text=known)
+    return words("answers.few", framework=named, value=value(answer, entry, words), n=n, outcome_text=known)
 
 
 def _caution(answer: Answer, words: Words) -> Rendered | None:

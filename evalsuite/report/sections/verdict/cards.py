@@ -133,8 +133,8 @@ def _named(name: str, value: str, words: Words) -> object:
         return names.visible(value).replace("x", "×")
     if name == "group":
         return words.listed(map(names.framework, value.split(", ")))
-    if name == "lacks_text":
-        return words(f"answers.lacks_{value}")
+    if name == "why_text":
+        return words(f"answers.why_{value}")
     if name == "false_exclusion":
         return numbers.chance(float(value)).text
     return names.framework(value) if name in ("first", "second") else names.visible(value)

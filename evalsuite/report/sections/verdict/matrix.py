@@ -14,8 +14,8 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.answers import Answer, Missing, headline
 
-WEIGHTS: Mapping[str | None, Literal["decided", "plain", "weak"]] = {
-    **dict.fromkeys(("decided", "equal"), "decided"),
+WEIGHTS: Mapping[str | None, Literal["bold", "plain", "weak"]] = {
+    **dict.fromkeys(("ahead", "equal"), "bold"),
     **dict.fromkeys(("repeats", "source", "clock"), "plain"),
 }
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
@@ -27,10 +27,10 @@ class Standing:
     why: Rendered | None = None  # it is not ranked, or has no value
     share: Number | None = None  # of the highest that is ranked; a link to the answer leads on
     tint: int = 0
-    weight: Literal["decided", "plain", "weak"] = "weak"
+    weight: Literal["bold", "plain", "weak"] = "weak"
     flagged: bool = False
     pair: str = ""  # the fastest and this
-    evidence: str = ""
+    outcome: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,12 +108,12 @@ def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Stand
             weight=WEIGHTS.get(known, "weak"),
             flagged=bool(ranked.flags),
             pair=pair if ranked.known else "",
-            evidence=ranked.evidence or answer.evidence or "",
+            outcome=ranked.outcome or answer.outcome,
         )
     beside = [entry for entry in (*answer.apart, *answer.passed_over) if entry.summary.case.framework == framework]
     if beside:
         best = max(beside, key=lambda entry: entry.summary.items_per_s.value)
-        why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("evidence.not_comparable")
+        why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("outcome.not_comparable")
         return replace(_valued(answer, best.summary), why=why, flagged=bool(best.flags))
     absent = next((absence for absence in answer.missing if absence.framework == framework), None)
     return _absent(book, answer, absent, words)
