@@ -459,6 +459,14 @@ class FactsDisagree(Finding, code="facts_disagree", severity="flag", keeps="D03"
     other_value: Name
 
 
+class HeadDisagrees(Finding, code="contradicts_log", severity="flag", keeps="D03", grounds="disputed"):
+    fact: FactName
+    source: SourceName  # the log
+    value: Name
+    other_source: SourceName
+    other_value: Name
+
+
 class FailedAtExit(Finding, code="failed_at_exit", severity="flag"):
     failure: FailureName
     line: Count

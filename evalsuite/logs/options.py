@@ -53,8 +53,8 @@ def _words(text: bytes) -> Iterator[str]:
     for name, value in _pairs(text):
         if value in _ON:
             yield f"--{name}"
-        elif value not in _OFF and value:
-            yield f"--{name}={value}"
+        elif value:
+            yield f"--no-{name}" if value in _OFF else f"--{name}={value}"
 
 
 def _pairs(text: bytes) -> Iterator[tuple[str, str]]:

@@ -1,9 +1,16 @@
 """Lies by class, and honest changes beside them: what the first screen and the findings say of each."""
 
 import json
+from datetime import datetime, timedelta
+from random import Random
 
 import pytest
 
+from evalsuite import cli
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.verdict import verdict
+from evalsuite.report.text import words
+from evalsuite.report.text.findings import english
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.store import Store, folder_name
 from tests import corruptions
@@ -44,3 +51,78 @@ def test_a_note_or_a_blank_line_takes_no_run_out_and_what_changes_the_record_doe
     said = [each for each in found.findings if each.code == "changed_since_run"]
     assert [(each.severity, each.files) for each in said] == [("note" if counts else "exclude", (name,))]
     assert [row.n for row in found.summaries if row.case == CASE] == [2 if counts else 1]
+
+
+BEGAN = datetime(2026, 11, 20, 10)
+SAID = {
+    **{"model": "resnet50_v1.5", "batch": "64", "devices": "1", "precision": "fp32", "tf32": "off", "device": "V100"},
+    **{"input_size": "224", "data": "synthetic", "optimiser": "sgd", "clipping": "none", "xla": "off"},
+    **{"machine": "dgx-a", "campaign": "c", "host_kind": "EPYC", "driver_generation": "550"},
+}
+
+
+def log(repeat, step_s, begin, head="", first=1):
+    chance, at, lines = Random(f"{repeat} {step_s}"), begin, [head]
+    for step in range(first, first + 130):
+        took = step_s * (1 + chance.gauss(0, 0.01))
+        at += timedelta(seconds=took)
+        loss = 6.9 - 0.002 * step + chance.gauss(0, 0.01)
+        lines.append(f"{at:%Y-%m-%d %H:%M:%S.%f} Epoch: [0][{step:4d}/9000]\tTime  {took:.4f} ( 0.6)\tLoss {loss:.4e}")
+    return "\n".join(lines) + "\n"
+
+
+def in_turns(framework, repeat):
+    return BEGAN + timedelta(minutes=10 * repeat + 5 * (framework == "mxnet"))
+
+
+def imported(folder, of_a=lambda repeat: {}, **said):
+    """Two frameworks, five logs of each in turns, PyTorch a fifth faster; what *of_a* changes of its logs."""
+    for framework, step_s in (("pytorch", 0.5), ("mxnet", 0.6)):
+        for repeat in range(5):
+            changed = of_a(repeat) if framework == "pytorch" else {}
+            file = folder / "logs" / framework / f"{repeat}.log"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(log(repeat, step_s, **{"begin": in_turns(framework, repeat), **changed}))
+        facts = {**SAID, **said, "framework": framework}
+        given = [word for name, value in facts.items() for word in ("--set", f"{name}={value}")]
+        assert cli.main(["import", str(folder / "logs" / framework), *given, "--runs", str(folder / "runs")]) == 0
+    return Book(evaluation=evaluate(Store(folder / "runs")))
+
+
+def sentences(book):
+    spoken = words.read(("en",))
+    return " ".join(each.sentence.plain("en") for each in verdict.model_findings(book, spoken))
+
+
+def head(text, **said):
+    return lambda repeat: {"head": text}, said
+
+
+LLM = {"model": "gpt2_345m", "input_size": "1024"}
+LIES = {
+    "layers": (*head("  num_layers ......... 12", **LLM), "number of layers is 12 in the log, and 24"),
+    "parameters": (*head("number of parameters: 124439808", **LLM), "parameters is 124439808 in the log"),
+    "model": (*head("Namespace(arch='resnet18', batch_size=64)"), "model variant is resnet18 in the log"),
+    "device": (*head("GPU 0: NVIDIA H100 80GB HBM3"), "device model is H100 in the log, and V100"),
+    "precision": (*head("Namespace(amp=True, batch_size=64)"), "precision is amp in the log, and fp32"),
+    "size": (*head("Namespace(image_size=160)"), "input size is 160 in the log, and 224"),
+    "recompute": (
+        *head("  recompute_granularity ... full", recompute="none", **LLM),
+        "recomputation of activations is",
+    ),
+}
+
+
+def test_an_honest_import_is_decided(tmp_path):
+    book = imported(tmp_path, *head("GPU 0: Tesla V100-SXM2-16GB\nNamespace(arch='resnet50')")[:1])
+
+    assert "PyTorch is fastest" in sentences(book)
+    assert [each.code for each in book.findings if each.severity != "note"] == []
+
+
+@pytest.mark.parametrize(("of_a", "said", "told"), LIES.values(), ids=LIES)
+def test_what_the_head_prints_is_held_against_what_is_said(of_a, said, told, tmp_path):
+    book = imported(tmp_path, of_a, **said)
+
+    assert told in " ".join(map(english, book.findings))
+    assert "fastest" not in sentences(book)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from evalsuite.contracts.adapter import exact_amp
 from evalsuite.core import paths
-from evalsuite.core.decode import decode, read_toml
+from evalsuite.core.decode import decode, read_toml, whole
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.core.findings import FactsDisagree
+from evalsuite.core.findings import FactsDisagree, HeadDisagrees
 from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
 from evalsuite.logs import options
 
@@ -24,6 +24,15 @@ AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "reci
 NONE_SET = "none set"
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("0", "1", "no_shard")  # of a parallel layout: that way nothing is split
+PARAMETERS_APART = 1.5
+_PRODUCT = re.compile(r"\b(V100|P100|T4|A100|A800|A30|A40|L40S|H100|H800|H20|H200|B200|GB200|MI\d{3}X?|RTX \d{4})\b")
+# GPU 0: Tesla V100-SXM2-32GB · |   0  Tesla V100-SXM2... · name: A100-PCIE-40GB · CUDA:0 (NVIDIA GeForce RTX 3070,
+_DEVICE = re.compile(
+    r"(?:\b(?:GPU|[Dd]evice) ?\(?\d+\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?)['\"]?(?:[A-Z]\w+ )*"
+    + _PRODUCT.pattern
+)
+_ARCHITECTURE = ("--arch", "--model", "--model_name", "--model_name_or_path", "--network", "--backbone")
+_MODEL_SIZE = re.compile(r"([a-z]+)[-_]?(\d+|tiny|small|base|medium|large|xlarge|huge)")  # resnet18, bert-large-uncased
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 
 
@@ -198,20 +207,53 @@ def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
     return facts
 
 
-def disagreements(facts: Sequence[Fact]) -> Iterator[Finding]:
+def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes = b"") -> Iterator[Finding]:
+    """*head*: of the log of a run made elsewhere, whose machine nobody but its user describes."""
+    parted = any(fact.key == "parallel_layout" and fact.value != "DP" for fact in facts)  # a rank has a part of them
+    sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key != "parameters" or not parted]
+    named = tuple(_facts("log", _of_head(case, head, facts))) if case and head else ()
     for rule in rules().fact:
-        statements = [fact for fact in facts if fact.key == rule.key] if rule.checked else []
+        statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key] if rule.checked else []
         for a, b in combinations(statements, 2):
             if _contradict(a, b):
-                yield FactsDisagree(
-                    fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value
-                )
+                head_alone = a.source == "log" and b.source in ("stated", "case")
+                kind = HeadDisagrees if head_alone else FactsDisagree
+                yield kind(fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value)
                 break
+
+
+def _sizes(case: Case) -> dict[str, str | None]:
+    """Of the model that *case* names, as it is published, or by the options of the case."""
+    models: Sequence[Mapping[str, Any]] = paths.read_data("models.toml")["model"]
+    model = next((each for each in models if case.model in each["names"]), {})
+    layers = whole(case.option("num_layers", "")) or model.get("layers", 0)
+    hidden = whole(case.option("hidden_size", "")) or model.get("hidden", 0)
+    weights = 12 * layers * hidden**2 + model.get("vocabulary", 0) * hidden
+    sizes = {"layers": layers, "hidden_size": hidden, "parameters": model.get("parameters") or weights}
+    return {name: str(size) for name, size in sizes.items() if size}
+
+
+def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
+    """Device and size of the model, where *head* names others than are stated."""
+    printed = set(_DEVICE.findall(head.decode("utf-8", "replace")))
+    stated = " ".join(fact.value for fact in facts if fact.key == "device_model") or case.device
+    known = stated == "cpu" or _PRODUCT.search(stated.upper())
+    other = (
+        printed.pop() if known and len(printed) == 1 and not any(each in stated.upper() for each in printed) else None
+    )
+    words = [word.partition("=") for word in options.printed(head)]
+    models = [value.lower().rpartition("/")[2] for name, _, value in words if name in _ARCHITECTURE]
+    sizes, ours = [(model, _MODEL_SIZE.match(model)) for model in models], _MODEL_SIZE.match(case.model.lower())
+    apart = (model for model, size in sizes if size and ours and size[1] == ours[1] and size[2] != ours[2])
+    return {"device_model": other, "model_variant": next(apart, None)}
 
 
 def _contradict(a: Fact, b: Fact) -> bool:
     if _bare(a.value) == _bare(b.value) or a.source == b.source:
         return False
+    if a.key == "parameters":  # definitions count heads and buffers differently
+        low, high = sorted(map(float, (a.value, b.value)))
+        return high > low * PARAMETERS_APART
     if a.key != "precision":
         return True
     for ours, other in ((a, b), (b, a)):
@@ -251,7 +293,7 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
             layout[flag.part] = value.lower()
         elif flag.key == "precision" and value:
             precisions[value] = None
-        elif value:
+        elif value and not (value == "none" and flag.key in values):
             values[flag.key] = value
     if precisions:
         values["precision"] = _together(precisions)

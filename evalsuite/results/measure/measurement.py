@@ -107,7 +107,8 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
-    stated = _facts(run.case, log.path if log else None, command, environments, read)
+    head = options.head(log.path) if log else b""
+    stated = _facts(run.case, head, command, environments, read)
     said = {key: fact.value for key, fact in facts.believed(stated).items()}
     contradictions = (
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
@@ -115,7 +116,10 @@ def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
         *((read.unfinished,) if well and read.unfinished else ()),  # D25
         *_last_batch(run.case, read, throughput, said.get("data")),
-        *(*facts.disagreements(stated), *plausibility.by_nccl(run.case, environments, read)),
+        *(
+            *facts.disagreements(stated, run.case, head if command.stated else b""),
+            *plausibility.by_nccl(run.case, environments, read),
+        ),
         *_balance(outcome, throughput, read.steps, records),
     )
     return Measurement(
@@ -293,12 +297,11 @@ def _balance(
 
 def _facts(
     case: Case,
-    path: Path | None,
+    head: bytes,
     command: RunCommand,
     environments: Mapping[str, HostEnvironment],
     read: reading.Reading,
 ) -> tuple[Fact, ...]:
-    head = options.head(path) if path else b""
     parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
     return facts.of_run(case, command, environments, printed, options.printed(head))
