@@ -3,7 +3,7 @@
 import math
 import operator
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES
@@ -71,7 +71,6 @@ class Reading:
     batch_per_device: float | None = None
     breakdown: Breakdown | None = None  # by the script's own timers
     scores: tuple[Score, ...] = ()
-    certainty: Certainty | None = None
     findings: tuple[Finding, ...] = ()
     unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
     items_per_epoch: float | None = None  # of the whole job
@@ -82,19 +81,36 @@ class Reading:
     reading: str = "window"  # which of the readings gave it
 
     @property
+    def certainty(self) -> Certainty | None:
+        """How sure the number is; None if there is none."""
+        measured = self.throughput
+        if measured is None or measured.items_per_s is None:
+            return None
+        if any(isinstance(finding, _ASSUMED) for finding in self.findings):
+            return "assumed scope"
+        clock, within = measured.method in CLOCKS, measured.stamps_within
+        stamped = not clock and within is not None and within <= rules.PrintedOnly.limit
+        if not clock and measured.method != TIMES and not stamped:
+            return "one clock" if (measured.implied_batch or 0.0) >= 1 else "printed only"
+        clocked = stamped or (clock and measured.printed_items_per_s is not None)
+        unsure = any(isinstance(finding, rules.ClockDisagrees | rules.CoarseFigures) for finding in measured.findings)
+        return "two clocks agree" if clocked and not unsure else "one clock"
+
+    @property
     def certainty_reason(self) -> str:
-        if self.certainty is None or (measured := self.throughput) is None:
+        sure = self.certainty
+        if sure is None or (measured := self.throughput) is None:
             return ""
-        if self.certainty == "assumed scope":
+        if sure == "assumed scope":
             return Message("logs.sure_scope")
-        if self.certainty == "printed only":
+        if sure == "printed only":
             return Message("logs.sure_printed")
-        if measured.implied_batch and self.certainty == "one clock":
+        if measured.implied_batch and sure == "one clock":
             unit = measured.unit.partition("/")[0]
             return Message("logs.sure_implied", batch=measured.implied_batch, unit=unit)
         within = math.inf if measured.method in CLOCKS or measured.stamps_within is None else measured.stamps_within
         name = _FIGURE[STAMPS if within <= rules.PrintedOnly.limit else measured.method]
-        if self.certainty == "two clocks agree":
+        if sure == "two clocks agree":
             return Message("logs.sure_agree", clock=name, share=100 * rules.ClockDisagrees.limit)
         others = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
         if not others:
@@ -133,7 +149,6 @@ def judge(numbers: Numbers) -> Reading:
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured
-    sure = None if measured is None or measured.items_per_s is None else _grade(measured, findings)
     batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
     window = measured.window if measured else None
     parts = (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)
@@ -155,7 +170,6 @@ def judge(numbers: Numbers) -> Reading:
         batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
         breakdown=next((part for part in parts if part is not None), None),
         scores=next(filter(None, scored), ()),
-        certainty=sure,
         findings=findings,
         unfinished=stop if status == "incomplete" else None,
         items_per_epoch=told.items_per_epoch,
@@ -286,19 +300,6 @@ def _missing(numbers: Numbers) -> str:
     lacking = [option for option, known in (("--batch-per-device", batch), ("--devices", facts.devices)) if not known]
     option = Message("logs.log_options") if len(lacking) > 1 else "".join(lacking)
     return Message("logs.log_batch", option=option) if lacking else _COARSE
-
-
-def _grade(measured: Throughput, findings: Sequence[Finding]) -> Certainty:
-    """How sure the number is."""
-    if any(isinstance(finding, _ASSUMED) for finding in findings):
-        return "assumed scope"
-    clock, within = measured.method in CLOCKS, measured.stamps_within
-    stamped = not clock and within is not None and within <= rules.PrintedOnly.limit
-    if not clock and measured.method != TIMES and not stamped:
-        return "one clock" if (measured.implied_batch or 0.0) >= 1 else "printed only"
-    clocked = stamped or (clock and measured.printed_items_per_s is not None)
-    unsure = any(isinstance(finding, rules.ClockDisagrees | rules.CoarseFigures) for finding in measured.findings)
-    return "two clocks agree" if clocked and not unsure else "one clock"
 
 
 def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool]:

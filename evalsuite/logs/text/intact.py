@@ -73,16 +73,23 @@ class IntactCheck:
         self._whole += piece.reports
         for line, behind in itertools.pairwise(text.split(b"\n")):
             line = line.rstrip(b"\r").rsplit(b"\r", 1)[-1]
-            columns, digit = len(line) if line.isascii() else width_of(line), line[-1:] in _DIGITS
-            usual = columns in WIDTHS
+            columns = len(line if line.isascii() else line.decode("utf-8", "replace"))
+            usual, digit = columns in WIDTHS, line[-1:] in _DIGITS
             if not usual and not digit:
                 continue
             alone = (usual or behind[:1] in _DIGITS) and not any(kind.literal in behind for kind in self.kinds)
             if alone and any(_goes_on(line, behind, kind, usual) for kind in self.kinds):
                 self._altered += 1
                 self._usual = True
-            elif digit and any(kind.literal in line and _tail(kind, _last_number(line, kind)) for kind in self.kinds):
-                self._cut[columns] += 1
+            elif digit:
+                found = ((kind, kind.compiled.search(line)) for kind in self.kinds if kind.literal in line)
+                self._cut[columns] += any(
+                    match
+                    and match.lastindex
+                    and match.end(match.lastindex) == len(line)
+                    and _tail(kind, match.lastindex)
+                    for kind, match in found
+                )
 
     def is_altered(self) -> bool:
         altered = self._altered
@@ -189,12 +196,16 @@ def _over_lines(literal: bytes) -> "re.Pattern[bytes]":
 
 def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> bool:
     *before, lead = text[text.rfind(b"\n", 0, max(0, begin - LOOKED_BACK)) + 1 : begin].split(b"\n")
-    lead = b"".join(line if _is_full(line) else line + b"\n" for line in before) + lead
+    shown = [line.rstrip(b"\r").decode("utf-8", "replace") for line in before]
+    full = [not WIDTHS.isdisjoint({len(line), len(line.rpartition("\r")[2])}) for line in shown]  # or since a bar began
+    lead = b"".join(line if wide else line + b"\n" for line, wide in zip(before, full, strict=True)) + lead
     lines = text[begin : begin + MOST_BYTES].replace(b"\r\n", b"\n").split(b"\n")
     first, *bars = lines[0].split(b"\r", 1)
     if len(lead.rsplit(b"\n", 1)[-1]) + len(lines[0]) in TTY:
         return False  # it is left out
-    if _count_reports(lead + b"\r".join((_in_plain_digits(first), *bars)) + b"\n", kind, len(lead)):
+    first = _THOUSANDS.sub(lambda number: number[0].translate(None, b",_"), first)
+    first = _EXPONENT.sub(lambda number: (b"%f" % float(number[0])).rstrip(b"0").rstrip(b"."), first)
+    if _count_reports(lead + b"\r".join((first, *bars)) + b"\n", kind, len(lead)):
         return True
     widths: list[int] = []
     for number, line in enumerate(lines[1:MOST_LINES], 2):
@@ -208,35 +219,18 @@ def _is_altered(text: bytes, begin: int, kind: Line, others: Sequence[Line]) -> 
     return False
 
 
-def _is_full(line: bytes) -> bool:
-    """As wide as terminals, in all or since the last bar began."""
-    shown = line.rstrip(b"\r")
-    return not WIDTHS.isdisjoint({width_of(shown), len(shown.decode("utf-8", "replace"))})
-
-
 def _count_reports(text: bytes, kind: Line, at: int | None = None) -> int:
     reports = kind.compiled.finditer(text) if at is None else filter(None, [kind.compiled.match(text, at)])
     return sum(is_whole(match, kind) and (kind.fields is None or kind.read(match) is not None) for match in reports)
-
-
-def _in_plain_digits(text: bytes) -> bytes:
-    text = _THOUSANDS.sub(lambda number: number[0].replace(b",", b"").replace(b"_", b""), text)
-    return _EXPONENT.sub(lambda number: (b"%f" % float(number[0])).rstrip(b"0").rstrip(b"."), text)
 
 
 # reports that break off
 
 
 @lru_cache(maxsize=64)
-def _tail(line: Line, group: int | None) -> bytes:
+def _tail(line: Line, group: int) -> bytes:
     usual = line.compiled.search(line.sample)
-    return line.sample[usual.end(group) :].rstrip() if usual and group is not None else b""
-
-
-def _last_number(line: bytes, kind: Line) -> int | None:
-    match = kind.compiled.search(line)
-    last = match.lastindex if match else None
-    return last if match and last and match.end(last) == len(line) else None
+    return line.sample[usual.end(group) :].rstrip() if usual else b""
 
 
 def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
@@ -250,8 +244,8 @@ def _goes_on(line: bytes, behind: bytes, kind: Line, usual: bool) -> bool:
     if kind.fields is not None:
         ends = _ending(line) != _ending(kind.sample) == _ending(line + behind)
         return ends and None not in (said := [kind.read(alone), kind.read(joined)]) and said[0] != said[1]
-    last = _last_number(line, kind)
-    if last is None or joined.end(last) <= len(line):
+    last = alone.lastindex
+    if last is None or alone.end(last) != len(line) or joined.end(last) <= len(line):
         return False
     tail = _tail(kind, last)
     return joined.string[joined.end(last) :][:1] == tail[:1] if tail else usual

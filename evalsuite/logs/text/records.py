@@ -188,29 +188,26 @@ def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[by
     return pairs[0] if len(pairs) == 1 else iter(sorted(itertools.chain(*pairs), key=lambda pair: pair[0].start()))
 
 
-def count(text: bytes, lines: Iterable[Line]) -> int:
-    total = 0
-    for line in lines:
-        if line.literal not in text:
-            continue
-        if line.fields is None or line.sure:
-            total += _count_sure(text, line)
-        else:
-            total += sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
-    return total
-
-
 _ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 _OWN_DIGIT = re.compile(rb"(?<![\\{,])\d(?![,}])")  # none of \d{1,3}
 
 
-def _count_sure(text: bytes, line: Line) -> int:
+def count(text: bytes, lines: Iterable[Line]) -> int:
     """Of lines that differ in their digits alone one is looked at, where the pattern names no digit."""
-    plain = line.sure and b"\n" not in line.sample and not _OWN_DIGIT.search(line.pattern)
-    layouts = Counter(text.translate(_ANY_DIGIT).split(b"\n")) if plain else Counter[bytes]()
-    if 2 * len(layouts) >= layouts.total():
-        return len(line.counting.findall(text))
-    return sum(times * _count_in(layout, line) for layout, times in layouts.items())
+    total = 0
+    for line in lines:
+        if line.literal not in text:
+            continue
+        if line.fields is not None and not line.sure:
+            total += sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
+            continue
+        plain = line.sure and b"\n" not in line.sample and not _OWN_DIGIT.search(line.pattern)
+        layouts = Counter(text.translate(_ANY_DIGIT).split(b"\n")) if plain else Counter[bytes]()
+        if 2 * len(layouts) < layouts.total():
+            total += sum(times * _count_in(layout, line) for layout, times in layouts.items())
+        else:
+            total += len(line.counting.findall(text))
+    return total
 
 
 @lru_cache(maxsize=256)
