@@ -86,7 +86,7 @@ def test_a_fault_of_ours_in_another_process_is_raised_here(folders, cores, monke
     def faulty(folder: object, places: object) -> None:
         raise KeyError("ours")
 
-    monkeypatch.setattr(measurement_room, "measurement", faulty)
+    monkeypatch.setattr(measurement_room, "measured", faulty)
 
     with pytest.raises(KeyError, match="ours"):
         measuring.measure_folders(folders, HOUSE, None, nothing)

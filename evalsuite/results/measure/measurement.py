@@ -57,13 +57,18 @@ LARGEST_LOSS = 1e100  # its square is a number, too
 
 
 def measurement(folder: RunFolder, places: Places = HOUSE) -> Measurement:
-    """The run in *folder* as numbers; a folder that cannot be read is a failed measurement with the reason."""
-    run = folder.run()
+    return measured(folder, places)[0]
+
+
+def measured(folder: RunFolder, places: Places = HOUSE) -> tuple[Measurement, RunCommand | None]:
+    """The run in *folder* as numbers, and its command; what cannot be read is a failed measurement with the reason."""
+    run, command, held = folder.run(), None, None
     try:
-        read, held = _measurement(run, folder, places), folder.outcome().sha256
+        outcome, command = folder.outcome(), folder.command()
+        read, held = _measurement(run, folder, outcome, command, places), outcome.sha256
     except EvalsuiteError as error:
-        read, held = Measurement(run=run, status="failed", reason=error.message), None
-    return replace(read, records=folder.hash_records(held))
+        read = Measurement(run=run, status="failed", reason=error.message)
+    return replace(read, records=folder.hash_records(held)), command
 
 
 def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
@@ -89,8 +94,8 @@ def read_logs(
     )
 
 
-def _measurement(run: Run, folder: RunFolder, places: Places) -> Measurement:
-    outcome, command, environments = folder.outcome(), folder.command(), folder.environments()
+def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunCommand, places: Places) -> Measurement:
+    environments = folder.environments()
     recipe, dialects, logs = command.recipe, catalogue.known(places), folder.logs()
     _check_known(recipe, dialects)
     well = outcome.status == "completed" and outcome.exit_code == 0
