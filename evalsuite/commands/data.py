@@ -1,57 +1,70 @@
 """`evalsuite data`: made-up data sets in every script's format, and whether what lies there serves."""
 
 import argparse
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import get_args
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line, note, print_json
+from evalsuite.commands.printing.terminal import duration, line, note, print_json
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter
 from evalsuite.contracts.registry import discover
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.model import Device
 from evalsuite.launch.provision import data_manifest, made_data
-from evalsuite.plan import data_sets, plan, spec, variants
+from evalsuite.plan import data_sets, plan, spec
+from evalsuite.plan.data_sets import Size
 
 
 def run(arguments: argparse.Namespace) -> int:
     adapters = discover(arguments.adapters)
-    wanted = (name for framework in arguments.wanted_by for name in _wanted(framework, adapters))
-    names = list(dict.fromkeys((*arguments.names, *wanted)))
+    names = dict.fromkeys(arguments.names, 0)
+    for asked in arguments.wanted_by:
+        for name, files in _wanted(asked, adapters):
+            names[name] = max(files, names.get(name, 0))
     if not names:
         raise EvalsuiteError.of("commands.data_nothing", names=sorted(data_sets.declared().data_sets))
-    return _make(names, arguments) if arguments.action == "make" else _check(names, arguments)
+    return _make(names, arguments) if arguments.action == "make" else _check([*names], arguments)
 
 
-def _wanted(asked: str, adapters: Mapping[str, Adapter]) -> list[str]:
+def _wanted(asked: str, adapters: Mapping[str, Adapter]) -> Iterator[tuple[str, int]]:
+    """Data set, and how many of its files a script is told of: 0 where none is."""
     word, slash, recipe = asked.partition("/")
     framework = registry.framework(word)
     if slash and framework in adapters:
-        return data_sets.of_recipe(framework, adapters[framework].recipe(recipe))
-    wanted = spec.read(Path(asked)) if asked.endswith(".toml") else spec.profile(asked)
-    known = variants.with_participants(adapters, wanted.participants)
-    machines = [plan.Machine(cores=None, accelerators=None, device=device) for device in get_args(Device)]
-    return [
-        name
-        for matrix in wanted.matrices()
-        for machine in machines
-        for case, recipe in plan.of_matrix(matrix, known, machine, None)
-        for name in (data_sets.read_in(recipe, [case]) if recipe else ())
-    ]
+        yield from ((name, 0) for name in data_sets.of_recipe(framework, adapters[framework].recipe(recipe)))
+        return
+    for case, each in plan.every_case(spec.named(asked), adapters):
+        named = {} if each.refusal(case) else data_sets.parts(each, case)
+        yield from ((name, named.get(name, 0)) for name in data_sets.read_in(each, [case]))
 
 
-def _make(names: Sequence[str], arguments: argparse.Namespace) -> int:
-    size = data_sets.size(arguments.size)
-    for name in names:
-        data_sets.data_set(name)  # raises before the first is made
-    for name in names:
+def _make(names: Mapping[str, int], arguments: argparse.Namespace) -> int:
+    asked = data_sets.size(arguments.size)
+    sizes = {name: data_sets.fitting(name, asked, arguments.parts, files) for name, files in names.items()}
+    if asked.times > 1 and not any(size.times > 1 for size in sizes.values()):
+        raise EvalsuiteError.of("commands.data_no_longer", names=[*names], size=str(asked))
+    if asked.name != "tiny":
+        _announce(sizes)
+    for name, size in sizes.items():
         line(f"{name} {made_data.make(name, size=size, again=arguments.again, progress=note)}")
     note(say("data.made", n=len(names), folder=paths.data_sets()))
     return Exit.DONE
+
+
+def _announce(sizes: Mapping[str, Size]) -> None:
+    """How large and how long, of what is not there yet, before the first is begun."""
+    missing = {name: size for name, size in sizes.items() if not (paths.data_sets() / name).exists()}
+    gigabytes, hours = 0.0, 0.0
+    for name, size in missing.items():
+        of = data_sets.data_set(name)
+        needed, seconds = data_sets.needed_bytes(of, size), data_sets.core_seconds(of, size)
+        gigabytes, hours = gigabytes + needed / 1e9, hours + seconds / 3600
+        note(say("data.to_make", name=name, size=size, gigabytes=f"{needed / 1e9:,.1f}", time=duration(seconds)))
+    paths.data_sets().mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(paths.data_sets()).free / 1e9
+    note(say("data.in_all", n=len(missing), gigabytes=f"{gigabytes:,.0f}", free=f"{free:,.0f}", hours=f"{hours:,.1f}"))
 
 
 def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:

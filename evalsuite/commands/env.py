@@ -9,7 +9,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter, Recipe
-from evalsuite.contracts.registry import choose_adapters, discover
+from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Device
 from evalsuite.launch.provision import checkouts, made_data, virtualenvs
@@ -152,15 +152,8 @@ def _repositories(arguments: argparse.Namespace) -> int:
 
 
 def _needed(arguments: argparse.Namespace) -> list[str]:
-    adapters = discover(arguments.adapters)
-    recipes = [
-        recipe
-        for matrix in spec.profile(arguments.profile).matrices()
-        for adapter in choose_adapters(matrix.frameworks, adapters)
-        for model in matrix.models
-        for recipe in plan.recipes_for(adapter, model, matrix.recipes)
-    ]
-    wanted = (name for recipe in recipes for name in (recipe.checkout, *recipe.libraries) if name)
+    cases = plan.every_case(spec.named(arguments.profile), discover(arguments.adapters))
+    wanted = (name for _, recipe in cases for name in (recipe.checkout, *recipe.libraries) if name)
     names = list(dict.fromkeys(wanted))
     if not names:
         raise EvalsuiteError.of("commands.profile_not_official", name=arguments.profile)

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
-from evalsuite.commands.launching import batch_searches, prices
+from evalsuite.commands.launching import batch_searches, preparation, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
 from evalsuite.commands.launching.request import Request, lacking, read_request
 from evalsuite.commands.printing import i18n
@@ -30,6 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(redaction.redact_value(facts))
     elif arguments.commands:
         _print_commands(request)
+    elif arguments.prepare:
+        print("\n".join(preparation.lines(request)))
     else:
         print_table(request)
     return Exit.DONE if request.plan.cases else Exit.NOTHING_MEASURED

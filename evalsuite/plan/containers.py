@@ -71,6 +71,7 @@ class Runtime:
     program: str
     argv: Sequence[Sequence[str]]
     complaint: str
+    pull: Sequence[str] = ()  # brings an image to a node before the first run; (): its file is given
     digest: Sequence[str] = ()  # prints the digest of a present image; (): none does
 
     def wrap(self, wish: Wish, command: Argv) -> Argv:

@@ -31,6 +31,7 @@ class Source:
 
     original: Word  # the public data whose place they take
     item_bytes: Annotated[int, at_least(1)]  # at most, for the room that is needed
+    item_core_s: Annotated[float, at_least(0)]  # to make one and write it, of one core
     items: Mapping[SizeName, Counts]
     shape: Mapping[SizeName, Shape] = field(default_factory=dict)
 
@@ -58,6 +59,7 @@ class DataSet:
     counted: Word | None = None  # pattern of the files of which each rank wants one
     fewest: Annotated[int, at_least(1)] = 1  # such files, however few the ranks
     loaders: Annotated[int, at_least(0)] = 0  # of each rank, among which the files must divide evenly; 0: they need not
+    item_core_s: Annotated[float, at_least(0)] | None = None  # where its library is slower than others
     original_items: Annotated[int, at_least(1)] | None = None  # of training; None: as the full shape of the source
     holds: Word
     from_original: Word
@@ -125,12 +127,24 @@ def shards(of: DataSet, size: Size) -> dict[Split, int]:
     return {split: min(given.get(split, 1), count) for split, count in counts(of, size).items()}
 
 
+def fitting(name: str, size: Size, asked: int | None, named: int) -> Size:
+    """*size* as the data set *name* can have it, with the files that are *asked* for, or *named* by a script."""
+    of, files = data_set(name), asked or named
+    if asked and of.counted and asked > (most := counts(of, size)["train"]):
+        raise EvalsuiteError.of("plan.more_files", name=name, files=files, items=most, size=str(size))
+    return size._replace(times=size.times if of.repeats else 1, files=files or None)
+
+
 def shape(of: DataSet, size: Size) -> Shape:
     return of.shape.get(size.name, source(of).shape.get(size.name, {}))
 
 
 def needed_bytes(of: DataSet, size: Size) -> int:
     return sum(counts(of, size).values()) * source(of).item_bytes
+
+
+def core_seconds(of: DataSet, size: Size) -> float:
+    return sum(counts(of, size).values()) * (of.item_core_s or source(of).item_core_s)
 
 
 def read_in(recipe: Recipe, cases: Iterable[Case]) -> list[str]:

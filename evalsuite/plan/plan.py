@@ -1,9 +1,11 @@
 """The plan: which runs the matrix asks for, in which order, which cases are skipped and why."""
 
+import itertools
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import choose_adapters
@@ -165,6 +167,14 @@ def of_matrix(
                 for variant in variants.of_framework(adapter.name, spec.variants) if recipe else ():
                     options = tuple(sorted((*there.options, (variants.AXIS, variant.name))))
                     yield replace(there, options=options), recipe
+
+
+def every_case(spec: Spec, adapters: Mapping[str, Adapter]) -> Iterable[tuple[Case, Recipe]]:
+    """With a recipe, on any kind of device: what a spec wants to lie ready."""
+    known = variants.with_participants(adapters, spec.participants)
+    for matrix, device in itertools.product(spec.matrices(), get_args(Device)):
+        machine = Machine(cores=None, accelerators=None, device=device)
+        yield from ((case, recipe) for case, recipe in of_matrix(matrix, known, machine, None) if recipe)
 
 
 def cores_per_device(spec: Spec, machine: Machine) -> int | None:

@@ -133,6 +133,11 @@ def _laid_over(base: Spec, part: "_Part") -> tuple[Spec, ...]:
     return tuple(replace(made, options=options) for options in changes.get("options", (base.options,)))
 
 
+def named(text: str) -> Spec:
+    """A profile, or what the file of that name says."""
+    return read(Path(text)) if text.endswith(".toml") else profile(text)
+
+
 def profile(name: str) -> Spec:
     known = sorted(file.stem for file in (paths.DATA / "specs").glob("*.toml"))
     if name not in known:

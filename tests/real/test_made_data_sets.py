@@ -40,6 +40,18 @@ def test_what_tensorflow_writes_is_what_the_seed_gives(name, root):
     _check(name)
 
 
+@pytest.mark.parametrize("name", ["imagenet", "imagenet-lists"])
+def test_a_longer_pass_has_the_same_images_again(name, root, monkeypatch):
+    monkeypatch.setenv("EVALSUITE_DATA", str(root / "longer"))
+    folder = made_data.make(name, size=data_sets.TINY._replace(times=3))
+
+    listed = folder / "train_list.txt"
+    there = listed.read_text().splitlines() if listed.is_file() else [*(folder / "train").glob("*/*")]
+    assert len(there) == data_manifest.training_items(name) == 3 * 256
+    assert data_manifest.problem(name, thorough=True) is None
+    assert data_manifest.read(name).decoded_sha256["train"] == TABLE["decoded"]["images"]
+
+
 def _check(name):
     made_data.make(name)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -211,9 +212,58 @@ def test_what_evalsuite_did_not_make_or_made_otherwise_is_not_replaced(root):
 
 
 def test_the_data_of_a_profile_are_those_that_the_scripts_of_its_participants_read():
-    wanted = data._wanted("dlperf", registry.discover())
+    wanted = dict(data._wanted("dlperf", registry.discover()))
 
     assert {"imagenet-recordio", "imagenet-tfrecord"} <= {*wanted}
+
+
+def test_a_data_set_has_as_many_files_as_are_asked_for_and_a_longer_pass_where_items_can_repeat():
+    full, parts = data_sets.size("full-shape*25"), DECLARED.data_sets["imagenet-ofrecord"]
+
+    assert data_sets.shards(parts, data_sets.fitting("imagenet-ofrecord", full, 1024, 0)) == {
+        "train": 1024,
+        "validation": 1024,  # the script names one number for both
+    }
+    assert data_sets.shards(parts, data_sets.fitting("imagenet-ofrecord", data_sets.TINY, None, 1024))["train"] == 256
+    assert [data_sets.fitting(name, full, None, 0).times for name in ("imagenet-lists", "imagenet-ofrecord")] == [25, 1]
+    with pytest.raises(EvalsuiteError, match="1024 files for 256 items"):
+        data_sets.fitting("imagenet-ofrecord", data_sets.TINY, 1024, 0)
+
+
+@pytest.mark.parametrize("words", [["--size", "full-shape*2"], ["--size", "full-shape*0"], ["--parts", "1024"]])
+def test_what_no_data_set_can_be_is_refused_before_the_first_is_made(root, words, capsys):
+    assert cli.main(["data", "make", "criteo-ofrecord", "imagenet-ofrecord", *words]) == Exit.USAGE
+    assert [*root.iterdir()] == [] and re.search("Try|there are", capsys.readouterr().err)
+
+
+def test_how_large_and_how_long_stands_before_the_first_is_made(root, capsys, monkeypatch):
+    monkeypatch.setattr(made_data, "make", lambda name, **asked: root / name)
+
+    assert cli.main(["data", "make", "imagenet", "bert-npz", "--size", "full-shape"]) == Exit.DONE
+    said = capsys.readouterr().err
+    assert "imagenet: full-shape, up to 146.4 GB, about 2 h 35 min" in said and "2 to make: up to 216 GB" in said
+
+
+def test_what_a_plan_lacks_is_one_script_of_the_shell_and_what_is_there_is_not_in_it(root, capsys, monkeypatch):
+    monkeypatch.setenv("EVALSUITE_CACHE", str(root / "cache"))
+    asked = ["plan", "--profile", "tianshu", "--hosts", "a:8,b:8", "--scales", "1x8,2x8", "--prepare"]
+
+    assert cli.main(asked) == Exit.DONE
+    script = capsys.readouterr().out
+    assert subprocess.run(["sh", "-n"], input=script, text=True).returncode == 0
+    for line in (
+        "evalsuite env repositories dllogger gluon-cv",
+        "evalsuite data make bert-npz --size full-shape  #",
+        "evalsuite data make imagenet-ofrecord --size full-shape --parts ",
+        "evalsuite env create oneflow/models-resnet50",
+        "insightface/partial-fc-mxnet-2020 --device gpu",
+        "evalsuite doctor --hosts a,b -- docker pull nvcr.io/nvidia/pytorch:20.03-py3",
+    ):
+        assert line in script
+
+    make_set(root, shards=16)
+    cli.main(asked)
+    assert "data make bert-npz" not in capsys.readouterr().out
 
 
 FAR = replace(CASE, batch_per_device=128, device="gpu")  # 121 steps of it want 15,488 images a device
