@@ -324,6 +324,10 @@ class TimedBeside(Finding, code="disturbed", severity="flag", disturbs=True):
     bytes: Limit = 0.06  # the same of bytes between processes: 4.9 %
 
 
+class SetAside(Finding, code="disturbed", severity="exclude", disturbs=True):
+    quiet: Count  # runs of its case that had the machine for themselves
+
+
 class OtherNodes(Finding, code="other_nodes", severity="flag"):
     scale: Name
     nodes: tuple[Name, ...]

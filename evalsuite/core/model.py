@@ -454,6 +454,11 @@ class Measurement:
         return any(finding.disturbs for finding in self.findings)
 
     @property
+    def set_aside(self) -> bool:
+        """Whether it is one that others disturbed, of a case whose value others make."""
+        return any(finding.disturbs and finding.severity == "exclude" for finding in self.findings)
+
+    @property
     def counts(self) -> bool:
         """Whether the value enters the median of its case."""
         excluded = any(finding.severity in ("exclude", "reject") for finding in self.findings)

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from evalsuite.core.findings import ShortWindow, TooShortWindow
+from evalsuite.core.findings import BusyMachine, ShortWindow, SteepDrift, TooShortWindow
 from evalsuite.core.model import Unmeasured
+from evalsuite.results.compare import decisions
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure.summary import summaries, summary
 from tests.toys import CASE, measured
@@ -49,6 +50,53 @@ def test_failures_and_windows_that_are_excluded_give_no_value_and_are_kept(value
 
     assert isinstance(case, Unmeasured)
     assert [run.value for run in case.measurements] == values
+
+
+BUSY = BusyMachine(others=0.4)
+
+
+def beside(values, busy, case=CASE, found=(BUSY,)):
+    """A case of which others disturbed the runs *busy*."""
+    runs = (measured(case, k, value, round=k, findings=found * (k in busy)) for k, value in enumerate(values))
+    return summary(case, list(runs))
+
+
+@pytest.mark.parametrize(
+    ("busy", "value", "n", "disturbed"),
+    [((), 99.0, 5, False), ((4,), 99.5, 4, False), ((0, 1, 4), 98.5, 2, False), ((0, 1, 2, 4), 99.0, 5, True)],
+)
+def test_the_value_comes_from_the_runs_that_had_the_machine_for_themselves_where_there_are_two(
+    busy, value, n, disturbed
+):
+    found = beside([101.0, 99.0, 100.0, 97.0, 60.0], busy)
+
+    assert (found.items_per_s.value, found.n, found.disturbed) == (value, n, disturbed)
+    assert sum(run.counts or run.set_aside for run in found.measurements) == 5
+
+
+@pytest.mark.parametrize("busy", [(), (1,), (0, 1, 2, 3, 4)])
+def test_the_rounds_say_who_is_ahead_also_where_others_disturbed_them(busy):
+    """What others take they take of both; a value of such runs is marked, and no lead is quoted."""
+    taken = [1.0, 0.6, 0.9, 0.7, 0.8]
+    first, second = ([speed * share for share in taken] for speed in (100.0, 90.0))
+    second[2] *= 1.01
+
+    ranking = decisions.rank([beside(first, busy), beside(second, busy, FAST)])
+
+    assert ranking.known == "ahead"
+    assert [entry.summary.disturbed for entry in ranking.ranked] == [len(busy) == 5] * 2
+
+
+def test_a_base_exists_if_it_was_run_and_nothing_is_put_in_its_place():
+    two, four = CASE.at_scale(1, 2), CASE.at_scale(1, 4)
+    larger = [case_of([speed] * 5, each) for speed, each in ((150.0, two), (280.0, four))]
+
+    disturbed = with_scaling([beside([100.0] * 5, range(5)), *larger])
+    disputed = with_scaling([beside([100.0] * 5, range(5), found=(BUSY, SteepDrift(change=0.5))), *larger])
+
+    assert [row.speedup.value for row in disturbed] == [1.0, 1.5, 2.8]
+    assert [row.speedup for row in disputed] == [None] * 3
+    assert "D14" not in {code for row in (*disturbed, *disputed) for code in codes(row)}
 
 
 @pytest.mark.parametrize(("spread", "code"), [(0.01, None), (0.08, "D08"), (0.3, "D08_unstable")])

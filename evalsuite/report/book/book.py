@@ -160,6 +160,8 @@ class Book:
         marks: list[str] = [str(of) for of in (summary.origin, summary.grounds) if of in MARKS][:1]
         if summary.partial:
             marks.append("partial")
+        if summary.disturbed:
+            marks.append("disturbed")
         if decisions.flags(summary):
             marks.append("flagged")
         return tuple(marks)

@@ -73,7 +73,11 @@ def _per_device(summary: Summary) -> Interval:
 def _scaled_cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
     cell = _cell(book, case, pick, form)
     base = book.valid_of[case.id].base if cell.state == "value" else None
-    return cell if base is None or base.total_devices == 1 else replace(cell, base_devices=base.total_devices)
+    if base is None:
+        return cell
+    if base.id in book.valid_of and book.valid_of[base.id].disturbed and "disturbed" not in cell.marks:
+        cell = replace(cell, marks=tuple(mark for mark in MARKS if mark in (*cell.marks, "disturbed")))
+    return cell if base.total_devices == 1 else replace(cell, base_devices=base.total_devices)
 
 
 def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:

@@ -21,7 +21,9 @@ GLYPHS: Mapping[str, str] = {
     "no_base": "n/b",
     "missing": "n/r",
 }
-MARKS: Mapping[str, str] = dict(partial="◐", flagged="⚠", cited="†", digitised="‡", printed="§", simulated="≈")
+MARKS: Mapping[str, str] = dict(
+    partial="◐", disturbed="○", flagged="⚠", cited="†", digitised="‡", printed="§", simulated="≈"
+)
 # PyTorch "CUDA out of memory", Paddle "Out of memory error", TensorFlow "OOM when allocating tensor" and
 # "ResourceExhaustedError", C++ "std::bad_alloc"
 OUT_OF_MEMORY = re.compile(r"out of memory|\bOOM\b|bad_alloc|ResourceExhausted|Cannot allocate memory", re.IGNORECASE)
@@ -43,4 +45,4 @@ def how(measurement: Measurement) -> State:
 
 
 def run_state(measurement: Measurement) -> State:
-    return "value" if measurement.counts else how(measurement)
+    return "value" if measurement.counts or measurement.set_aside else how(measurement)

@@ -146,7 +146,7 @@ def _point(summary: Summary, metric: Metric) -> Point:
         low=low,
         high=high,
         ref=summary.case.id,
-        partial=summary.partial,
+        partial=summary.partial or summary.disturbed,
         origin=summary.origin,
     )
 

@@ -140,6 +140,12 @@ class Answer(Told):
         return (*first, pair.second) if pair else first
 
     @property
+    def disturbed(self) -> bool:
+        """Whether others used the machine so much that who is ahead holds, and not how far."""
+        pair = self.lead_pair
+        return bool(pair and self.outcome == "ahead" and (pair.first.disturbed or pair.second.disturbed))
+
+    @property
     def few(self) -> tuple[Ranked, ...]:
         """Those of whom too little is known: they take no part in what is said of others above them."""
         return tuple(entry for entry in self.ranked if not entry.judged)

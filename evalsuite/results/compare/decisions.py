@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import Literal
 
 from evalsuite.core import paths
-from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Purpose
@@ -22,7 +21,6 @@ from evalsuite.results.compare.significance import PairComparison
 from evalsuite.results.measure.summary import (
     DECIDING_ORIGINS,
     FULL_REPEATS,
-    disturbances,
     failed_runs,
     short_window,
 )
@@ -172,8 +170,13 @@ def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpo
     return Decision(first=first, second=second, known=known, compared=compared, unknown=unknown)
 
 
+def _runs(first: Summary, second: Summary, compared: PairComparison) -> int:
+    return max(compared.rounds, min(first.n, second.n))
+
+
 def _known(first: Summary, second: Summary, compared: PairComparison, unknown: Sequence[str]) -> Known:
-    both, few = (first, second), min(first.n, second.n) < FULL_REPEATS
+    both, runs = (first, second), _runs(first, second, compared)
+    few = runs < FULL_REPEATS
     if any(row.origin in PUBLISHED for row in both):
         return "source"
     if any(row.grounds == "printed" for row in both):
@@ -183,10 +186,10 @@ def _known(first: Summary, second: Summary, compared: PairComparison, unknown: S
         or failed_runs(row)
         or short_window(row)
         or (row.partial and row.n >= FULL_REPEATS)
-        or disturbances(row, (BusyMachine,))
+        or (row.disturbed and not compared.rounds)
         for row in both
     ]
-    if min(first.n, second.n) < FEWEST_RUNS or any(weak) or (few and not compared.behind):
+    if runs < FEWEST_RUNS or any(weak) or (few and not compared.behind):
         return "runs"
     if unknown:
         return "facts"
@@ -268,7 +271,8 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Rank
     )
     if not pairs:
         return Ranking(ranked=ranked)
-    known, fewest = _known_of_all(pairs, scope, rivals), min(row.n for row in judged)
+    known = _known_of_all(pairs, scope, rivals)
+    fewest = min(_runs(pair.first, pair.second, pair.compared) for pair in pairs)
     simulated = known in ("ahead", "equal", "scatter") and all(pair.compared.basis != "across" for pair in pairs)
     return Ranking(
         ranked=ranked,

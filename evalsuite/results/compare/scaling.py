@@ -20,20 +20,21 @@ def with_scaling(summaries: Iterable[Row]) -> list[Row]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 
     The base is one node with one device, else the smallest scale measured (docs/report.md#definitions, D14, D15).
+    One whose value is disputed is a base still: nothing is put in its place, and there is no speed-up over it.
     """
     rows = list(summaries)
     smallest = sorted(valid(rows), key=lambda row: (row.case.total_devices, row.case.nodes))
     bases = {series: members[0] for series, members in _series(smallest).items()}
-    scaled = [
-        _scaled(row, bases[_key(row)]) if isinstance(row, Summary) and row.grounds != "disputed" else row
-        for row in rows
-    ]
+    scaled: list[Row] = []
+    for row in rows:
+        base = bases[_key(row)] if isinstance(row, Summary) and row.grounds != "disputed" else None
+        scaled.append(_scaled(row, base) if isinstance(row, Summary) and base and base.grounds != "disputed" else row)
     falls = (each for members in _series(valid(scaled)).values() for each in _falls(members))
     return with_findings(scaled, by_key((each.where, each) for each in falls))
 
 
 def _key(summary: Summary) -> Common:
-    return fairness.group(summary, fairness.SCALES)
+    return tuple(each for each in fairness.group(summary, fairness.SCALES) if each[0] != fairness.CLOCKS)
 
 
 def _series(summaries: Sequence[Summary]) -> dict[Common, list[Summary]]:

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Literal
 
 from evalsuite.core.findings import EvaluatedBefore, RepeatsAdded
-from evalsuite.core.model import Summary, by_key
+from evalsuite.core.model import Measurement, Summary, by_key
 from evalsuite.results.compare.fairness import cached
 from evalsuite.results.measure.statistics import t_limit
 from evalsuite.results.measure.summary import FULL_REPEATS, values
@@ -37,6 +37,7 @@ class PairComparison:
     basis: Basis
     early: bool = False  # decided with three or four runs
     equal: bool = False  # within 1.5 %, by the 95 % interval of the lead
+    rounds: int = 0  # that both made, of the campaign with the fewest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,25 +49,31 @@ class Scatter:
 
 
 def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
-    """Whether *summary* is behind *first*; *among*: all that are compared (Bonferroni), or these two."""
-    rivals = [rounds(each) for each in (among if len(among) > 1 else (summary, first))]
+    """Whether *summary* is behind *first*; *among*: all that are compared (Bonferroni), or these two.
+
+    By the rounds in which both had the machine for themselves or, where these are fewer than five, by all: what others
+    take they take of all, and the order within a round is drawn by lot.
+    """
+    of = rounds if len(rounds(summary).keys() & rounds(first).keys()) >= FULL_REPEATS else all_rounds
+    rivals = [of(each) for each in (among if len(among) > 1 else (summary, first))]
     looks = max(_looks(summary), _looks(first))
-    shared = rounds(summary).keys() & rounds(first).keys()
+    shared = of(summary).keys() & of(first).keys()
     campaigns = by_key((place[0], place) for place in shared)
     whole = [places for places in campaigns.values() if len(places) >= FULL_REPEATS]
     if not whole and len(shared) >= FULL_REPEATS:
         whole = [[*shared]]
     if whole:
-        each = [(leads(rounds(summary), rounds(first), places), scatter(rivals, places)) for places in whole]
+        each = [(leads(of(summary), of(first), places), scatter(rivals, places)) for places in whole]
         return PairComparison(
-            behind=all(is_lead(seen, of, len(rivals), looks) for seen, of in each),
+            behind=all(is_lead(seen, of_all, len(rivals), looks) for seen, of_all in each),
             basis="rounds",
             equal=all(are_equal(seen) for seen, _ in each),
+            rounds=min(map(len, whole)),
         )
     if len(shared) in EARLY_LEVELS and looks == 1:
-        seen = leads(rounds(summary), rounds(first), shared)
+        seen = leads(of(summary), of(first), shared)
         if is_early_lead(seen, scatter(rivals, shared), len(rivals)):
-            return PairComparison(behind=True, basis="rounds", early=True)
+            return PairComparison(behind=True, basis="rounds", early=True, rounds=len(shared))
     of_runs = {run.campaign for each in (summary, first) for run in each.measurements if run.counts}
     together = len(of_runs) == 1 and None not in of_runs
     return PairComparison(
@@ -81,10 +88,20 @@ def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> 
 
 @cached
 def rounds(summary: Summary) -> Rounds:
+    return _by_round(run for run in summary.measurements if run.counts)
+
+
+@cached
+def all_rounds(summary: Summary) -> Rounds:
+    """With those that others disturbed."""
+    return _by_round(run for run in summary.measurements if run.counts or run.set_aside)
+
+
+def _by_round(runs: Iterable[Measurement]) -> Rounds:
     return {
         (run.campaign, run.round): math.log(run.value)
-        for run in summary.measurements
-        if run.counts and run.value is not None and run.campaign is not None and run.round is not None
+        for run in runs
+        if run.value is not None and run.campaign is not None and run.round is not None
     }
 
 

@@ -46,7 +46,7 @@ def _block(case: Case) -> Case:
 
 def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO_RUNS) -> Row:
     """`Unmeasured` without a valid run. *others*: how much the other cases of its block scatter, for D09."""
-    runs = tuple(sorted(measurements, key=lambda measurement: measurement.run.repeat))
+    runs = _left_alone(sorted(measurements, key=lambda measurement: measurement.run.repeat))
     valid = [run for run in runs if run.counts]
     values = _values(valid)
     unit = next((run.throughput.unit for run in runs if run.throughput), None)
@@ -66,6 +66,18 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
         partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
         origin=runs[0].origin,
         findings=(*_findings(case, valid, others), *_missing_repeats(case, runs)),
+    )
+
+
+def _left_alone(runs: Sequence[Measurement]) -> tuple[Measurement, ...]:
+    """The value comes from the runs that had the machine for themselves, where there are two: by its state, and never
+    by their values."""
+    quiet = sum(run.counts and not run.disturbed for run in runs)
+    if quiet < 2:
+        return tuple(runs)
+    aside = (findings.SetAside(quiet=quiet, where=run.run.id) if run.counts and run.disturbed else None for run in runs)
+    return tuple(
+        replace(run, findings=(*run.findings, found)) if found else run for run, found in zip(runs, aside, strict=True)
     )
 
 

@@ -90,7 +90,7 @@ def _order(answer: Answer, words: Words) -> Text:
         second = options.candidate_in_sentence(answer.candidate(pair.second), answer.scope, words)
         values |= {"second": second, "lead": lead}
     form = "_level" if answer.level and pair is None else "_order" if answer.why and not answer.level else ""
-    return words.pick(f"figures.title_{answer.outcome}{form}", values)
+    return words.pick(f"figures.title_{answer.outcome}{'_in_rounds' if answer.disturbed else form}", values)
 
 
 def _efficient(block: Block) -> Sequence[tuple[float, Summary]]:

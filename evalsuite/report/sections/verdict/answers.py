@@ -220,6 +220,7 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["second"] = _named(answer, pair.second, words)
         values["lead"] = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
         values["all"] = numbers.count(len(answer.ranked)).about(anchor(answer))
+        values["rounds"] = numbers.count(pair.compared.rounds).about(anchor(answer))
     if answer.why and not answer.level:
         values["why_text"] = words(f"answers.why_{answer.why}")
     if answer.known == "equal":
@@ -227,7 +228,7 @@ def sentence(answer: Answer, words: Words) -> Text:
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
     form = "_order" if "why_text" in values else "_all" if answer.level and not answer.next else ""
-    key = f"{answer.outcome}{form}"
+    key = f"{answer.outcome}{'_in_rounds' if answer.disturbed else form}"
     if unstated(answer):
         key = "unstated"
     elif answer.outcome == "not_comparable":

@@ -105,7 +105,7 @@ def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Stand
         return replace(
             _valued(answer, ranked.summary),
             why=words("unlike.unstated_facts") if answers.unstated(answer) else None,
-            weight=WEIGHTS.get(known, "weak"),
+            weight="plain" if answer.disturbed else WEIGHTS.get(known, "weak"),
             flagged=bool(ranked.flags),
             pair=pair if ranked.known else "",
             outcome=ranked.outcome or answer.outcome,
