@@ -562,7 +562,21 @@ Row = Summary | Unmeasured  # a case of an evaluation
 Outcome = Literal["pass", "fail", "undetermined", "information"]
 
 
+def answer(reason: str, *notes: str, **named: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """*reason*: met, not_met, not_decided, not_comparable, no_value; *notes*: keys of `verdict_notes` in data/text."""
+    price = ("price" if "hours" in named else "price_runs",) if "runs" in named else ()
+    return reason, (("notes", ", ".join((*notes, *price))), *named.items())
+
+
 class Judged:
+    values: tuple[tuple[str, str], ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Keys of the sentences that say why, in order."""
+        notes = dict(self.values).get("notes", "")
+        return tuple(notes.split(", ")) if notes else ()
+
     @property
     def judged(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("outcome", "measured", "n", "case", "reason", "values")}

@@ -15,7 +15,7 @@ from tests.judgement import played
 
 STEP_S = 0.02
 UNPROVEN = "is not proven"
-CRITERIA = "[C1]\nthreshold = 0.8\nmin_nodes = 1\n[C3]\n"
+CRITERIA = "[C1]\nthreshold = 0.8\nmin_nodes = 1\n"
 
 
 Verdict = Literal["caught", "footnote", "not proven", "passes", "right"]

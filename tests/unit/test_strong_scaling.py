@@ -62,7 +62,7 @@ def test_one_series_whose_efficiency_no_weak_threshold_judges():
 
     assert [round(each.efficiency.value, 2) for each in found] == [1.0, 0.7, 0.4]
     (verdict,) = verdicts(found, CRITERIA, LADDER)
-    assert (verdict.outcome, verdict.reason) == ("undetermined", "strong_only")
+    assert (verdict.outcome, verdict.notes) == ("undetermined", ("strong_only",))
     assert breaks.breaks(found, 0.8).series == 0
 
 

@@ -39,11 +39,6 @@ class Threshold:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fastest:
-    """`[C3]`: who is ahead; information only."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class CertificateTerms:
     """`[certificate]`: how long a certificate of the report is valid, and which nodes must have been measured."""
 
@@ -55,7 +50,6 @@ class CertificateTerms:
 class Criteria:
     linear_speedup: Threshold | None = None
     mean_utilisation: Threshold | None = None
-    fastest: Fastest | None = None
     targets: tuple[Target, ...] = ()
     columns: tuple[OwnColumn, ...] = ()
     own: tuple[OwnCriterion, ...] = ()
@@ -109,14 +103,13 @@ class _Target(Target):
 class _CriteriaFile:
     C1: Threshold | None = None
     C2: Threshold | None = None
-    C3: Fastest | None = None
     target: tuple[_Target, ...] = ()
     column: OwnColumns = ()
     criterion: OwnCriterions = ()
     certificate: CertificateTerms = CertificateTerms()
 
     def mistakes(self) -> Iterable[Mistake]:
-        if not any((self.C1, self.C2, self.C3, self.target, self.criterion)):
+        if not any((self.C1, self.C2, self.target, self.criterion)):
             yield Mistake("", message("no_criterion"))
 
 
@@ -131,7 +124,6 @@ def of(facts: Mapping[str, object], where: str) -> Criteria:
     return Criteria(
         linear_speedup=given_file.C1,
         mean_utilisation=given_file.C2,
-        fastest=given_file.C3,
         targets=tuple(Target(**vars(target)) for target in given_file.target),
         columns=given_file.column,
         own=given_file.criterion,

@@ -2,9 +2,10 @@
 
 C1, linear speed-up, and C2, mean utilisation, are one rule over cases with a threshold (`_judge`). No scale is left out
 because it went badly: base and every scale in scope must be sound evidence, and a utilisation counts only if its
-samples cover all planned devices and hosts.
+samples cover all planned devices and hosts. Each answers with one of five reasons and the notes that name its cause.
 """
 
+import math
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -27,53 +28,61 @@ from evalsuite.core.model import (
     Case,
     Finding,
     Interval,
+    Measurement,
     Row,
     Summary,
     Unmeasured,
     Utilisation,
     Verdict,
     VerdictCell,
+    answer,
     by_key,
 )
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.decisions import Ranking, rank
-from evalsuite.results.compare.fairness import FRAMEWORKS, SCALES, Common, Purpose
+from evalsuite.results.compare.fairness import SCALES
+from evalsuite.results.compare.significance import LEAST_GAP_ACROSS
+from evalsuite.results.judge import baseline
 from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import DECIDING_ORIGINS, disturbances, failed_runs, valid, values
+from evalsuite.results.measure.summary import (
+    DECIDING_ORIGINS,
+    FULL_REPEATS,
+    disturbances,
+    failed_runs,
+    short_window,
+    valid,
+    values,
+)
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
 DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
 CHOSEN = (RunTakenAway, JournalBroken, RepeatsMissing)
 WORST_FIRST = ("fail", "undetermined", "pass")
-WITHOUT_CLOCK = {"cited": "not_measured", "printed": "printed_only", "disputed": "doubtful"}
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 GPU_ALONE, ALL = "C2a", "C2b"
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
 OF_THE_JOB = ("gpu", "cpu", "memory")
 LEAST_SAMPLES = 10  # a run, on average: of fewer the mean is that of a moment
-BLOCKS = Purpose(free=FRAMEWORKS.free | SCALES.free)
 
 Values = tuple[tuple[str, str], ...]
-Doubt = tuple[str, Values]  # reason, and what its sentence names
+Doubt = tuple[str, Values]  # of `answer`
 Shares = dict[str, float]  # resource → share of its capacity
 Place = TypeVar("Place", Verdict, VerdictCell)
 
 
 def verdicts(summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Case] = ()) -> tuple[Verdict, ...]:
-    """C1, C2a, C2b and C3 over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten."""
+    """C1, C2a and C2b over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten."""
     judged: list[Verdict] = []
     if first := criteria.linear_speedup:  # of weak scaling: the threshold is about a kept batch
         weak = [row for row in summaries if row.case.strong_batch is None]
         asked = [case for case in planned if case.strong_batch is None]
         verdict = _linear_speedup(weak, first, asked)
         if (summaries or planned) and not (weak or asked):
-            verdict = replace(verdict, reason="strong_only", values=())
+            reason, named = answer("no_value", "strong_only")
+            verdict = replace(verdict, reason=reason, values=named)
         judged.append(verdict)
     if second := criteria.mean_utilisation:
         judged += _mean_utilisation(summaries, second, planned)
-    if criteria.fastest:
-        judged.append(_fastest([row for row in valid(summaries) if row.decides]))
     return tuple(judged)
 
 
@@ -97,11 +106,20 @@ def _judge(
 
 def _no_large(rows: Iterable[Row], asked: Threshold) -> Doubt:
     largest = max((row.case.nodes for row in valid(rows) if row.origin in DECIDING_ORIGINS), default=0)
-    return "no_large_scale", (("largest", str(largest)), ("min_nodes", str(asked.min_nodes)))
+    return answer("no_value", "no_large_scale", largest=str(largest), min_nodes=str(asked.min_nodes))
 
 
-def _scales(cases: Iterable[Case]) -> Values:
-    return (("scales", ", ".join(dict.fromkeys(case.scale for case in cases))),)
+def _scales(cases: Iterable[Case]) -> dict[str, str]:
+    return {"scales": ", ".join(dict.fromkeys(case.scale for case in cases))}
+
+
+def _price(rows: Sequence[Row], cases: Sequence[Case], times: int) -> dict[str, str]:
+    """What *times* runs of each of *cases* take: as its runs did, or as long as the others of its series."""
+    took_s = by_key((row.case, run.duration_s) for row in rows for run in row.measurements if run.duration_s)
+    every = [seconds for of_case in took_s.values() for seconds in of_case]
+    each_h = [(times * statistics.median(took_s.get(case) or every or [0.0]) / 3600, case.nodes) for case in cases]
+    price = {"hours": sum(hours for hours, _ in each_h), "node_hours": sum(hours * nodes for hours, nodes in each_h)}
+    return {"runs": str(times * len(cases)), **{name: f"{value:.2g}" for name, value in price.items() if every}}
 
 
 def _cell_of(case: Case) -> tuple[str, str, str]:
@@ -128,18 +146,18 @@ def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Cas
             )
             for name in names
         ]
-        cells.append(min([each for each in judged if each.reason != "no_large_scale"] or judged, key=_badness))
+        cells.append(min([each for each in judged if "no_large_scale" not in each.notes] or judged, key=_badness))
     verdict = Verdict(criterion="C1", outcome="undetermined", cells=tuple(cells), **vars(asked))
-    if all(cell.reason == "no_large_scale" for cell in cells):
+    if all("no_large_scale" in cell.notes for cell in cells):
         reason, named = _no_large(rows, asked)
         return replace(verdict, reason=reason, values=named)
     worst = min(cells, key=_badness)
-    return replace(verdict, **worst.judged, within_noise=worst.reason == "spans")
+    return replace(verdict, **worst.judged, within_noise="spans" in worst.notes)
 
 
 def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
     value = cell.measured.value if cell.measured else 1.0
-    return WORST_FIRST.index(cell.outcome), cell.reason == "no_large_scale", value
+    return WORST_FIRST.index(cell.outcome), "no_large_scale" in cell.notes, value
 
 
 def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold) -> VerdictCell:
@@ -151,32 +169,45 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     if not scope:
         return _judge(cell, {}, (), (), _no_large(rows, asked))
     if failed := [case for case in scope if _failed_by_itself(row_of.get(case))]:
-        return replace(cell, outcome="fail", reason="framework_failed", case=failed[0], values=_scales(failed))
+        reason, named = answer("not_met", "framework_failed", **_scales(failed))
+        return replace(cell, outcome="fail", reason=reason, case=failed[0], values=named)
     base = min(valid(rows), key=lambda row: _by_size(row.case), default=None)  # of whatever origin
     measured = [row for case in scope if isinstance(row := row_of.get(case), Summary)]
+    missing = [case for case in scope if not isinstance(row_of.get(case), Summary)]
+    lacking = answer("no_value", "missing", **_scales(missing or scope), **_price(rows, missing or scope, FULL_REPEATS))
     if base is None or not measured:
-        return _judge(cell, {}, (), (), ("missing", _scales(scope)))
+        return _judge(cell, {}, (), (), lacking)
     reached = {row.case: _efficiency(row, base) for row in measured}
     if base.case.total_devices != 1:
-        return _judge(cell, reached, measured, (), ("no_base", (("base", str(base.case.total_devices)),)))
-    missing = [case for case in scope if not isinstance(row_of.get(case), Summary)]
-    doubt = ("missing", _scales(missing)) if missing else _doubt(rows, base, measured)
+        return _judge(cell, reached, measured, (), answer("no_value", "no_base", base=str(base.case.total_devices)))
+    needed = [*{row.case: row for row in (base, *measured)}.values()]
+    doubt = lacking if missing else _doubt(rows, base, measured)
     below = []
     if missing or doubt is None:  # Holm's first step (Scandinavian Journal of Statistics 6, 1979)
         sound = [row for row in measured if not (missing and _doubt(rows, base, [row]))]
         high = {row.case: _efficiency(row, base, 1 - SIGNIFICANCE / len(scope)).high for row in sound}
         below = [row for row in sound if (end := high[row.case]) is not None and end < asked.threshold]
-    needed = {row.case: row for row in (base, *measured)}.values()
+    worst = min(measured, key=lambda row: reached[row.case].value)
+    excess = baseline.excess(base, valid(rows))
     if doubt is None and any((reached[row.case].low or 0.0) < asked.threshold for row in measured):
-        worst = min(measured, key=lambda row: reached[row.case].value)
-        doubt = ("spans", (("n", str(min(base.n, worst.n))),))
-    elif doubt is None and any(row.origin == "imported" for row in needed):
-        doubt = ("users_word", ())
+        round_ = _price(rows, [row.case for row in needed], 1)
+        doubt = answer("not_decided", "spans", n=str(min(base.n, worst.n)), **round_)
+    elif doubt is None and excess > 1 and (reached[worst.case].low or 0.0) / excess < asked.threshold:
+        doubt = answer("not_comparable", "slow_base", excess=f"{excess - 1:.0%}")
+    elif doubt is None and not all(_has_evidence(run) for row in needed for run in row.measurements if run.counts):
+        doubt = answer("not_comparable", "users_word")
     cell = _judge(cell, reached, measured, below, doubt)
+    if cell.outcome == "undetermined":
+        return cell
     again = sum(each.attempts for row in needed for each in row.findings if isinstance(each, RunMadeAgain))
-    if again and cell.outcome == "pass":
-        return replace(cell, reason="met_again", values=(("attempts", str(again)),))
-    return cell
+    notes, told = ["again"] if again and cell.outcome == "pass" else [], {"attempts": str(again)}
+    if len(baseline.starts(needed)) > 1:
+        size, clear = baseline.shift(needed)
+        notes.append("starts_differ" if clear else "starts_agree")
+        told |= {"starts": str(len(baseline.starts(needed))), "shift": f"{size:.1%}"}
+    if cell.outcome == "pass" and any(row.origin == "imported" for row in needed):
+        notes.append("by_samples")
+    return replace(cell, values=answer(cell.reason, *notes, **told)[1]) if notes else cell
 
 
 def _by_size(case: Case) -> tuple[int, int]:
@@ -186,39 +217,63 @@ def _by_size(case: Case) -> tuple[int, int]:
 def _doubt(rows: Sequence[Row], base: Summary, measured: Sequence[Summary]) -> Doubt | None:
     needed = (base, *measured)
     runs = [run for row in needed for run in row.measurements if run.counts]
-    for grounds, reason in WITHOUT_CLOCK.items():
-        if weak := [row.case for row in needed if row.grounds == grounds]:
-            return reason, _scales(weak)
-    if partial := [row.n for row in needed if row.partial]:
-        return "partial", (("n", str(min(partial))),)
-    if broke := [row.case for row in needed if failed_runs(row)]:
-        return "runs_failed", (*_scales(broke), ("n", str(sum(map(failed_runs, needed)))))
-    if not all(run.environment for run in runs):
-        return "machine_unknown", ()
-    if (hosts := len({machine.hardware for row in needed for machine in fairness.machines(row)})) > 1:
-        return "several_machines", (("machines", str(hosts)),)
-    if unlike := sorted({each.key for row in measured for each in fairness.obstacles(row, base, SCALES)}):
-        return "unlike", (("conditions", ", ".join(unlike)),)
-    if len(methods := sorted({run.throughput.method for run in runs if run.throughput})) > 1:
-        return "several_methods", (("methods", ", ".join(methods)),)
+    if weak := [row.case for row in needed if row.grounds in ("cited", "printed")]:
+        return answer("no_value", "no_clock", **_scales(weak))
+    few = {row.case: FULL_REPEATS if short_window(row) else FULL_REPEATS - row.n for row in needed if row.partial}
+    if few:
+        fewest = str(min(row.n for row in needed if row.partial))
+        return answer("not_decided", "few", n=fewest, **_price(rows, [*few], max(few.values())))
+    broke = {row.case: failed for row in needed if (failed := failed_runs(row))}
+    if broke:
+        return answer("not_comparable", "runs_failed", n=str(sum(broke.values())), **_scales(broke))
     if chosen := [row.case for row in needed if any(isinstance(each, CHOSEN) for each in row.findings)]:
-        return "taken_away", _scales(chosen)
-    campaigns = {row.case: {run.campaign for run in row.measurements if run.counts} for row in needed}
-    if unknown := [case for case, names in campaigns.items() if None in names]:
-        return "campaign_unknown", _scales(unknown)
-    if other := [case for case, names in campaigns.items() if names != campaigns[base.case]]:
-        return "several_campaigns", _scales(other)
-    against: dict[Case, list[Finding]]
-    against = {row.case: [each for each in row.findings if isinstance(each, SUSPICIOUS)] for row in valid(rows)}
-    against |= {row.case: [*against[row.case], *disturbances(row, DISTURBED)] for row in needed}
-    if codes := sorted({each.code for found in against.values() for each in found}):
-        return "suspicious", (("codes", ", ".join(codes)), *_scales(case for case, found in against.items() if found))
+        return answer("not_comparable", "taken_away", **_scales(chosen))
+    machines = {machine.hardware for row in needed for machine in fairness.machines(row)}
+    recorded = {
+        "machine": len(machines) == 1 and all(run.environment for run in runs),
+        "method": len({run.throughput.method for run in runs if run.throughput}) == 1,
+        "campaign": all(run.campaign for run in runs),
+    }
+    unlike = {each.key for row in measured for each in fairness.obstacles(row, base, SCALES)} - {"environment"}
+    unlike |= {name for name, alike in recorded.items() if not alike}
+    if unlike - {fairness.CLOCKS}:
+        return answer("not_comparable", "unlike", conditions=", ".join(sorted(unlike - {fairness.CLOCKS})))
+    found: dict[Case, list[Finding]]
+    found = {row.case: [each for each in row.findings if isinstance(each, SUSPICIOUS)] for row in valid(rows)}
+    for row in needed:
+        found[row.case] += disturbances(row, DISTURBED)
+        found[row.case] += [each for run in row.measurements for each in run.findings if each.grounds == "disputed"]
+    if codes := sorted({each.code for of_case in found.values() for each in of_case}):
+        where = _scales(case for case, of_case in found.items() if of_case)
+        return answer("not_comparable", "suspicious", codes=", ".join(codes), **where)
+    if apart := [row for row in measured if baseline.over_starts(row, base) is None]:
+        once = _price(rows, [base.case, *(row.case for row in apart)], 1)
+        return answer("not_decided", "starts", **_scales(row.case for row in apart), **once)
+    size, clear = baseline.shift(needed)
+    if clear and size >= LEAST_GAP_ACROSS:
+        again = _price(rows, [row.case for row in needed], FULL_REPEATS)
+        return answer("not_comparable", "starts_apart", shift=f"{size:.1%}", **again)
     return None
 
 
 def _efficiency(summary: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> Interval:
+    """Of all runs; over several starts as wide as their shared ones need, too."""
     ideal = summary.case.total_devices / base.case.total_devices
-    return ratio_of_medians(values(summary), values(base), ideal, level)
+    interval, inner = (
+        ratio_of_medians(values(summary), values(base), ideal, level),
+        baseline.over_starts(summary, base, level),
+    )
+    if inner is None or interval.low is None or interval.high is None or len(baseline.starts((summary, base))) == 1:
+        return interval
+    low, high = (math.exp(end) / ideal for end in inner)
+    return replace(interval, low=min(interval.low, low), high=max(interval.high, high))
+
+
+def _has_evidence(run: Measurement) -> bool:
+    """Of an imported run: every node recorded itself, and its devices were sampled while the steps were measured."""
+    sampled = "job_cpu" if run.run.case.device == "cpu" else "gpu"
+    there = run.environment is not None and bool(run.environment.nodes) and len(run.hosts) == run.run.case.nodes
+    return run.origin == "measured" or (there and any(use.resource == sampled for use in run.utilisation))
 
 
 def _failed_by_itself(row: Row | None) -> bool:
@@ -240,15 +295,10 @@ def _mean_utilisation(rows: Sequence[Row], asked: Threshold, planned: Sequence[C
     scope = [case for case in cases if case.nodes >= asked.min_nodes and case not in cited]
     measured = [row for row in deciding if row.case in scope]
     both = [Verdict(criterion=name, outcome="undetermined", **vars(asked)) for name in (GPU_ALONE, ALL)]
-    none: Doubt | None = None
-    if not any(row.utilisation for row in deciding):
-        none = ("no_samples", ())
-    elif not any(_readings(row, "gpu") for row in deciding):
-        none = ("no_gpu", ())
-    elif not measured:
-        none = _no_large(deciding, asked)
-    if none:
-        return [_judge(verdict, {}, (), (), none) for verdict in both]
+    if not any(_readings(row, "gpu") for row in deciding):
+        return [_judge(verdict, {}, (), (), answer("no_value", "no_gpu")) for verdict in both]
+    if not measured:
+        return [_judge(verdict, {}, (), (), _no_large(deciding, asked)) for verdict in both]
     shares = {row.case: _shares(row) for row in measured}
     common = [name for name in RESOURCES if all(name in of for of in shares.values())]
     judged = []
@@ -273,39 +323,39 @@ def _judge_use(
     scope: Sequence[Case],
     counted: Collection[str],
 ) -> Place:
-    unread = [row.case for row in measured if "gpu" not in counted or "gpu" not in shares[row.case]]
-    thin = [
+    means: dict[Case, Interval] = {
+        row.case: Interval(value=statistics.fmean(shares[row.case][name] for name in counted))
+        for row in measured
+        if "gpu" in counted and all(name in shares[row.case] for name in counted)
+    }
+    thin: list[Case] = [
         row.case
         for row in measured
         for used in (used for name in counted for used in _readings(row, name))
         if used.coverage < ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n
     ]
-    means: dict[Case, Interval] = {}
-    for row in measured:
-        of = [shares[row.case][name] for name in counted if name in shares[row.case]]
-        if of and row.case not in unread:
-            means[row.case] = Interval(value=statistics.fmean(of))
-    sound = [row for row in measured if row.case in means and row.case not in thin and not row.partial and row.decides]
-    threshold, partial = verdict.threshold or 0.0, [row.n for row in measured if row.partial]
-    in_doubt = {
-        "missing": [case for case in scope if case not in shares],
-        "printed_only": [row.case for row in measured if row.grounds == "printed"],
-        "gpu_unread": unread,
-        "thin": thin,
-        "partial": [row.case for row in measured if row.partial],
-        "taken_away": [row.case for row in measured if any(isinstance(each, CHOSEN) for each in row.findings)],
-    }
-    reason = next((reason for reason, cases in in_doubt.items() if cases), None)
-    doubt: Doubt | None = None
-    if reason:
-        doubt = (reason, (("n", str(min(partial))),) if reason == "partial" else _scales(in_doubt[reason]))
-    low = sound if any(means[row.case].value < threshold for row in sound) else ()
+    few: list[Case] = [row.case for row in measured if row.partial]
+    chosen = [row.case for row in measured if any(isinstance(each, CHOSEN) for each in row.findings)]
+    doubts: list[tuple[list[Case], str, str]] = [
+        ([case for case in scope if case not in means], "no_value", "missing"),
+        ([row.case for row in measured if row.grounds == "printed"], "no_value", "no_clock"),
+        (thin, "not_decided", "thin"),
+        (few, "not_decided", "few"),
+        (chosen, "not_comparable", "taken_away"),
+    ]
+    found = next((doubt for doubt in doubts if doubt[0]), None)
+    fewest = str(min((row.n for row in measured if row.partial), default=0))
+    sound = [row for row in measured if row.case in means and row.case not in {*thin, *few} and row.decides]
+    low = sound if any(means[row.case].value < (verdict.threshold or 0.0) for row in sound) else ()
+    doubt = None
+    if found:
+        again = _price(measured, found[0], FULL_REPEATS)
+        doubt = answer(found[1], found[2], n=fewest, **_scales(found[0]), **again)
     place = _judge(place, means, measured, low, doubt)
     if place.outcome == "undetermined" or verdict.criterion != ALL:
         return place
     left_out = ", ".join(name for name in RESOURCES if name not in counted) or "–"
-    named = (("resources", ", ".join(counted)), ("left_out", left_out))
-    return replace(place, reason=f"{place.reason}_of", values=named)
+    return replace(place, values=answer("", "mean_of", resources=", ".join(counted), left_out=left_out)[1])
 
 
 def _shares(summary: Summary) -> Shares:
@@ -323,48 +373,3 @@ def _readings(summary: Summary, resource: str) -> list[Utilisation]:
     if resource in OF_THE_JOB:
         return [used for used in summary.utilisation if used.resource == resource]
     return [used for used in summary.utilisation if used.resource.startswith(f"{resource}_")]
-
-
-# C3: who is ahead, of each block the largest scale
-
-
-def _fastest(summaries: Sequence[Summary]) -> Verdict:
-    largest: dict[Common, Ranking] = {}
-    for members in fairness.groups(summaries, FRAMEWORKS):
-        result, block = rank(members), fairness.group(members[0], BLOCKS)
-        if result.known and (block not in largest or _devices(result) > _devices(largest[block])):
-            largest[block] = result
-    if not largest:
-        return Verdict(criterion="C3", outcome="information", reason="nothing_to_compare")
-    cells = tuple(map(_ahead, largest.values()))
-    shown = max(zip(largest.values(), cells, strict=True), key=lambda each: _devices(each[0]))[1]
-    return Verdict(criterion="C3", **shown.judged, within_noise=shown.reason != "ahead", cells=cells)
-
-
-def _devices(result: Ranking) -> int:
-    return result.ranked[0].summary.case.total_devices
-
-
-def _ahead(result: Ranking) -> VerdictCell:
-    first, second, *_ = (entry.summary for entry in result.ranked)
-    reason: str = "scatter" if result.known == "scatter" else result.outcome or "not_decided"
-    named = [("first", first.case.framework), ("second", second.case.framework), ("scale", first.case.scale)]
-    if reason == "not_decided":
-        named.append(("why_text", result.why or "runs"))
-    if reason in ("equal", "scatter"):
-        leaders = (entry.summary.case.framework for entry in result.ranked if entry.leading)
-        named.append(("group", ", ".join(leaders)))
-    if result.false_exclusion is not None:
-        named.append(("false_exclusion", f"{result.false_exclusion:.4f}"))
-    elif reason == "scatter":
-        reason = "scatter_across"
-    return VerdictCell.of(
-        first.case,
-        outcome="information",
-        scales=(first.case.scale,),
-        measured=ratio_of_medians(values(first), values(second)),
-        n=min(first.n, second.n),
-        case=first.case,
-        reason=reason,
-        values=tuple(named),
-    )

@@ -107,6 +107,13 @@ def case_figures(summary: Summary) -> Mapping[str, float | None]:
     return {figure.name: case_figure(summary, figure) for figure in FIGURES if figure.over_runs}
 
 
+def work_of_step(run: Measurement) -> float | None:
+    """CPU seconds, or joules where accelerators count them, of a step and device; None where nothing was read."""
+    window, spent = run.throughput.window if run.throughput else None, run.figure("energy_j")
+    spent = spent if run.run.case.device != "cpu" else run.figure("window_cpu_s")
+    return spent / window.steps / run.run.case.total_devices if spent and window else None
+
+
 def values(summary: Summary) -> list[float]:
     return _values(run for run in summary.measurements if run.counts)
 

@@ -8,6 +8,7 @@ from statistics import median
 
 from evalsuite.core import findings as rules
 from evalsuite.core.model import Finding, Measurement, by_key
+from evalsuite.results.measure.summary import work_of_step
 
 BETWEEN = ("loopback", "network_send")  # processes of a job
 
@@ -45,7 +46,7 @@ def _moved(run: Measurement, least_s: float) -> Iterator[Finding]:
 
 def _explained(run: Measurement, alike: Sequence[Measurement], series: Sequence[Measurement]) -> Measurement:
     timed = [found for found in run.findings if found.timing]
-    work = _share(run, alike or series, _work)
+    work = _share(run, alike or series, work_of_step)
     moved = _share(run, alike, _bytes)
     if not timed or work is None or abs(work - 1) > rules.TimedBeside.most:
         return run
@@ -61,13 +62,6 @@ def _share(
 ) -> float | None:
     own, known = of_step(run), [value for each in others if (value := of_step(each))]
     return own / median(known) if own and known else None
-
-
-def _work(run: Measurement) -> float | None:
-    """CPU seconds, or joules where accelerators count them, of a step and device; None where nothing was read."""
-    window, spent = run.throughput.window if run.throughput else None, run.figure("energy_j")
-    spent = spent if run.run.case.device != "cpu" else run.figure("window_cpu_s")
-    return spent / window.steps / run.run.case.total_devices if spent and window else None
 
 
 def _bytes(run: Measurement) -> float | None:

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalsuite.core.messages import dotted
+from evalsuite.core.messages import dotted, places
 from evalsuite.core.model import Verdict, VerdictCell, by_key
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
 CARD = "v"
-INFORMATION = "C3"  # stated by the headlines
-NOT_HERE = ("no_large_scale", "strong_only", "no_samples", "no_gpu", "nothing_to_compare")  # why it cannot apply
+NOT_HERE = ("no_large_scale", "strong_only", "no_gpu")  # why it cannot apply
 SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
 
 
@@ -44,16 +43,16 @@ def cards(book: Book, words: Words) -> tuple[Card, ...]:
 
 
 def applies(verdict: Verdict) -> bool:
-    return verdict.criterion != INFORMATION and verdict.reason not in NOT_HERE
+    return not {*verdict.notes} & {*NOT_HERE}
 
 
 def left_out(cards: Sequence[Card]) -> list[Card]:
     """Those whose criterion cannot apply to these data."""
-    return [card for card in cards if card.verdict.criterion != INFORMATION and not applies(card.verdict)]
+    return [card for card in cards if not applies(card.verdict)]
 
 
 def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
-    by_reason = by_key((card.verdict.reason, card) for card in left_out(cards))
+    by_reason = by_key((card.verdict.notes, card) for card in left_out(cards))
     parts = [
         words(
             "acceptance.because",
@@ -113,14 +112,14 @@ def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
     return words(key, **limits)
 
 
-def _reason(verdict: Verdict | VerdictCell, words: Words) -> Text | None:
+def _reason(verdict: Verdict | VerdictCell, words: Words) -> Rendered | None:
     if not verdict.reason:
         return None
-    key = f"verdicts.{verdict.reason}"
-    values = {name: _named(name, value, words) for name, value in verdict.values}
-    if verdict.reason == "no_large_scale" and values.get("largest") == "0":
-        return words("verdicts.nothing_measured", min_nodes=values["min_nodes"])
-    return words(key, **values) if key in words else words("verdicts.other", reason=names.visible(verdict.reason))
+    known = {name: _named(name, value, words) for name, value in verdict.values}
+    keys = (f"verdicts.{verdict.reason}", *(f"verdict_notes.{note}" for note in verdict.notes))
+    there = [key for key in keys if key in words]  # of what is undetermined the notes alone
+    sentences = [words(key, **{name: known[name] for name in places(words.sentence(key))}) for key in there]
+    return words.sentences(sentences)
 
 
 def _named(name: str, value: str, words: Words) -> object:
@@ -131,10 +130,6 @@ def _named(name: str, value: str, words: Words) -> object:
         )
     if name in ("scale", "scales"):
         return names.visible(value).replace("x", "×")
-    if name == "group":
-        return words.listed(map(names.framework, value.split(", ")))
-    if name == "why_text":
-        return words(f"answers.why_{value}")
-    if name == "false_exclusion":
-        return numbers.chance(float(value)).text
-    return names.framework(value) if name in ("first", "second") else names.visible(value)
+    if name == "codes":
+        return words.listed(findings.rule(code, words) for code in value.split(", "))
+    return names.visible(value)
