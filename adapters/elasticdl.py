@@ -12,8 +12,9 @@ DATA = "{data}/cifar10-elasticdl"
 def _train(model: str) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
         """The client starts a master pod, and that the workers, whose pods keep the logs. A worker prints the loss of
-        each step; its timers are never reported at this commit (task_data_service.py:52). The pods find the data where
-        the nodes have them (elasticdl_client/common/k8s_volume.py:63).
+        each step; its timers are never reported at this commit (task_data_service.py:52). `--max_step` counts the
+        minibatches of all workers (task_manager.py:524); without a number of epochs passes follow each other (:457).
+        The pods find the data where the nodes have them (elasticdl_client/common/k8s_volume.py:63).
         """
         gpu = f",nvidia.com/gpu={1}" if case.device == "gpu" else ""
         return Command(
@@ -23,8 +24,12 @@ def _train(model: str) -> Callable[[Case], Command]:
                 *(f"--training_data={DATA}/train", f"--volume=host_path={DATA},mount_path={DATA}"),
                 "--distribution_strategy=AllreduceStrategy",
                 *(f"--num_workers={case.total_devices}", f"--minibatch_size={case.batch_per_device}"),
-                *(f"--num_minibatches_per_task={MINIBATCHES_PER_TASK}", "--num_epochs=1"),
-                *(f"--max_step={case.protocol.total_steps}", "--log_loss_steps=1", "--log_level=DEBUG"),
+                *(f"--num_minibatches_per_task={MINIBATCHES_PER_TASK}", "--num_epochs=0"),
+                *(
+                    f"--max_step={case.protocol.total_steps * case.total_devices}",
+                    "--log_loss_steps=1",
+                    "--log_level=DEBUG",
+                ),
                 f"--worker_resource_request=cpu=4,memory=8192Mi{gpu}",
                 *("--master_resource_request=cpu=1,memory=2048Mi", "--image_pull_policy=IfNotPresent"),
             )

@@ -42,6 +42,9 @@ Each recipe runs one official training script, unmodified, at one commit. How fa
   requires; it was not run here. Twenty lines, drawn by a seed, were read by a person: [read-lines.md](read-lines.md);
 - **unchecked**: none of these.
 
+`python tools/verify_recipes.py --table` says of each, from 1x1 to 125x8, whether devices, steps, data files and ranks
+are right there, or why not.
+
 ```sh
 evalsuite env repositories pytorch-examples                     # needs a network; or: --mirror DIR_OR_URL
 evalsuite compare --profile full --frameworks pytorch --recipe examples-imagenet --scales 1x1,1x8    # needs a network

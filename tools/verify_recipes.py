@@ -1,6 +1,7 @@
 """Checks each official recipe's arguments against the script itself, and writes the evidence.
 
-python tools/verify_recipes.py [--models DIR] [--files DIR] [--out data/verification.json]
+python tools/verify_recipes.py [--files DIR] [--out data/verification.json]
+python tools/verify_recipes.py --table        # every recipe at 1x1 … 125x8: devices, steps, shards, ranks, imports
 
 The script and its imports of the same repository are parsed, never run, at the pinned commit. Every argument of the
 recipe must be declared, every required one given, and each value of the type and among the choices that the parser
@@ -11,11 +12,12 @@ arguments than then. Runs in `data/recorded.zip` raise the level to "ran here".
 
 import argparse
 import ast
+import itertools
 import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,13 +25,14 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite.contracts import registry
-from evalsuite.contracts.adapter import Recipe
+from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import paths
+from evalsuite.core.model import Case, by_key
 from evalsuite.launch.provision import checkouts
-from evalsuite.plan import repositories
+from evalsuite.plan import data_sets, repositories
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
-from tools.recipe_cases import points
+from tools.recipe_cases import base, points
 
 WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
 # of a library: model → (who, which)
@@ -97,8 +100,112 @@ class Declared:
     by_hand: dict[str, str] = field(default_factory=dict)  # "--module" → where the script looks for that text
 
 
+# The table: whether a case of a recipe can be what it says, at the scales of the report. Each cell begins with "ok", or
+# is the reason why not; "unknown" is what a test refuses.
+
+SCALES = ((1, 1), (1, 8), (2, 8), (16, 8), (125, 8))
+COLUMNS = ("devices", "steps", "shards", "ranks", "imports")
+NOT_LOOKED_AT = "not looked at"  # whether the image holds what the script imports
+# What starts the processes → what a node must be told, where there are several
+LAUNCHERS = {
+    "torch.distributed.run": ("{node_rank}", "{master_addr}"),
+    "torch.distributed.launch": ("{node_rank}", "{master_addr}"),
+    "oneflow.distributed.launch": ("{node_rank}", "{master_addr}"),
+    "multiproc.py": ("{node_rank}", "{master_addr}"),
+    "paddle.distributed.launch": ("{node_rank}", "{host"),
+    "mpirun": ("{hosts_slots}",),
+    "{bin}/horovodrun": ("{hosts_slots}",),
+    "{bin}/bfrun": ("{hosts_slots}",),
+    "{bin}/deepspeed": ("{hosts_slots}",),
+    "{bin}/elasticdl": (),  # its master starts a pod for each rank
+    "--multiprocessing-distributed": ("{node_rank}", "{master_addr}"),  # a process for each device that it sees
+    "TF_CONFIG": ("{node_rank}", "{hosts_ports_json}"),  # a process a node
+    "worker_endpoints": ("{hosts_ports}", "{host}"),  # likewise
+    "--ctrl_port={master_port}": ("{hosts}",),  # OneFlow 0.2, likewise
+    "--ctrl-port": ("{hosts}",),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    recipe: str
+    data: str  # value of the axis `data`; "": it has none
+    scale: str
+    cells: dict[str, str]  # column → "ok…" or the reason
+
+
+def table() -> Iterator[Row]:
+    for framework, each in sorted(registry.discover().items()):
+        for recipe in (one for one in each.recipes if one.kind == "official"):
+            values = (recipe.options or {}).get("data", ("",))
+            for data, (nodes, devices) in itertools.product(values, SCALES):
+                case = base(framework, recipe).at_scale(nodes, devices)
+                precisions = (replace(case, precision=name) for name in ("fp32", "amp"))
+                case = next((one for one in precisions if not recipe.refusal(one)), case)
+                case = replace(case, options=(("data", data),) if data else ())
+                yield Row(f"{framework}/{recipe.name}", data, case.scale, _cells(recipe, case))
+
+
+def _cells(recipe: Recipe, case: Case) -> dict[str, str]:
+    if refused := recipe.refusal(case):
+        return dict.fromkeys(COLUMNS, str(refused))
+    command, epoch, shards = recipe.command_of(case), data_sets.epoch(recipe, case), data_sets.parts(recipe, case)
+    short = data_sets.refusal()(case, recipe)
+    few = short if any(files < case.total_devices for files in shards.values()) else None
+    read = [name for name in data_sets.names(command) if data_sets.data_set(name).counted]
+    steps = f"ok: {epoch[0] // case.global_batch} in a pass" if epoch else "ok: counted"
+    return {
+        "devices": "ok: told" if _told(recipe, case) else "ok: those that the agent shows",
+        "steps": short if short and not few else steps,
+        "shards": few or ("ok: named" if shards else "ok: a folder is checked" if read else "ok: none"),
+        "ranks": _ranks(case, command),
+        "imports": NOT_LOOKED_AT,
+    }
+
+
+def _told(recipe: Recipe, case: Case) -> bool:
+    """Whether more devices change a word that neither counts items nor loaders."""
+    words, twice = recipe.command_of(case).argv, case.devices_per_node * 2
+    devices = recipe.command_of(replace(case, devices_per_node=twice)).argv
+    items = recipe.command_of(replace(case, batch_per_device=case.batch_per_device * 2)).argv
+    if len(devices) != len(words):  # a launcher
+        return True
+    changed = {place for place, pair in enumerate(zip(words, devices, strict=True)) if pair[0] != pair[1]}
+    return any(words[place] == items[place] and words[place - 1] != "-j" for place in changed)
+
+
+def _ranks(case: Case, command: Command) -> str:
+    words = " ".join((*command.argv, *command.environment, *command.environment.values()))
+    launcher = next((name for name in LAUNCHERS if name in words), None)
+    if case.nodes == 1:
+        return f"ok: {launcher or 'one process'}"
+    if launcher is None:
+        return "unknown"
+    absent = [place for place in LAUNCHERS[launcher] if place not in words]
+    if launcher == "paddle.distributed.launch" and "--cluster_node_ips={hosts}" in words:
+        absent = []  # of 1.8: --node_ip names the node
+    if absent or "--ips {hosts}" in words:
+        return f"{launcher} is given no {' nor '.join(absent) or 'address'}: every node would be the first"
+    return f"ok: {launcher}"
+
+
+def print_table() -> int:
+    for recipe, rows in by_key(((row.recipe, row.data), row) for row in table()).items():
+        print(" ".join(filter(None, (recipe[0], recipe[1] and f"data={recipe[1]}"))))
+        for row in rows:
+            print(f"  {row.scale:6} " + "; ".join(f"{name}: {text}" for name, text in row.cells.items()))
+    cells = [(name, text) for row in table() for name, text in row.cells.items()]
+    for name in COLUMNS:
+        texts = [text for column, text in cells if column == name]
+        ok = sum(text.startswith("ok") for text in texts)
+        print(f"{name}: {ok} of {len(texts)} ok, {sum(text == 'unknown' for text in texts)} unknown")
+    return 0
+
+
 def main() -> int:
     options = _parser().parse_args()
+    if options.table:
+        return print_table()
     models = repositories.known()
     before = json.loads(options.out.read_text()) if options.out.is_file() else {}
     evidence = {}
@@ -124,6 +231,7 @@ def _as_it_was(facts: dict, before: dict) -> dict:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--table", action="store_true", help="print what each recipe can be at each scale")
     parser.add_argument("--files", type=Path, help="single files of repositories that cannot be cloned")
     parser.add_argument("--out", type=Path, default=HOUSE / "data" / "verification.json")
     return parser
