@@ -71,11 +71,19 @@ def facts(before: Finished, after: Finished, moved: Changes) -> dict[str, object
             {"case": lone.case.id, "only_in": lone.only_in, "reason": _sentence(lone.why, "en")}
             for lone in moved.unpaired
         ],
+        "order": _order(before, after) or "as_given",
         "disturbed_runs": {"before": before.disturbed, "after": after.disturbed},
         "tested": moved.tested,
         "slower": len(moved.those("slower")),
         "faster": len(moved.those("faster")),
     }
+
+
+def _order(before: Finished, after: Finished) -> str | None:
+    """How the two are not known to follow each other; None: they do."""
+    if before.period is None or after.period is None:
+        return "undated"
+    return "backwards" if finished.instant(after.period[1]) < finished.instant(before.period[0]) else None
 
 
 def _report(report: Finished) -> dict[str, object]:
@@ -112,6 +120,8 @@ def _say(key: str, language: str = "", **values: str) -> str:
 
 
 def _print(before: Finished, after: Finished, moved: Changes) -> None:
+    if unlike := _order(before, after):
+        print(_say(f"compare.{unlike}"))
     if before.disturbed or after.disturbed:
         print(_say("compare.disturbed", before=str(before.disturbed), after=str(after.disturbed)))
     if moved.changes or not moved.unpaired:

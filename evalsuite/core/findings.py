@@ -84,6 +84,10 @@ class OneTraining(Finding, code="D04", severity="exclude"):
     step: Count
 
 
+class AtOnce(Finding, code="D04", severity="exclude"):
+    first: Name  # that was not over
+
+
 class EqualRepeats(Finding, code="D04", severity="exclude"):
     first: Name
     repeats: Count
@@ -875,7 +879,7 @@ class MethodsDiffer(Finding, code="methods_differ", severity="flag"):
                 yield cls(methods=of_case[summary.case], base_methods=base, where=summary.case.id)
 
 
-class SideBySide(Finding, code="side_by_side", severity="flag"):
+class SideBySide(Finding, code="side_by_side", severity="flag", disturbs=True):
     evaluations: Count
 
 

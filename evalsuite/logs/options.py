@@ -22,6 +22,11 @@ _LISTED = re.compile(rb"(?m)^([a-z]\w*) = (\S+)\s*$")
 _PARAMETERS = re.compile(
     rb"(?i)number of (?:trainable )?parameters\s*[:=]\s*(\d[\d,]+)(?![\d.]*[MBK])|\b(\d[\d,]{6,}) total parameters"
 )
+# node7:3141:3150 [0] NCCL INFO … · hostname: node7 · SLURMD_NODENAME=node7
+_HOST = re.compile(
+    rb"(?m)^(?:\[\d+\] ?)?([\w.-]+):\d+:\d+ \[\d+\] NCCL INFO"
+    rb"|(?i:\b(?:host ?name|nodename|node_name)\b|SLURMD_NODENAME)['\"]? ?[:=] ?['\"]?([a-z][\w.-]*)"
+)
 _OFF, _ON = ("False", "None", "false", "none"), ("True", "true")
 
 
@@ -35,6 +40,10 @@ def parameters(head: bytes) -> str | None:
         return None
     numbers = {(match[1] or match[2]).replace(b",", b"").decode() for match in _PARAMETERS.finditer(head)}
     return numbers.pop() if len(numbers) == 1 else None
+
+
+def hosts(head: bytes) -> tuple[str, ...]:
+    return tuple(sorted({(match[1] or match[2]).decode() for match in _HOST.finditer(head)} - {"localhost"}))
 
 
 def head(path: Path) -> bytes:

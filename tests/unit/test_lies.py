@@ -1,10 +1,12 @@
 """Lies by class, and honest changes beside them: what the first screen and the findings say of each."""
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
 
 import pytest
+import reports
 
 from evalsuite import cli
 from evalsuite.report.book.book import Book
@@ -53,7 +55,7 @@ def test_a_note_or_a_blank_line_takes_no_run_out_and_what_changes_the_record_doe
     assert [row.n for row in found.summaries if row.case == CASE] == [2 if counts else 1]
 
 
-BEGAN = datetime(2026, 11, 20, 10)
+BEGAN, DAY = datetime(2026, 11, 20, 10), timedelta(days=1)
 SAID = {
     **{"model": "resnet50_v1.5", "batch": "64", "devices": "1", "precision": "fp32", "tf32": "off", "device": "V100"},
     **{"input_size": "224", "data": "synthetic", "optimiser": "sgd", "clipping": "none", "xla": "off"},
@@ -82,7 +84,9 @@ def imported(folder, of_a=lambda repeat: {}, **said):
             changed = of_a(repeat) if framework == "pytorch" else {}
             file = folder / "logs" / framework / f"{repeat}.log"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(log(repeat, step_s, **{"begin": in_turns(framework, repeat), **changed}))
+            file.write_text(
+                log(repeat, step_s, **{"head": "hostname: n7", "begin": in_turns(framework, repeat), **changed})
+            )
         facts = {**SAID, **said, "framework": framework}
         given = [word for name, value in facts.items() for word in ("--set", f"{name}={value}")]
         assert cli.main(["import", str(folder / "logs" / framework), *given, "--runs", str(folder / "runs")]) == 0
@@ -113,6 +117,26 @@ LIES = {
 }
 
 
+STAMPED = {
+    "windows of one training": (
+        lambda repeat: {"begin": BEGAN + timedelta(minutes=repeat), "first": 1 + 2000 * repeat},
+        "begins at step",
+    ),
+    "ranks of one training": (lambda repeat: {"begin": BEGAN}, "it ran while"),
+    "at once on one machine": (lambda repeat: {"begin": in_turns("mxnet", repeat)}, "1 other evaluation ran"),
+    "another month": (lambda repeat: {"begin": in_turns("pytorch", repeat) - 260 * DAY}, "campaign is c"),
+    "another host": (lambda repeat: {"head": "hostname: fast7"}, "campaign is c"),
+}
+
+
+@pytest.mark.parametrize(("of_a", "told"), STAMPED.values(), ids=STAMPED)
+def test_stamps_are_dates_and_hosts_are_machines(of_a, told, tmp_path):
+    book = imported(tmp_path, of_a)
+
+    assert told in " ".join(map(english, book.findings))
+    assert "fastest" not in sentences(book)
+
+
 def test_an_honest_import_is_decided(tmp_path):
     book = imported(tmp_path, *head("GPU 0: Tesla V100-SXM2-16GB\nNamespace(arch='resnet50')")[:1])
 
@@ -126,3 +150,17 @@ def test_what_the_head_prints_is_held_against_what_is_said(of_a, said, told, tmp
 
     assert told in " ".join(map(english, book.findings))
     assert "fastest" not in sentences(book)
+
+
+@pytest.mark.parametrize(
+    ("days", "changes", "told"),
+    [((1, 2), {}, None), ((2, 1), {}, "measured before the first"), ((1, 2), {"started_at": None}, "which came first")],
+)
+def test_diff_says_where_the_second_report_is_not_known_to_be_the_later(days, changes, told, tmp_path, capsys):
+    two = [reports.evaluation(reports.summary(day=day)) for day in days]
+    runs = two[1].summaries[0].measurements
+    two[1] = reports.evaluation(replace(two[1].summaries[0], measurements=[replace(run, **changes) for run in runs]))
+    cli.main(["diff", *(str(reports.written(tmp_path / f"{place}", one)) for place, one in enumerate(two))])
+
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert [text for text in ("measured before the first", "which came first") if text in said] == [told] * bool(told)

@@ -5,6 +5,7 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -115,6 +116,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     head = options.head(log.path) if log else b""
     stated = _facts(run.case, head, command, environments, read)
     said = {key: fact.value for key, fact in facts.believed(stated).items()}
+    began_at, took_s = _stamped(read.steps, head) if outcome.origin == "imported" else (None, None)
     contradictions = (
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
@@ -137,12 +139,12 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         breakdown=read.breakdown if valid else None,
         scores=read.scores,
         findings=tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in contradictions)),
-        started_at=outcome.started_at,
-        duration_s=outcome.duration_s,
+        started_at=outcome.started_at or began_at,
+        duration_s=outcome.duration_s if outcome.duration_s is not None else took_s,
         exit_code=outcome.exit_code,
         fault=outcome.fault,
         host=next(iter(environments), None),
-        hosts=tuple(sorted(environments)),
+        hosts=tuple(sorted(environments)) or options.hosts(head),
         environment=machines.of_run(environments, command),
         framework_version=command.framework_version or said.get("framework_version"),
         log=f"{folder.place}/{log.path.name}" if log else None,
@@ -310,6 +312,18 @@ def _facts(
     parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
     return facts.of_run(case, command, environments, printed, options.printed(head))
+
+
+def _stamped(steps: Sequence[Step], head: bytes) -> tuple[str | None, float | None]:
+    """Begin and length by the stamps of an imported log, where they have a date: then *head* has it, too."""
+    stamps = [step.stamp_s for step in steps if step.stamp_s]
+    if not stamps:
+        return None, None
+    begin = datetime.fromtimestamp(stamps[0], UTC).replace(tzinfo=None)
+    dates = [f"{begin:%Y{sign}%m{sign}%d}" for sign in ("-", "/", "_", "")]
+    if not any(date.encode() in head for date in (*dates, str(int(stamps[0])))):
+        return None, None
+    return begin.isoformat(timespec="milliseconds"), stamps[-1] - stamps[0]
 
 
 def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> dict[str, Any]:

@@ -1,20 +1,86 @@
 """D04: runs that are no repeats of their own: copies of another, parts of one training, values without any scatter."""
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC
 from itertools import pairwise
 
-from evalsuite.core.findings import EqualRepeats, OneTraining, SameBytes, SameFigures
+from evalsuite.core.decode import instant
+from evalsuite.core.findings import (
+    AtOnce,
+    EqualRepeats,
+    FactsDisagree,
+    OneTraining,
+    SameBytes,
+    SameFigures,
+    SideBySide,
+)
 from evalsuite.core.model import Finding, Measurement, by_key
 
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
+DAY_S = 86_400.0  # after which a run is of another campaign
 FEWEST_EQUAL = 3  # runs; two may agree by their digits
 
 
 def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
     figures, logs = _met(runs, _sequences, SameFigures), _met(runs, _log, SameBytes)
-    return {**_without_scatter(runs), **_parts(runs), **figures, **logs}
+    return {**_without_scatter(runs), **_at_once(runs), **_parts(runs), **figures, **logs}
+
+
+def by_stamps(runs: Sequence[Measurement]) -> list[Measurement]:
+    """*runs*, with the campaign that is stated of imported logs as far as their stamps and hosts bear it out."""
+    parts: dict[str, dict[str, tuple[float, frozenset[str]]]] = {}  # campaign → the name of a part → its end, its hosts
+    whole = list(runs)
+    for begin, end, place in _spans(runs):
+        run, said = runs[place], runs[place].campaign
+        if said is None:
+            continue
+        known = parts.setdefault(said, {})
+        near = (
+            name for name, (until, hosts) in known.items() if begin < until + DAY_S and not _apart(hosts, run.hosts)
+        )
+        name = next(near, f"{run.started_at or '':.10} {' '.join(run.hosts)}".strip() if known else said)
+        until, hosts = known.get(name, (end, frozenset()))
+        known[name] = max(until, end), hosts | {*run.hosts}
+        if name != said:
+            found = FactsDisagree(
+                fact="campaign", source="stated", value=said, other_source="log", other_value=name, where=run.run.id
+            )
+            whole[place] = replace(run, campaign=f"{said}: {name}", findings=(*run.findings, found))
+    return whole
+
+
+def _spans(runs: Sequence[Measurement]) -> list[tuple[float, float, int]]:
+    """Begin and end of logs from elsewhere by their own stamps, and their places; agents describe what they record."""
+    spans = []
+    for place, run in enumerate(runs):
+        begin, described = instant(run.started_at), run.environment and run.environment.nodes
+        if run.origin == "imported" and begin and run.duration_s is not None and not described:
+            at = begin.replace(tzinfo=begin.tzinfo or UTC).timestamp()
+            spans.append((at, at + run.duration_s, place))
+    return sorted(spans)
+
+
+def _apart(hosts: Collection[str], others: Collection[str]) -> bool:
+    return bool(hosts and others) and set(hosts).isdisjoint(others)
+
+
+def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    """Of one case they are ranks or files of one training, and of several on one machine neighbours."""
+    findings: dict[int, Finding] = {}
+    running: list[tuple[float, int]] = []
+    for begin, end, place in _spans(runs):
+        run, running = runs[place], [each for each in running if each[0] > begin]
+        for other, beside in ((other, runs[other]) for _, other in running):
+            elsewhere = _apart(run.hosts, beside.hosts) or run.environment != beside.environment
+            if run.run.case == beside.run.case and not elsewhere:
+                findings[place] = AtOnce(first=beside.run.id)
+            elif not elsewhere and (run.environment or run.hosts):
+                findings |= {each: SideBySide(evaluations=1) for each in (place, other) if each not in findings}
+        running += [(end, place)] if not isinstance(findings.get(place), AtOnce) else []
+    return findings
 
 
 def _met(
@@ -60,7 +126,7 @@ def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     findings: dict[int, Finding] = {}
     for logs in of_case.values():
         for (begin, end, earlier), (after, _, place) in pairwise(sorted(logs)):
-            if begin < after and abs(after - end) <= 1:  # steps are counted from 0 or from 1
+            if begin < after and after >= end - 1:  # steps are counted from 0 or from 1
                 findings[place] = OneTraining(first=runs[earlier].run.id, step=after)
     return findings
 

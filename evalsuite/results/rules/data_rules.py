@@ -27,7 +27,7 @@ ORIGINS = get_args(Origin)
 
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
-    runs = [_of_known_origin(run) for run in measurements]
+    runs = copies.by_stamps([_of_known_origin(run) for run in measurements])
     later = _duplicates(runs)
     copied = copies.copies(runs)
     checked = [_checked(run, place in later, copied.get(place)) for place, run in enumerate(runs)]

@@ -21,7 +21,7 @@ from evalsuite.runs.store import Store
 from tests import sources
 from tests.toys import CASE, measured
 
-LINE = "2026-11-20 10:{minutes:02d}:{left:06.3f} "
+LINE = "2026-11-20 {hour:02d}:{minutes:02d}:{left:06.3f} "
 LINE += "Epoch: [0][{step:3d}/200]\tTime  {seconds:.4f} ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"
 WHAT = ["--set", "framework=pytorch", "--set", "model=resnet50_v1.5", "--set", "batch=64", "--set", "precision=fp32"]
 PATTERN = ["--pattern", "{machine}/{nodes}n{gpus}g/{any}.log"]
@@ -29,9 +29,9 @@ ONE, TWENTY = (1, 1), (20, 8)
 HOST = HostEnvironment(host="a", cpu_model="EPYC", gpus=(Gpu(name="A100"),) * 8, driver="550.54.15")
 
 
-def line(step, took):
+def line(step, took, hour):
     minutes, left = divmod(step * took, 60)
-    return LINE.format(minutes=int(minutes), left=left, step=step, seconds=took)
+    return LINE.format(hour=hour, minutes=int(minutes), left=left, step=step, seconds=took)
 
 
 def logs(folder, machine="dgx-a", **seconds_of):
@@ -42,7 +42,7 @@ def logs(folder, machine="dgx-a", **seconds_of):
             file = folder / machine / f"{nodes}n{devices}g" / f"{repeat}.log"
             file.parent.mkdir(parents=True, exist_ok=True)
             took = seconds * (1 + 0.002 * (repeat - 2))
-            file.write_text("".join(line(step, took) for step in range(1, 131)))
+            file.write_text("".join(line(step, took, 10 + repeat + 6 * (nodes == "1")) for step in range(1, 131)))
     return folder
 
 
