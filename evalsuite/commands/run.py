@@ -116,11 +116,12 @@ def _launch(
         fits=remaining.fits,
     )
     repeats = AdaptiveRepeats(plan, store, options.search_paths, options.criteria)
-    stopped = 0
+    planned = {*plan.runs}
+    stopped, again = 0, [run for run in missing if run not in planned]
     with interruptible(), bar(len(missing)) as shown_bar:
         shown = RunProgress(missing, estimate, shown_bar)
         for ended in campaign.launch_all(
-            store.missing(plan.runs),
+            [*again, *store.missing(plan.runs)],
             store,
             plan.adapters,
             launcher,
@@ -128,7 +129,7 @@ def _launch(
             tick=shown.tick,
             seed=spec.seed,
             extent=extent,
-            needed=lambda run: shown.needed(run, repeats.is_needed(run)),
+            needed=lambda run: shown.needed(run, run in again or repeats.is_needed(run)),
         ):
             measured = measurement.measurement(store.folder(ended.run), options.search_paths)
             unit = measured.throughput.unit if measured.throughput else None

@@ -1,6 +1,8 @@
 """Adaptive repeats of an evaluation: which runs beyond the least are needed, by what its finished runs have settled."""
 
 import contextlib
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
@@ -21,9 +23,22 @@ from evalsuite.runs.store import Store
 def missing_runs(plan: Plan, store: Store, places: Places, criteria: Criteria | None = None) -> list[Run]:
     """The runs that are not finished and, as far as that can be known now, needed."""
     missing = store.missing(plan.runs)
-    if plan.spec.most_repeats is None:
-        return missing
-    return AdaptiveRepeats(plan, store, places, criteria).next_runs(missing)
+    if plan.spec.most_repeats is not None:
+        missing = AdaptiveRepeats(plan, store, places, criteria).next_runs(missing)
+    return [*_bases_again(missing, store), *missing]
+
+
+def _bases_again(missing: Iterable[Run], store: Store) -> Iterator[Run]:
+    """One more run of each base that was measured before and that this start, with a larger scale of it, lacks.
+
+    What changed between two starts would be part of the efficiency (docs/method.md#verdicts).
+    """
+    cases = dict.fromkeys(run.case for run in missing)
+    bases = dict.fromkeys(case.at_scale(1, 1) for case in cases if case.strong_batch is None)
+    for base in (base for base in bases if base not in cases):
+        again = next(run for repeat in count() if not store.folder(run := Run(case=base, repeat=repeat)).path.exists())
+        if again.repeat > 0:
+            yield again
 
 
 def repeats_asked(spec: Spec) -> str:

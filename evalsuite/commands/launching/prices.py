@@ -45,6 +45,8 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     cost = say("plan.cost", hours=_hours(hours), nodes=_hours(nodes)) if seconds else ""
     time = duration(sum(seconds)) if seconds else say("plan.unknown_time")
     yield say(key, missing=len(left), runs=len(plan.runs), time=time, cost=cost)
+    if again := {*left} - {*plan.runs}:
+        yield say("plan.base_again", n=len(again), cases=", ".join(sorted(run.case.id for run in again)))
     if plan.to_search:
         yield say("plan.searches", n=len(plan.to_search))
     limit = plan.spec.max_device_hours
