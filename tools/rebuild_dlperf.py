@@ -1,7 +1,7 @@
 """The evaluation of `docs/examples/dlperf-v1`: DLPerf's report v1.0, from its published figures.
 
 Every value is *cited*: it has †, decides nothing, and leads to a line of a file at a commit. A published median rests
-on its single runs where they agree; else the difference is flagged (data/rules, D16).
+on its single runs where they agree; else the difference is flagged (D16).
 """
 
 import csv
@@ -37,7 +37,6 @@ from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import facts, machines, summary
-from evalsuite.results.rules import data_rules
 
 SOURCE = paths.DATA / "reference" / "dlperf_v1"
 TITLE = "dlperf_v1"
@@ -163,7 +162,6 @@ def _findings(summaries: Sequence[Summary]) -> Iterator[Finding]:
     for each in summaries:
         yield from (finding for run in each.measurements for finding in run.findings)
         yield from each.findings
-    yield from data_rules.far_below(summary.valid(summaries))
 
 
 def _machine(source: Mapping) -> Machine:

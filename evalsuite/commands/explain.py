@@ -1,29 +1,35 @@
-"""`evalsuite explain`: what a data rule checks, why it matters, and what a reader of the report can do."""
+"""`evalsuite explain`: the question that a finding answers, what it costs, its limits, and what a reader can do."""
 
 import argparse
-from collections.abc import Sequence
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import aligned
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.messages import PLACE
-from evalsuite.report.text.findings import limits, with_limits
+from evalsuite.core.model import CONSEQUENCES, Finding
+from evalsuite.report.text.findings import limits
+from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Words, read
 
-PARTS = ("checks", "matters", "remedy")
 LEFT_OUT = "…"  # where a finding has its numbers and names
 
 
 def run(arguments: argparse.Namespace) -> int:
     codes = _chosen(arguments.codes) if arguments.codes else findings.codes()
     words = read((i18n.language(),))
-    if not arguments.codes:
-        aligned([(code, _part(code, "title", words)) for code in codes])
-    else:
+    if arguments.codes:
         for place, code in enumerate(codes):
             print("\n" * (place > 0), end="")
             _show(code, words)
+        return Exit.DONE
+    for question in CONSEQUENCES:
+        print(f"{question}. {_in_words(f'questions.{question}.title', words)}")
+        own = [code for code in codes if findings.of_code(code)[0].question == question]
+        aligned([(f"  {code}", _in_words(f"rules.{code}.title", words)) for code in own])
     return Exit.DONE
 
 
@@ -36,27 +42,36 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _show(code: str, words: Words) -> None:
-    def label(name: str) -> str:
-        return words(f"explain.{name}").plain(words.languages[0])
-
-    severities = dict.fromkeys(rule.severity for rule in findings.of_code(code))
-    rows = [(f"  {label(part)}", _part(code, part, words)) for part in PARTS]
-    rows += [(f"  {label('says')}", sentence) for sentence in _says(code, words)]
-    if (number := findings.number(code)) not in (None, code):
-        rows.append((f"  {label('keeps')}", str(number)))
-    print(
-        f"{code}: {_part(code, 'title', words)}", *(f"  {label(each)}" for each in severities or ("silent",)), sep="\n"
-    )
-    aligned(rows)
-
-
-def _part(code: str, part: str, words: Words) -> str:
-    return with_limits(f"rules.{code}.{part}", code, words).plain(words.languages[0])
-
-
-def _says(code: str, words: Words) -> list[str]:
-    known = limits(code)
-    return [
-        PLACE.sub(lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), words.sentence(f"findings.{rule.name}"))
-        for rule in findings.of_code(code)
+    rules = findings.of_code(code)
+    question = f"questions.{rules[0].question}"
+    print(f"{code}: {_in_words(f'rules.{code}.title', words)}")
+    rows = [
+        ("question", f"{rules[0].question}. {_in_words(f'{question}.title', words)}"),
+        ("costs", words(f"{question}.said", cause_text=LEFT_OUT).plain(words.languages[0])),
+        *(("says", sentence) for sentence in _says(rules, words)),
+        *(("limits", limit) for limit in _limits(rules, words)),
+        ("remedy", _in_words(f"{question}.remedy", words)),
     ]
+    aligned([(f"  {_in_words(f'explain.{label}', words)}", said) for label, said in rows])
+
+
+def _in_words(key: str, words: Words) -> str:
+    return words(key).plain(words.languages[0])
+
+
+def _says(rules: Sequence[type[Finding]], words: Words) -> Iterator[str]:
+    for rule in rules:
+        fill = functools.partial(_filled, limits(rule))
+        said = PLACE.sub(fill, words.sentence(f"findings.{rule.name}"))
+        yield f"{said} ({_in_words('explain.noted', words)})" if rule.noted else said
+
+
+def _filled(known: Mapping[str, Number], place: re.Match[str]) -> str:
+    return place[3] or str(known.get(place[1], LEFT_OUT))
+
+
+def _limits(rules: Sequence[type[Finding]], words: Words) -> Iterator[str]:
+    for rule in rules:
+        for name, value in limits(rule).items():
+            if (key := f"limits.{rule.name}.{name}") in words:
+                yield f"{value}: {_in_words(key, words)}"

@@ -1,15 +1,14 @@
-"""Every data rule: its code, severity, fields and limits.
+"""Every finding: its code, which of the ten questions it answers, its fields and limits (docs/method.md).
 
-A finding is one of these classes with its values: `Drift(change=0.07, where=run.id)`. The sentences about it are in
-`data/rules/<code>.toml`; the limits that judge are the defaults of its fields (`Drift.limit`).
+A finding is one of these classes with its values: `Drift(change=0.07, where=run.id)`. What it costs follows from its
+question (`model.CONSEQUENCES`), unless it is only *noted*. The limits that judge are the defaults of its fields.
 
-To add a rule: declare it here, write its file of words and its test; tests/unit/test_findings.py names what lacks. A
-rule of samples, of a run or of all cases detects by itself, with one of the methods in `DETECTORS`; what only the
-reading of a log or another calculation sees is raised there.
+To add one: declare it here, write its words into data/questions.toml and its test; tests/unit/test_findings.py names
+what lacks. A rule of samples, of a run or of all cases detects by itself, with one of the methods in `DETECTORS`; what
+only the reading of a log or another calculation sees is raised there.
 """
 
 import dataclasses
-import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -49,11 +48,6 @@ DETECTORS = {  # class methods of rules → what is given to them
     "in_run": "Measurement",
     "in_cases": "Sequence[Summary], all cases with a value",
 }
-UNRAISED: Mapping[str, str] = {  # data rules without a finding → where they are kept
-    "D01": "evalsuite.logs.text.records",
-    "D02": "evalsuite.report.book.blocks",
-    "D28": "evalsuite.importing.published_tables",
-}
 
 
 class DeviceReadings(typing.Protocol):
@@ -66,81 +60,81 @@ class DeviceReadings(typing.Protocol):
         """Of several nodes, over ports of InfiniBand adapters or over interfaces; None where there are none."""
 
 
-class DuplicateRepeat(Finding, code="D04", severity="exclude"):
+class DuplicateRepeat(Finding, code="D04", question=5):
     repeat: Count
 
 
-class SameBytes(Finding, code="D04", severity="exclude"):
+class SameBytes(Finding, code="D04", question=5):
     first: Name  # that counts
 
 
-class SameFigures(Finding, code="D04", severity="exclude"):
+class SameFigures(Finding, code="D04", question=5):
     first: Name
     steps: Count = 20  # step times that follow each other
 
 
-class OneTraining(Finding, code="D04", severity="exclude"):
+class OneTraining(Finding, code="D04", question=5):
     first: Name
     step: Count
 
 
-class AtOnce(Finding, code="D04", severity="exclude"):
+class AtOnce(Finding, code="D04", question=5):
     first: Name  # that was not over
 
 
-class EqualRepeats(Finding, code="D04", severity="exclude"):
+class EqualRepeats(Finding, code="D04", question=5):
     first: Name
     repeats: Count
     limit: Limit = 1e-5
 
 
-class ShortWindow(Finding, code="D07", severity="note"):
+class ShortWindow(Finding, code="D07", question=8, noted=True):
     skipped_steps: Count
     measured_steps: Count
     full_skipped_steps: Count = Protocol.warmup_steps
     full_measured_steps: Count = Protocol.measured_steps
 
 
-class TooShortWindow(Finding, code="D07", severity="exclude"):
+class TooShortWindow(Finding, code="D25", question=5):
     skipped_steps: Count
     measured_steps: Count
     least_steps: Count = 20
 
 
-class EpochWindow(Finding, code="D07", severity="note"):
+class EpochWindow(Finding, code="D07", question=8, noted=True):
     measured_epochs: Count
     full_measured_steps: Count = Protocol.measured_steps
 
 
-class Drift(Finding, code="D10", severity="flag"):
+class Drift(Finding, code="D10", question=2, noted=True):
     change: Change
     limit: Limit = 0.05
 
 
-class SteepDrift(Finding, code="D10", severity="flag", grounds="disputed", timing=True):
+class SteepDrift(Finding, code="D10", question=2, timing=True):
     change: Change
     factor: Factor = 1.3  # 317 of 318 honest runs: up to 1.26
 
 
-class ThinSamples(Finding, code="D18", severity="flag"):
+class ThinSamples(Finding, code="D18", question=10):
     resources: tuple[Resource, ...]
     coverage: Share  # of the resource with the fewest
     wanted: Limit = 0.8
 
 
-class ImpossibleSamples(Finding, code="D18", severity="flag"):
+class ImpossibleSamples(Finding, code="D18", question=10):
     resources: tuple[Resource, ...]
     samples: Count
 
 
-class OverlappingPhases(Finding, code="D19", severity="flag"):
+class OverlappingPhases(Finding, code="D18", question=10):
     phases: tuple[Phase, ...]
     sum_s: Seconds
     whole_s: Seconds
     limit: Limit = 1.02  # clocks may differ by that
 
 
-class AboveCapacity(Finding, code="D20", severity="flag"):
+class AboveCapacity(Finding, code="D18", question=10):
     resource: Resource
     mean: Reading
     capacity: Reading
@@ -148,7 +142,7 @@ class AboveCapacity(Finding, code="D20", severity="flag"):
     limit: Limit = 1.02  # no link or disk does so
 
 
-class DeviceAboveCapacity(Finding, code="D20", severity="flag"):
+class DeviceAboveCapacity(Finding, code="D18", question=10):
     resource: Resource
     device: Name  # "eth0"
     mean: Reading
@@ -157,14 +151,14 @@ class DeviceAboveCapacity(Finding, code="D20", severity="flag"):
     limit: Limit = AboveCapacity.limit
 
 
-class HostClocksDiffer(Finding, code="D21", severity="flag"):
+class HostClocksDiffer(Finding, code="clock_disagrees", question=9):
     host: Name
     first: Name
     offset_s: Seconds
     limit_s: Seconds = 5.0  # a job's processes start and end one after the other
 
 
-class ClockBackwards(Finding, code="D21", severity="flag"):
+class ClockBackwards(Finding, code="clock_disagrees", question=9):
     reports: Count
     of_reports: Count
 
@@ -177,88 +171,74 @@ class ClockBackwards(Finding, code="D21", severity="flag"):
             yield cls(reports=count, of_reports=len(times))
 
 
-class LogCut(Finding, code="D25", severity="reject"):
+class LogCut(Finding, code="D25", question=5):
     line: Count
 
 
-class LogWithoutEnd(Finding, code="D25", severity="reject"):
+class LogWithoutEnd(Finding, code="D25", question=5):
     script: Name
 
 
-class StrangeText(Finding, code="D26", severity="note"):
+class StrangeText(Finding, code="D18", question=10):
     attributes: tuple[Attribute, ...]
 
 
-class UnknownOrigin(Finding, code="D27", severity="note"):
+class UnknownOrigin(Finding, code="scope_assumed", question=10):
     origin: Name
 
 
-class FarBelow(Finding, code="far_below", severity="note"):
-    rate: Rate
-    unit: Name
-    others: Count  # frameworks
-    median: Rate  # of theirs
-    limit: Factor = 4.0  # more than libraries of one generation differ by
-
-
-class SlowBase(Finding, code="slow_base", severity="note"):
+class SlowBase(Finding, code="D11", question=9, noted=True):
     efficiency: Share  # the highest of all frameworks
     base: Scale
     share: Share  # of the median base of the others
     limit: Limit = 0.7
 
 
-class AtChance(Finding, code="at_chance", severity="note"):
-    accuracy: Score
-    classes: Count
-    guess: Score
-
-
-class ArrivalsBursty(Finding, code="arrivals_bursty", severity="note"):
+class ArrivalsBursty(Finding, code="printed_only", question=1, noted=True):
     together: Count
     lines: Count
     limit: Share = 1 / 3  # above it, only the ends of writes tell the time
     moved: Limit = 0.02  # of the window that lies in writes at its ends
 
 
-class BatchDoubted(Finding, code="batch_doubted", severity="flag", keeps="D03"):
+class BatchDoubted(Finding, code="clock_disagrees", question=9):
     clock_items_per_s: Rate
     printed_items_per_s: Rate
     factor: Factor
     limit: Factor = 1.5
 
 
-class BatchFromArgument(Finding, code="batch_from_argument", severity="note"):
+class BatchFromArgument(Finding, code="scope_assumed", question=10):
     text: Quote
 
 
-class LineLeftOut(Finding, code="line_left_out", severity="note"):
+class LineLeftOut(Finding, code="steps_left_out", question=10):
     bytes: Annotated[int, "bytes"]
 
 
-class StepsLeftOut(Finding, code="steps_left_out", severity="note"):
+class StepsLeftOut(Finding, code="steps_left_out", question=10):
     steps: Count
 
 
-class BeginsAgain(Finding, code="begins_again", severity="flag"):
+class BeginsAgain(Finding, code="restarted", question=2, noted=True):
     line: Count
 
 
-class BusyMachine(Finding, code="busy_machine", severity="flag", disturbs=True):
+class BusyMachine(Finding, code="busy_machine", question=6):
     others: Share  # of the usable cores
     limit: Limit = 0.1  # the system and the node agent take one or two per cent
 
 
-class NcclSilent(Finding, code="nccl_silent", severity="flag"):
+class NcclSilent(Finding, code="infiniband_unused", question=10):
     devices: Count
 
 
-class SocketsUsed(Finding, code="infiniband_unused", severity="flag"):
+class SocketsUsed(Finding, code="infiniband_unused", question=10):
     line: Count
     text: Quote
 
 
-class InfinibandIdle(Finding, code="infiniband_unused", severity="flag"):
+class InfinibandIdle(Finding, code="infiniband_unused", question=10):
     infiniband: Reading  # sent by all nodes
     ethernet: Reading
     unit: Name
@@ -274,13 +254,13 @@ class InfinibandIdle(Finding, code="infiniband_unused", severity="flag"):
             yield cls(infiniband=sent, ethernet=beside, unit="bytes/s")
 
 
-class VirtualInterface(Finding, code="virtual_interface", severity="flag"):
+class VirtualInterface(Finding, code="infiniband_unused", question=10):
     names: tuple[Name, ...]
     line: Count
     text: Quote
 
 
-class LoaderWaits(Finding, code="loader_bound", severity="flag"):
+class LoaderWaits(Finding, code="loader_bound", question=10):
     share: Share  # of the step
     limit: Limit = 0.1
 
@@ -292,7 +272,7 @@ class LoaderWaits(Finding, code="loader_bound", severity="flag"):
             yield cls(share=min(1.0, waits_s / step_s))
 
 
-class LoaderBusy(Finding, code="loader_bound", severity="flag"):
+class LoaderBusy(Finding, code="loader_bound", question=10):
     gpu: Share
     cpu: Share
     lowest_gpu: Limit = 0.8
@@ -306,7 +286,7 @@ class LoaderBusy(Finding, code="loader_bound", severity="flag"):
             yield cls(gpu=gpu, cpu=cpu)
 
 
-class MachineDrifts(Finding, code="machine_drifts", severity="flag"):
+class MachineDrifts(Finding, code="machine_drifts", question=6, noted=True):
     campaign: Name
     least_s: Seconds
     most_s: Seconds
@@ -315,24 +295,24 @@ class MachineDrifts(Finding, code="machine_drifts", severity="flag"):
     limit: Limit = 0.05
 
 
-class ProbeMoved(Finding, code="machine_drifts", severity="flag", disturbs=True):
+class ProbeMoved(Finding, code="machine_drifts", question=6):
     probe_s: Seconds
     least_s: Seconds  # of the blocks of its campaign
     factor: Factor = 1.2
 
 
-class TimedBeside(Finding, code="disturbed", severity="flag", disturbs=True):
+class TimedBeside(Finding, code="busy_machine", question=6):
     codes: tuple[Name, ...]  # of what the times told
     work: Share  # of a step, of that of the other runs
     most: Limit = 0.25  # by which it may differ: 66 recorded cases: 17.4 %
     bytes: Limit = 0.06  # the same of bytes between processes: 4.9 %
 
 
-class SetAside(Finding, code="disturbed", severity="exclude", disturbs=True):
+class SetAside(Finding, code="busy_machine", question=6, aside=True):
     quiet: Count  # runs of its case that had the machine for themselves
 
 
-class OtherNodes(Finding, code="other_nodes", severity="flag"):
+class OtherNodes(Finding, code="D15", question=6, noted=True):
     scale: Name
     nodes: tuple[Name, ...]
     others: tuple[Name, ...]
@@ -340,15 +320,15 @@ class OtherNodes(Finding, code="other_nodes", severity="flag"):
     of_runs: Count
 
 
-class ChangedSinceRun(Finding, code="changed_since_run", severity="exclude"):
+class ChangedSinceRun(Finding, code="changed_since_run", question=5):
     files: tuple[Name, ...]
 
 
-class TouchedSinceRun(Finding, code="changed_since_run", severity="note"):
+class TouchedSinceRun(Finding, code="changed_since_run", question=5, noted=True):
     files: tuple[Name, ...]  # that say the same as before, or that nothing reads
 
 
-class ClockDisagrees(Finding, code="clock_disagrees", severity="flag", keeps="D16"):
+class ClockDisagrees(Finding, code="clock_disagrees", question=9):
     method: Method
     items_per_s: Rate
     other_method: Method
@@ -361,29 +341,29 @@ class ClockDisagrees(Finding, code="clock_disagrees", severity="flag", keeps="D1
         return max(1 + self.difference, 1 / (1 + self.difference))
 
 
-class ClocksFarApart(Finding, code="clocks_far_apart", severity="flag", keeps="D16", grounds="disputed", timing=True):
+class ClocksFarApart(Finding, code="clocks_far_apart", question=2, timing=True):
     difference: Change
     limit: Factor = 1.2  # of a clock and a printed figure; further apart (`batch_doubted`) there is no value
     clocks: Limit = 0.02  # of the log's stamps and our own arrivals
 
 
-class PrintedOnly(Finding, code="printed_only", severity="note", grounds="printed"):
+class PrintedOnly(Finding, code="printed_only", question=1):
     method: Method
     limit: Limit = 0.02  # of the window: as finely as that a clock must tell it
 
 
-class CoarseFigures(Finding, code="coarse_figures", severity="flag"):
+class CoarseFigures(Finding, code="printed_only", question=1, noted=True):
     share: Share  # by which the value may be wrong
     limit: Limit = 0.02
 
 
-class ContradictsLog(Finding, code="contradicts_log", severity="flag", keeps="D03"):
+class ContradictsLog(Finding, code="facts_disagree", question=7, noted=True):
     what: Option
     given: Factor
     printed: Factor
 
 
-class ClocksHeldBack(Finding, code="clocks_held_back", severity="flag"):
+class ClocksHeldBack(Finding, code="machine_drifts", question=6, noted=True):
     devices: Count
     of: Count
     share: Share  # of the readings of the worst
@@ -403,7 +383,7 @@ class ClocksHeldBack(Finding, code="clocks_held_back", severity="flag"):
             yield cls(devices=len(held), of=len(shares), share=max(held))
 
 
-class DeviceErrors(Finding, code="device_errors", severity="flag"):
+class DeviceErrors(Finding, code="machine_drifts", question=6):
     driver: Count  # critical ones that the driver reported
     memory: Count  # that ECC could not correct
 
@@ -415,23 +395,23 @@ class DeviceErrors(Finding, code="device_errors", severity="flag"):
             yield cls(driver=driver, memory=max(0, memory))
 
 
-class DevicesIdle(Finding, code="devices_idle", severity="exclude"):
+class DevicesIdle(Finding, code="devices_unused", question=4):
     busy: Count  # at any reading of the window
     planned: Count
 
 
-class CoresIdle(Finding, code="cores_idle", severity="flag"):
+class CoresIdle(Finding, code="cores_idle", question=2, noted=True):
     busy: Share
     limit: Limit = 0.5
 
 
-class NothingWaitedFor(Finding, code="cores_idle", severity="flag", grounds="disputed"):
+class NothingWaitedFor(Finding, code="cores_idle", question=2):
     busy: Share
     moved_bytes: Bytes  # a step, over network, loopback and disks
     least_bytes: Bytes = 10e3
 
 
-class AboveCores(Finding, code="above_cores", severity="exclude"):
+class AboveCores(Finding, code="D20", question=4):
     tflops: Rate
     cores: Rate
     busy: Share
@@ -439,27 +419,27 @@ class AboveCores(Finding, code="above_cores", severity="exclude"):
     tiles: Factor = 32.0  # as many in 16 bits: 2048 a cycle (Intel's AMX)
 
 
-class NothingExchanged(Finding, code="nothing_exchanged", severity="flag"):
+class NothingExchanged(Finding, code="nothing_exchanged", question=4, noted=True):
     exchanged_bytes: Bytes  # a step
     devices: Count
     least_bytes: Bytes = 10e3  # where the size of the gradients is not known
     share: Limit = 0.4  # of 2 (n - 1) gradients in float32; 192 honest runs: 0.97 to 2, in 16 bits 0.5, split 0.8
 
 
-class NothingSent(Finding, code="nothing_exchanged", severity="exclude"):
+class NothingSent(Finding, code="nothing_exchanged", question=4):
     sent_bytes: Bytes
     nodes: Count
     least_bytes: Bytes = 10e3
 
 
-class DevicesUnused(Finding, code="devices_unused", severity="exclude"):
+class DevicesUnused(Finding, code="devices_unused", question=4):
     used: Count
     planned: Count
     clock_items_per_s: Rate
     printed_items_per_s: Rate
 
 
-class FactsDisagree(Finding, code="facts_disagree", severity="flag", keeps="D03"):
+class FactsDisagree(Finding, code="facts_disagree", question=7, noted=True):
     fact: FactName  # of data/criteria/facts.toml
     source: SourceName
     value: Name
@@ -467,7 +447,7 @@ class FactsDisagree(Finding, code="facts_disagree", severity="flag", keeps="D03"
     other_value: Name
 
 
-class HeadDisagrees(Finding, code="contradicts_log", severity="flag", keeps="D03", grounds="disputed"):
+class HeadDisagrees(Finding, code="facts_disagree", question=7):
     fact: FactName
     source: SourceName  # the log
     value: Name
@@ -475,60 +455,60 @@ class HeadDisagrees(Finding, code="contradicts_log", severity="flag", keeps="D03
     other_value: Name
 
 
-class FailedAtExit(Finding, code="failed_at_exit", severity="flag"):
+class FailedAtExit(Finding, code="D25", question=5, noted=True):
     failure: FailureName
     line: Count
     text: Quote
 
 
-class FinalDisagrees(Finding, code="final_disagrees", severity="flag", keeps="D16"):
+class FinalDisagrees(Finding, code="clock_disagrees", question=9):
     final_items_per_s: Rate
     items_per_s: Rate
     difference: Change
     limit: Limit = 0.02
 
 
-class HungAtEnd(Finding, code="hung_at_end", severity="note"):
+class HungAtEnd(Finding, code="D25", question=5, noted=True):
     pass
 
 
-class LongStall(Finding, code="long_stall", severity="flag"):
+class LongStall(Finding, code="D10", question=2, noted=True):
     share: Share  # of the window
     seconds: Seconds  # beyond what its steps usually take
     limit: Limit = 0.05
     doubtful: Limit = 0.2  # a log read alone
 
 
-class NodesMissing(Finding, code="nodes_missing", severity="exclude"):
+class NodesMissing(Finding, code="devices_unused", question=4):
     left: Count
     planned: Count
 
 
-class OtherWorldSize(Finding, code="other_world_size", severity="exclude"):
+class OtherWorldSize(Finding, code="devices_unused", question=4):
     printed: Count
     planned: Count
 
 
-class CountedInTokens(Finding, code="counted_in_tokens", severity="note"):
+class CountedInTokens(Finding, code="scope_assumed", question=10):
     unit: Name  # of the log
     tokens: Count  # of a sequence
 
 
-class Copied(Finding, code="copied", severity="note"):
+class Copied(Finding, code="D04", question=5, noted=True):
     copies: Count
 
 
-class LossNotANumber(Finding, code="loss_nan", severity="flag", grounds="disputed"):
+class LossNotANumber(Finding, code="no_learning", question=3):
     line: Count
 
 
-class PartialBatch(Finding, code="partial_batch", severity="note"):
+class PartialBatch(Finding, code="steps_left_out", question=10):
     step: Count
     share: Share  # of the items of the step before
     limit: Limit = 0.9
 
 
-class LastBatchShort(Finding, code="last_batch_short", severity="flag"):
+class LastBatchShort(Finding, code="steps_left_out", question=10):
     step: Count
     items: Count  # of the epoch
     share: Share  # of a batch
@@ -536,28 +516,28 @@ class LastBatchShort(Finding, code="last_batch_short", severity="flag"):
     limit: Limit = 0.002
 
 
-class RanksMissing(Finding, code="ranks_missing", severity="exclude"):
+class RanksMissing(Finding, code="devices_unused", question=4):
     seen: Count
     planned: Count
 
 
-class MoreThanPlanned(Finding, code="more_than_planned", severity="exclude"):
+class MoreThanPlanned(Finding, code="devices_unused", question=4):
     seen: Count  # processes that printed each step
     planned: Count  # devices
 
 
-class MoreBusy(Finding, code="more_than_planned", severity="exclude"):
+class MoreBusy(Finding, code="devices_unused", question=4):
     busy: Count  # beside the run's own: idle when it began, busy while its steps were measured
     planned: Count
 
 
-class RatesScatter(Finding, code="rates_scatter", severity="flag"):
+class RatesScatter(Finding, code="printed_only", question=1, noted=True):
     lowest_items_per_s: Rate
     highest_items_per_s: Rate
     limit: Factor = 10.0
 
 
-class RestDiffers(Finding, code="rest_differs", severity="flag"):
+class RestDiffers(Finding, code="D10", question=2, noted=True):
     difference: Change
     steps: Count  # after the window
     limit: Limit = 0.02
@@ -565,62 +545,62 @@ class RestDiffers(Finding, code="rest_differs", severity="flag"):
     doubtful: Limit = 0.05  # then a window does not speak for its log
 
 
-class Restarted(Finding, code="restarted", severity="note"):
+class Restarted(Finding, code="restarted", question=2, noted=True):
     attempts: Count
 
 
-class SeveralRuns(Finding, code="restarted", severity="flag", grounds="disputed"):
+class SeveralRuns(Finding, code="restarted", question=2):
     attempts: Count
     as_long: Count  # as *share* of the longest, which is the one that is read, or before it as *earlier*
     share: Limit = 0.5  # some evaluate in lines like those of steps
     earlier: Limit = 0.1
 
 
-class Resumed(Finding, code="resumed", severity="note"):
+class Resumed(Finding, code="training", question=3, noted=True):
     line: Count
     text: Quote
 
 
-class DevicesAssumed(Finding, code="devices_assumed", severity="note"):
+class DevicesAssumed(Finding, code="scope_assumed", question=10):
     devices: Count
 
 
-class JobAssumedOnePrints(Finding, code="scope_assumed", severity="flag"):
+class JobAssumedOnePrints(Finding, code="scope_assumed", question=10):
     pass
 
 
-class JobAssumedLauncher(Finding, code="scope_assumed", severity="flag"):
+class JobAssumedLauncher(Finding, code="scope_assumed", question=10):
     pass
 
 
-class OwnAssumed(Finding, code="scope_assumed", severity="flag"):
+class OwnAssumed(Finding, code="scope_assumed", question=10):
     printers: Count
 
 
-class UnreadableRun(Finding, code="unreadable", severity="exclude"):
+class UnreadableRun(Finding, code="D25", question=5):
     file: Name
     said: Said
 
 
-class UnreadableSamples(Finding, code="unreadable_samples", severity="flag"):
+class UnreadableSamples(Finding, code="D18", question=10):
     said: Said
 
 
-class WindowLongerThanRun(Finding, code="window_longer_than_run", severity="exclude"):
+class WindowLongerThanRun(Finding, code="D20", question=4):
     window_s: Seconds  # by the script's own figures
     run_s: Seconds
     limit: Factor = 1.1  # explained by a late clock and rounded step times
 
 
-class EvaluatedBefore(Finding, code="evaluated_before", severity="note"):
+class EvaluatedBefore(Finding, code="evaluated_before", question=5, noted=True):
     evaluations: Count
 
 
-class OwnCriteria(Finding, code="own_criteria", severity="note"):
+class OwnCriteria(Finding, code="own_criteria", question=10):
     differences: Quote  # "C1 30 % (80 %), no C2"
 
 
-class NotRecorded(Finding, code="not_recorded", severity="note"):
+class NotRecorded(Finding, code="not_recorded", question=7, noted=True):
     cases: Count
     facts: tuple[FactName, ...]
 
@@ -633,7 +613,7 @@ class NotRecorded(Finding, code="not_recorded", severity="note"):
             yield cls(cases=sum(map(bool, each)), facts=tuple(fact for fact in asked if fact in lacking))
 
 
-class StepsUnfinished(Finding, code="steps_unfinished", severity="flag", grounds="disputed"):
+class StepsUnfinished(Finding, code="work_outside", question=2):
     tail_s: Seconds  # after the last step's line, as seconds of training
     window_s: Seconds
     steps: Count = 2
@@ -643,45 +623,45 @@ class StepsUnfinished(Finding, code="steps_unfinished", severity="flag", grounds
     ending: Limit = 0.5
 
 
-class ProcessesLeft(Finding, code="steps_unfinished", severity="flag", grounds="disputed"):
+class ProcessesLeft(Finding, code="work_outside", question=2):
     processes: Count
     limit: Limit = 0.1  # of what the devices did in the window: idle helpers do less
 
 
-class SlowWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed", timing=True):
+class SlowWarmup(Finding, code="work_outside", question=2, timing=True):
     factor: Factor  # of the median step of the warm-up and of the window
     beyond_s: Seconds  # of all its steps
     window_s: Seconds
     limit: Factor = 2.0  # honest scripts stay below 1.5; the first steps, which compile, do not move a median
 
 
-class WorkInWarmup(Finding, code="work_in_warmup", severity="flag", grounds="disputed"):
+class WorkInWarmup(Finding, code="work_outside", question=2):
     factor: Factor  # of CPU seconds (joules) a step in the warm-up, without its first steps, and in the window
     work_limit: Factor = 1.5  # honest runs: up to 1.3, and 1.8 in time
     first: Limit = 0.25  # of the warm-up, where steps compile
 
 
-class MostlyOutside(Finding, code="mostly_outside", severity="note"):
+class MostlyOutside(Finding, code="work_outside", question=2, noted=True):
     before_s: Seconds  # beyond the warm-up at the window's pace
     after_s: Seconds
     window_s: Seconds
 
 
-class HardlyInside(Finding, code="mostly_outside", severity="flag", grounds="disputed", timing=True):
+class HardlyInside(Finding, code="work_outside", question=2, timing=True):
     before_s: Seconds
     after_s: Seconds
     window_s: Seconds
     limit: Factor = 100.0  # honest runs: up to 5
 
 
-class LossConstant(Finding, code="loss_constant", severity="flag", grounds="disputed"):
+class LossConstant(Finding, code="no_learning", question=3):
     steps: Count
     loss: Rate
     fewest: Count = 20
     digits: Count = 4  # fewer may stay the same
 
 
-class LossNotFalling(Finding, code="loss_not_falling", severity="flag"):
+class LossNotFalling(Finding, code="training", question=3, noted=True):
     reports: Count
     first: Rate  # mean of the first stretch
     last: Rate  # of the last quarter
@@ -691,12 +671,12 @@ class LossNotFalling(Finding, code="loss_not_falling", severity="flag"):
     fewest: Count = 200  # reports: a benchmark of a hundred steps is no training
 
 
-class SeedRepeated(Finding, code="seed_repeated", severity="note"):
+class SeedRepeated(Finding, code="training", question=3, noted=True):
     runs: Count
     seeds: Count
 
 
-class RedoneApart(Finding, code="resumed_apart", severity="flag"):
+class RedoneApart(Finding, code="training", question=3, noted=True):
     resumed_at: Count
     steps: Count  # trained again
     step: Count  # where the two losses differ most
@@ -704,19 +684,19 @@ class RedoneApart(Finding, code="resumed_apart", severity="flag"):
     after: Rate
 
 
-class FirstLossApart(Finding, code="not_as_receipt", severity="flag"):
+class FirstLossApart(Finding, code="not_as_receipt", question=7, noted=True):
     loss: Rate
     receipt: Rate
     limit: Factor = 2.0  # either way: scripts with weights of their own start within 1.5
 
 
-class ItemsApart(Finding, code="not_as_receipt", severity="flag", grounds="disputed"):
+class ItemsApart(Finding, code="not_as_receipt", question=7):
     items: Rate  # a step, by which the value was counted
     batch: Count
     items_limit: Limit = 0.02
 
 
-class TwoKindsOfSteps(Finding, code="two_kinds_of_steps", severity="flag", grounds="disputed", timing=True):
+class TwoKindsOfSteps(Finding, code="D10", question=2, timing=True):
     share: Share  # of the fast ones
     fast_s: Seconds
     slow_s: Seconds
@@ -725,76 +705,71 @@ class TwoKindsOfSteps(Finding, code="two_kinds_of_steps", severity="flag", groun
     most: Limit = 0.67  # more, and it is the slow ones that are odd: a loader, or an epoch's end
 
 
-class Excluded(Finding, code="excluded", severity="exclude"):
+class Excluded(Finding, code="D25", question=5):
     pass
 
 
-class FewRepeats(Finding, code="D05", severity="note"):
+class FewRepeats(Finding, code="D05", question=8, noted=True):
     repeats: Count
     needed: Count = 5
 
 
-class ManyRepeats(Finding, code="D06", severity="note"):
-    repeats: Count
-    usual: Count = 7
-
-
-class NoisyRepeats(Finding, code="D08", severity="flag"):
+class NoisyRepeats(Finding, code="D08", question=8, noted=True):
     cv: Share
     limit: Limit = 0.05
 
 
-class UnstableRepeats(Finding, code="D08_unstable", severity="flag"):
+class UnstableRepeats(Finding, code="D08", question=8):
     cv: Share
     limit: Limit = 0.15
 
 
-class OutlyingRepeat(Finding, code="D09", severity="flag"):
+class OutlyingRepeat(Finding, code="D08", question=8, noted=True):
     items_per_s: Rate
     limit_mads: Factor = 3.0  # scaled, of the repeats
     limit: Limit = 0.02  # of the median
     limit_cvs: Factor = 3.0  # of the other runs of the block: the MAD of five repeats says little
 
 
-class RunTakenAway(Finding, code="taken_away", severity="flag"):
+class RunTakenAway(Finding, code="taken_away", question=5):
     attempts: Count
 
 
-class RunMadeAgain(Finding, code="made_again", severity="note"):
+class RunMadeAgain(Finding, code="taken_away", question=5, noted=True):
     attempts: Count
 
 
-class JournalBroken(Finding, code="journal_broken", severity="flag"):
+class JournalBroken(Finding, code="taken_away", question=5, noted=True):
     campaign: Name
 
 
-class RepeatsMissing(Finding, code="repeats_missing", severity="flag"):
+class RepeatsMissing(Finding, code="taken_away", question=5):
     repeats: Name  # "1–14"
     here: Count
 
 
-class RowsMissing(Finding, code="repeats_missing", severity="flag"):
+class RowsMissing(Finding, code="taken_away", question=5):
     stated: Count
     here: Count
 
 
-class RepeatsAdded(Finding, code="repeats_added", severity="note"):
+class RepeatsAdded(Finding, code="taken_away", question=5, noted=True):
     planned: Count  # repeats, before the first run
     later: Count
 
 
-class SuperLinear(Finding, code="D11", severity="flag"):
+class SuperLinear(Finding, code="D11", question=9):
     efficiency: Share
     limit: Limit = 1.02
 
 
-class OddEfficiency(Finding, code="D12", severity="flag"):
+class OddEfficiency(Finding, code="D11", question=9):
     efficiency: Share
     highest: Limit = 1.2
     lowest: Limit = 0.05
 
 
-class SlowerAtScale(Finding, code="D13", severity="flag"):
+class SlowerAtScale(Finding, code="D11", question=9):
     larger: Scale
     larger_items_per_s: Rate
     smaller: Scale
@@ -802,62 +777,62 @@ class SlowerAtScale(Finding, code="D13", severity="flag"):
     unit: Name
 
 
-class OtherBase(Finding, code="D14", severity="flag"):
+class OtherBase(Finding, code="D11", question=9, noted=True):
     base_devices: Count
 
 
-class SeveralEnvironments(Finding, code="D15_environment", severity="flag"):
+class SeveralEnvironments(Finding, code="D15", question=6, noted=True):
     environments: tuple[Name, ...]
 
 
-class SeveralVersions(Finding, code="D15_framework_version", severity="flag"):
+class SeveralVersions(Finding, code="D15", question=6, noted=True):
     versions: tuple[Name, ...]
 
 
-class PublishedDiffers(Finding, code="D16_cited", severity="flag"):
+class PublishedDiffers(Finding, code="D16", question=9):
     published_items_per_s: Rate
     median_items_per_s: Rate
     file: Name
     log: Name
 
 
-class PrintedSpeedupDiffers(Finding, code="D16_speedup", severity="flag"):
+class PrintedSpeedupDiffers(Finding, code="D16", question=9):
     printed: Name  # all digits
     computed: Ratio
 
 
-class SourcesDiffer(Finding, code="D16_sources", severity="flag"):
+class SourcesDiffer(Finding, code="D16", question=9):
     printed: Name  # all digits
     source: Name
     other: Name
     other_source: Name
 
 
-class ScaledTime(Finding, code="D17", severity="note"):
+class ScaledTime(Finding, code="training", question=3, noted=True):
     trained_epochs: Count
     stated_epochs: Count
     factor: Factor
 
 
-class AbovePeak(Finding, code="D20", severity="exclude"):
+class AbovePeak(Finding, code="D20", question=4):
     device: Name
     tflops: Rate
     peak_tflops: Rate
 
 
-class OddMemory(Finding, code="D22", severity="flag"):
+class OddMemory(Finding, code="facts_disagree", question=7, noted=True):
     device: Name
     memory_bytes: Bytes
     sold_bytes: tuple[Bytes, ...]
 
 
-class AuthorDiffers(Finding, code="D23", severity="flag"):
+class AuthorDiffers(Finding, code="D16", question=9):
     written: Name  # all digits
     computed: Measure
     measure: Name  # "speedup"
 
 
-class BelowTarget(Finding, code="D24", severity="flag"):
+class BelowTarget(Finding, code="D24", question=9):
     metric: Metric
     value: Score
     epochs: Count
@@ -865,7 +840,7 @@ class BelowTarget(Finding, code="D24", severity="flag"):
     difference: Points
 
 
-class MethodsDiffer(Finding, code="methods_differ", severity="flag"):
+class MethodsDiffer(Finding, code="clock_disagrees", question=9):
     methods: tuple[Method, ...]
     base_methods: tuple[Method, ...]
 
@@ -879,11 +854,11 @@ class MethodsDiffer(Finding, code="methods_differ", severity="flag"):
                 yield cls(methods=of_case[summary.case], base_methods=base, where=summary.case.id)
 
 
-class SideBySide(Finding, code="side_by_side", severity="flag", disturbs=True):
+class SideBySide(Finding, code="busy_machine", question=6):
     evaluations: Count
 
 
-class Oversubscribed(Finding, code="oversubscribed", severity="flag"):
+class Oversubscribed(Finding, code="busy_machine", question=6, noted=True):
     processes: Count
     cores: Count
 
@@ -898,28 +873,18 @@ def detect(how: str, evidence: object) -> Iterator[Finding]:
             yield from detector(evidence)
 
 
-def number(code: str) -> str | None:
-    """ "D16" for `clock_disagrees`; None where the code has no data rule."""
-    return code if code in UNRAISED else next((rule.keeps for rule in of_code(code) if rule.keeps), None)
-
-
 def codes() -> tuple[str, ...]:
-    """Every code once: data rules first."""
-    names = {*UNRAISED, *(rule.code for rule in RULES.values())}
-    return tuple(sorted(names, key=lambda code: (code.islower(), code)))
+    """Every code once, by its question."""
+    return tuple(dict.fromkeys(rule.code for rule in sorted(RULES.values(), key=lambda rule: rule.question)))
 
 
 def called(name: str) -> tuple[str, ...]:
-    """The codes that *name* means: a code, a data rule ("D16"), or a rule's own name, in any case."""
-    wanted = re.sub(r"^d(\d)$", r"d0\1", name.casefold())
-    exact = tuple(code for code in codes() if code.casefold() == wanted)
-    kept = tuple(code for code in codes() if (number(code) or "").casefold() == wanted and code not in exact)
-    named = tuple(rule.code for rule in RULES.values() if rule.name == wanted)
-    return tuple(dict.fromkeys((*exact, *kept, *named)))
+    """The codes that *name* means: a code, or a rule's own name, in any case."""
+    wanted = name.casefold()
+    return tuple(dict.fromkeys(r.code for r in RULES.values() if wanted in (r.code.casefold(), r.name)))
 
 
 def of_code(code: str) -> tuple[type[Finding], ...]:
-    """None for a data rule that is kept without a finding."""
     return tuple(rule for rule in RULES.values() if rule.code == code)
 
 
@@ -940,14 +905,14 @@ def kinds(rule: type[Finding]) -> Mapping[str, str]:
     return _KINDS[rule]
 
 
-def limits(code: str) -> dict[str, tuple[float, str]]:
-    limits = {}
-    for rule in of_code(code):
-        kind_of = kinds(rule)
-        for field in dataclasses.fields(rule):
-            if field.name in kind_of and field.default is not dataclasses.MISSING:
-                limits[field.name] = (field.default, kind_of[field.name])
-    return limits
+def limits(rule: type[Finding]) -> dict[str, tuple[float, str]]:
+    """What judges: the defaults of its fields, and their kinds."""
+    kind_of, known = kinds(rule), dataclasses.fields(rule)
+    return {
+        field.name: (field.default, kind_of[field.name])
+        for field in known
+        if field.name in kind_of and field.default is not dataclasses.MISSING
+    }
 
 
 def values(finding: Finding) -> dict[str, object]:

@@ -22,7 +22,7 @@ UNKNOWN = "unknown"  # precision or device of an imported run that nobody record
 # amp: whatever the script mixes
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "amp", "amp-bf16", "amp-fp16", "unknown"]
 Device = Literal["cpu", "gpu", "npu", "stand_in", "unknown"]  # stand_in: a rehearsal, which measures nothing
-Severity = Literal["note", "flag", "exclude", "reject"]
+Severity = Literal["note", "flag", "exclude"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
 DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
 Grounds = Literal["clock", "disputed", "printed", "cited"]  # what a value rests on (docs/method.md)
@@ -147,33 +147,43 @@ class Skip:
     kind: Literal["unsupported", "not_run"] = "not_run"
 
 
+# question → how grave its findings are, and the most that the value of a run or case with one rests on
+CONSEQUENCES: Mapping[int, tuple[Severity, Grounds]] = {
+    1: ("note", "printed"),  # did a clock of ours time it?
+    2: ("flag", "disputed"),  # was the work of the steps done in the steps?
+    3: ("flag", "disputed"),  # did it learn?
+    4: ("exclude", "clock"),  # is it possible?
+    5: ("exclude", "disputed"),  # are these all runs, and each its own?
+    6: ("flag", "clock"),  # was the machine left alone, and the same? A run is `disturbed`
+    7: ("flag", "disputed"),  # is it the same work?
+    8: ("flag", "clock"),  # are there enough runs to tell?
+    9: ("flag", "clock"),  # do the figures agree, with each other and with what others printed?
+    10: ("note", "clock"),  # how was it read?
+}
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Rule:
     """A dataclass without methods of its own: to make those of all findings takes longer than to read many logs."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-    code: ClassVar[str]  # "D08", "clock_disagrees"
-    name: ClassVar[str]  # of the rule; two may share a code
-    severity: ClassVar[Severity]
-    keeps: ClassVar[str | None]  # the data rule of a code that is a word
-    grounds: ClassVar[Grounds]  # the most that the value of a run with it rests on
-    disturbs: ClassVar[bool]  # the machine was not left alone
+    code: ClassVar[str]  # "D08", "clock_disagrees": all of one answer one question
+    name: ClassVar[str]  # of the rule; several may share a code
+    question: ClassVar[int]
+    noted: ClassVar[bool]  # within the limits: it costs nothing
     timing: ClassVar[bool]  # told by times alone, so that a neighbour on the machine may be its cause
+    aside: ClassVar[bool]  # the value of its case comes from others
+    severity: ClassVar[Severity]
+    grounds: ClassVar[Grounds]
 
     def __init_subclass__(
-        cls,
-        code: str = "",
-        severity: Severity = "note",
-        *,
-        keeps: str | None = None,
-        grounds: Grounds = "clock",
-        disturbs: bool = False,
-        timing: bool = False,
+        cls, code: str = "", question: int = 10, *, noted: bool = False, timing: bool = False, aside: bool = False
     ) -> None:
         cls.__doc__ = cls.__doc__ or cls.__name__  # else a signature is written there
-        cls.code, cls.severity, cls.grounds, cls.disturbs, cls.timing = code, severity, grounds, disturbs, timing
+        cls.code, cls.question, cls.noted, cls.timing, cls.aside = code, question, noted, timing, aside
+        cls.severity, cls.grounds = ("note", "clock") if noted else CONSEQUENCES[question]
+        cls.severity = "exclude" if aside else cls.severity
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-        cls.keeps = keeps or (code[:3] if re.match(r"D\d\d", code) else None)
         dataclass(init=False, eq=False, repr=False, match_args=False, kw_only=True)(cls)
 
 
@@ -451,17 +461,17 @@ class Measurement:
     @property
     def disturbed(self) -> bool:
         """Whether the machine was not left alone: by the sampler, or by the computation timed before its block."""
-        return any(finding.disturbs for finding in self.findings)
+        return any(finding.question == 6 and not finding.noted for finding in self.findings)
 
     @property
     def set_aside(self) -> bool:
         """Whether it is one that others disturbed, of a case whose value others make."""
-        return any(finding.disturbs and finding.severity == "exclude" for finding in self.findings)
+        return any(finding.aside for finding in self.findings)
 
     @property
     def counts(self) -> bool:
         """Whether the value enters the median of its case."""
-        excluded = any(finding.severity in ("exclude", "reject") for finding in self.findings)
+        excluded = any(finding.severity == "exclude" for finding in self.findings)
         return self.value is not None and not excluded
 
     def figure(self, name: str) -> float | None:
@@ -530,7 +540,16 @@ class Summary:
     def grounds(self) -> Grounds:
         """Those of most runs that count: rank, base, criteria, headline and page ask for it."""
         each = sorted((run.grounds for run in self.measurements if run.counts), key=GROUNDS.index)
-        return "cited" if "cited" in each else each[len(each) // 2] if each else "clock"
+        if "cited" in each or not each:
+            return "cited" if each else "clock"
+        return max((each[len(each) // 2], *(found.grounds for found in self.findings)), key=GROUNDS.index)
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """The codes that leave it no more than its grounds, those of most runs first."""
+        each = (*self.findings, *(found for run in self.measurements if run.counts for found in run.findings))
+        causes = [found.code for found in each if found.grounds == self.grounds != "clock"]
+        return tuple(sorted(dict.fromkeys(causes), key=lambda code: -causes.count(code)))
 
     @cached_property
     def disturbed(self) -> bool:

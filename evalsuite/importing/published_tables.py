@@ -14,7 +14,7 @@ from evalsuite.importing.user_facts import FACTS
 COLUMNS: Mapping[str, Sequence[str]] = paths.read_data("table_columns.toml")  # our name → what it may be called
 SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
 MOST_BYTES = 1 << 28
-_ABSENT = ("", "-", "n/a", "na", "none", "null")  # D28: not recorded
+_ABSENT = ("", "-", "n/a", "na", "none", "null")  # not recorded
 
 
 @dataclass(frozen=True, kw_only=True)

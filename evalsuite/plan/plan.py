@@ -58,7 +58,7 @@ Refusal = Callable[[Case, Recipe], str | None]
 def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals: Iterable[Refusal] = ()) -> Plan:
     """*refusals* say for others (engine, environments) why a case cannot be run.
 
-    Repeats are interleaved, so that a machine which slows down does so for all (data/rules, D10).
+    Repeats are interleaved, so that a machine which slows down does so for all (D10).
     """
     for matrix in spec.matrices():
         _check_models(matrix, adapters)

@@ -63,9 +63,7 @@ def test_what_a_run_does_outside_its_window_is_said_and_takes_its_rank(of, codes
     assert (found.counts, found.grounds) == (True, grounds)
 
 
-@pytest.mark.parametrize(
-    ("percent", "after_s", "codes"), [(0, 9, set()), (90, 9, {"steps_unfinished"}), (90, 2, set())]
-)
+@pytest.mark.parametrize(("percent", "after_s", "codes"), [(0, 9, set()), (90, 9, {"work_outside"}), (90, 2, set())])
 def test_behind_the_last_step_accelerators_are_at_rest(percent, after_s, codes, tmp_path):
     lines = [{"header": True, "hz": 2.0, "gpus": [{"index": 0, "name": "A100"}]}]
     for at in range(2 * 62 + 2 * after_s):

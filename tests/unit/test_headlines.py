@@ -15,6 +15,7 @@ from evalsuite.core.findings import (
     PartialBatch,
     PublishedDiffers,
     SlowerAtScale,
+    SteepDrift,
     ThinSamples,
 )
 from evalsuite.report.book import identity
@@ -60,8 +61,9 @@ def test_one_row_for_each_rule_with_its_range_and_the_worst_with_its_place(chang
 
 def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
     few = [FewRepeats(repeats=3, where=f"case-{k}") for k in range(9)]
+    steep = [SteepDrift(change=0.5, where="run-c")]
     hung = [HungAtEnd(where="run-a"), HungAtEnd(where="run-b")]
-    assert [len(rule.breaches) for rule in rules(*hung, *drifts(0.1), *few)] == [1, 9, 2]
+    assert [len(rule.breaches) for rule in rules(*hung, *steep, *few)] == [1, 9, 2]
 
     thin = [ThinSamples(resources=("gpu",), coverage=share, where=f"run-{share}") for share in (0.7, 0.1, 0.5)]
     speeds = [

@@ -127,10 +127,10 @@ def test_how_a_log_is_read_is_said_in_the_language_asked_for(say, tmp_path, log,
 def test_how_logs_are_read_is_chinese_to_the_last_mark_and_english_as_json(say):
     log = paths.PACKAGE.parent / "tests/logs/dllogger_pytorch.log"
 
-    assert "final_disagrees：日志末尾自报" in say("zh", "parse", log)
-    assert "final_disagrees: the log's own final figure" in say("en", "parse", log)
+    assert "clock_disagrees：日志末尾自报" in say("zh", "parse", log)
+    assert "clock_disagrees: the log's own final figure" in say("en", "parse", log)
     assert "the log's own final figure" in say("zh", "parse", log, "--json")
-    assert "final_disagrees：共 1 个日志，例如" in say("zh", "parse", log, log)
+    assert "clock_disagrees：共 1 个日志，例如" in say("zh", "parse", log, log)
 
     log = str(next(archive.unpack(paths.DATA / "recorded.zip").glob("bluefog*-1x1/r0/log.*.txt")))
     assert not any(mark in say("zh", "parse", log).replace(log, "") for mark in (": ", "; ", ", ", " ("))

@@ -46,7 +46,7 @@ def test_samples_that_cannot_be_unpacked_take_the_utilisation_and_leave_the_thro
     measured = measurement.measurement(folder)
 
     assert measured.status == "ok" and measured.value and not measured.utilisation
-    assert [finding.severity for finding in measured.findings if isinstance(finding, UnreadableSamples)] == ["flag"]
+    assert [finding.severity for finding in measured.findings if isinstance(finding, UnreadableSamples)] == ["note"]
     assert measurement.timeline(folder, measured.throughput.window) is None
 
 

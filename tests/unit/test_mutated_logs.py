@@ -135,7 +135,7 @@ def test_whatever_happened_to_a_log_its_number_is_the_truth_or_there_is_none(tmp
 def test_whatever_happened_to_a_log_with_a_trap_no_number_is_wrong_in_silence(tmp_path, name):
     kinds = {kind: mutations(of_trapped)[kind] for kind in OF_TRAPS}
 
-    assert wrong_after(tmp_path, name, kinds, given(name), {"clock_disagrees", "long_stall", "scope_assumed"}) == []
+    assert wrong_after(tmp_path, name, kinds, given(name), {"clock_disagrees", "D10", "scope_assumed"}) == []
 
 
 def truth(found: Reading):
@@ -205,8 +205,8 @@ def test_of_two_jobs_that_print_at_once_one_is_read_or_none(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("llamafactory_in_whole_seconds", {"long_stall", "coarse_figures"}),
-        ("lightning_with_silent_evaluations", {"long_stall"}),
+        ("llamafactory_in_whole_seconds", {"D10", "printed_only"}),
+        ("lightning_with_silent_evaluations", {"D10"}),
     ],
 )
 def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(tmp_path, name, expected):
@@ -214,4 +214,4 @@ def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_arou
 
     told = {finding.code: finding for finding in (*reading.findings, *reading.throughput.findings)}
     assert (expected <= set(told), reading.certainty) == (True, "one clock")
-    assert told["long_stall"].seconds == pytest.approx(TRAPPED.evaluation_s, abs=2)
+    assert told["D10"].seconds == pytest.approx(TRAPPED.evaluation_s, abs=2)

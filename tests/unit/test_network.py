@@ -28,7 +28,7 @@ def of_run(tmp_path, said, nodes=2, ports=None, variables=None, **changes):
     case = replace(CASE, **{"device": "gpu", "devices_per_node": 8, "nodes": nodes, **changes})
     hosts = {f"n{k}": runfolders.Host(printed=[printed], environment=environment) for k in range(nodes)}
     found = measurement(runfolders.finished(tmp_path, hosts, case)).findings
-    return [finding for finding in found if finding.code in ("nccl_silent", "infiniband_unused", "virtual_interface")]
+    return [finding for finding in found if finding.code == "infiniband_unused"]
 
 
 @pytest.mark.parametrize(("said", "more", "rules"), sources.cases("network.toml")["nccl_says"])

@@ -163,7 +163,7 @@ def test_a_run_that_the_infrastructure_failed_is_made_again_and_what_it_left_is_
     expected = [(1, "failed"), (2, "failed"), (3, "completed")]
     assert [(attempt.number, attempt.status) for attempt in lab.store.journal.attempts()] == expected
     evaluation = evaluate(lab.store)
-    assert [finding.code for finding in evaluation.findings if finding.code == "made_again"] == ["made_again"]
+    assert [finding.code for finding in evaluation.findings if finding.code == "taken_away"] == ["taken_away"]
 
 
 @pytest.mark.parametrize(

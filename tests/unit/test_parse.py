@@ -44,7 +44,7 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "scope": "global", "throughput": pytest.approx(256.0), "unit": "images/s", "method": "step times",
         "window": {"first_step": 21, "last_step": 120, "steps": 100}, "steps_reported": 130, "reported_final": None,
         "certainty": "one clock", "certainty_reason": "its step times alone",
-        "findings": [{"code": "devices_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
+        "findings": [{"code": "scope_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
         "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)},
     }  # fmt: skip
 
@@ -72,7 +72,7 @@ def test_without_json_each_log_is_a_sentence(log, capsys):
     assert code == Exit.DONE
     assert capsys.readouterr().out.endswith(
         "ok; 256.00 images/s on 4 devices (pytorch_examples, step times, steps 21 to 120); "
-        f"one clock: its step times alone\n  devices_assumed: {ASSUMED}\n"
+        f"one clock: its step times alone\n  scope_assumed: {ASSUMED}\n"
     )
 
 

@@ -113,7 +113,7 @@ def test_every_check_and_rule_that_the_page_names_exists(name, language, capsys)
     page = (paths.DATA.parent / "docs" / name).read_text(encoding="utf-8")
     asked = set(re.findall(r"`explain (\w+)`", page))
 
-    assert asked >= {"nccl_silent", "infiniband_unused", "virtual_interface", "loader_bound", "clocks_held_back"}
+    assert asked >= {"infiniband_unused", "loader_bound", "machine_drifts"}
     assert {cli.main(["explain", code]) for code in asked} == {0}
     for area in AREAS:
         assert f"doctor: {wording(doctor.Message(f'launch.area_{area}'), language)}" in page

@@ -113,7 +113,7 @@ def test_an_axis_that_was_asked_for_is_kept_and_refused():
 def test_more_processes_than_cores_are_flagged_and_two_nodes_refused_by_the_local_engine():
     made = plan(replace(SPEC, scales=((1, 3),)), ADAPTERS, LAPTOP)
     assert len(made.cases) == 2
-    assert {finding.code for finding in made.findings} == {"oversubscribed"}
+    assert {finding.code for finding in made.findings} == {"busy_machine"}
     assert "3 processes share 2 cores" in english(made.findings[0])
 
     local = engine("local")

@@ -21,7 +21,7 @@ COMPOSED = (
     *("totals", "of_all", "glyphs", "share_of", "forecasts", "convergence", "scores"),
     *("options", "option_values", "problem_status", "outline"),
     *("settings", "axes", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
-    *("filter", "findings", "launcher", "legend", "origin", "quality", "resources", "rules"),
+    *("filter", "findings", "launcher", "legend", "limits", "origin", "quality", "questions", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "verdict", "verdict_notes", "verdicts"),
     *("notices", "answers", "outcome", "standings", "against"),
     *("why", "kind", "steptime", "phases", "unlike", "explain", "headlines", "breaks"),

@@ -14,9 +14,8 @@ def reason(key, ours, theirs, language="en"):
 
 def test_clocks_and_grounds_need_no_values():
     assert reason("grounds", "printed only", None).startswith("one of the two is printed by its script alone")
-    assert reason("clocks", "far apart in a", None) == (
-        "the value of one is in doubt: two clocks far apart, or nothing proves that the work was done in the"
-        " measured steps (see data quality)"
+    assert reason("clocks", "D10 in a", None) == (
+        "the value of one is not ranked: no one speed over the window (see data quality)"
     )
 
 

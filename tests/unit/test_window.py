@@ -87,7 +87,7 @@ WINDOWS = {  # the steps, how they are read, what is read of them (first and las
     **{
         f"lines that arrive in blocks of {each} are not a clock": (
             *([step._replace(arrival_s=0.5 * each * math.ceil(step.index / each)) for step in steps(ALL)], {}),
-            {"method": TIMES, "clock_items_per_s": None, "codes": ("arrivals_bursty",)},
+            {"method": TIMES, "clock_items_per_s": None, "codes": ("printed_only",)},
         )
         for each in (70, 1000)
     },

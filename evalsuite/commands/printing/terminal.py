@@ -72,7 +72,7 @@ def excluded_by(measurement: Measurement) -> Finding | None:
 
     if measurement.value is None or measurement.counts:
         return None
-    return next((finding for finding in measurement.findings if finding.severity in ("exclude", "reject")), None)
+    return next((finding for finding in measurement.findings if finding.severity == "exclude"), None)
 
 
 def result(measurement: Measurement) -> str:

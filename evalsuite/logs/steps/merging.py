@@ -280,7 +280,7 @@ class _Job:
 
 
 def _steps_of_several(streams: list[list[Increment]], clock: int, job: _Job) -> Iterator[Step]:
-    """One for each step number. Times are of the first *clock* streams: one node's clock, never two (D21)."""
+    """One for each step number. Times are of the first *clock* streams: one node's clock, never two."""
     numbered = [(increment.step, (at < clock, increment)) for at, stream in enumerate(streams) for increment in stream]
     for _, each in sorted(by_key(numbered).items()):
         increments, timed = [increment for _, increment in each], [increment for own, increment in each if own]

@@ -92,7 +92,7 @@ def whole(value: bytes | float | None) -> int | None:
 
 
 def positive(value: bytes | float | None) -> float | None:
-    """If it can be a rate or a time: above zero (D01), and not absurdly large."""
+    """If it can be a rate or a time: above zero, and not absurdly large."""
     if value is None:
         return None
     read: float | None

@@ -86,7 +86,7 @@ class Block:
         return column.example.at_scale(nodes, per_node)
 
     def measured(self, column: Column, nodes: int, per_node: int) -> Summary | None:
-        """The result of a series at a scale, where there is one in the unit of this block (D02)."""
+        """The result of a series at a scale, where there is one in the unit of this block."""
         summary = self.book.valid_of.get(self.case(column, nodes, per_node).id)
         return summary if summary is not None and summary.unit == self.unit else None
 

@@ -174,5 +174,5 @@ def conditions(case: Case) -> Conditions:
 
 
 def finding_order(finding: Finding) -> tuple[object, ...]:
-    level = ("reject", "exclude", "flag", "note").index(finding.severity)
+    level = ("exclude", "flag", "note").index(finding.severity)
     return (level, *findings.order(finding))

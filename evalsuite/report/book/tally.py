@@ -44,7 +44,7 @@ def tally(book: Book) -> Counts:
         runs_valid=states["value"],
         runs_by_state=tuple((state, states[state]) for state in WORST_FIRST if states[state]),
         findings_by_severity=tuple(
-            (name, severities[name]) for name in ("reject", "exclude", "flag", "note") if severities[name]
+            (name, severities[name]) for name in ("exclude", "flag", "note") if severities[name]
         ),
     )
 

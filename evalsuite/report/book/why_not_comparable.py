@@ -22,7 +22,9 @@ def is_unstated(obstacle: Obstacle) -> bool:
 
 def sentence(obstacle: Obstacle, words: Words) -> Text:
     if obstacle.key in BY_NAME:
-        given = {} if obstacle.key in (CLOCKS, GROUNDS) else {"before": obstacle.ours, "after": obstacle.theirs}
+        if obstacle.key == CLOCKS:
+            return words("unlike.clocks", cause=_cause(obstacle, words))
+        given = {} if obstacle.key == GROUNDS else {"before": obstacle.ours, "after": obstacle.theirs}
         return words(f"unlike.{obstacle.key}", **given)
     if is_unstated(obstacle):
         return words("unlike.unstated", name_text=name(obstacle, words))
@@ -31,6 +33,12 @@ def sentence(obstacle: Obstacle, words: Words) -> Text:
     if key in words:
         return words(key, before=before, after=after)
     return words("unlike.other", name_text=name(obstacle, words), before=before, after=after)
+
+
+def _cause(obstacle: Obstacle, words: Words) -> Rendered:
+    """The title of the finding; a report that was made before findings had one has only the place."""
+    code = (obstacle.ours or obstacle.theirs or "").partition(" in ")[0]
+    return words(f"rules.{code}.title") if f"rules.{code}.title" in words else words.same(code)
 
 
 def _side(key: str, value: str | None, words: Words) -> str | Rendered:
@@ -46,6 +54,8 @@ def _side(key: str, value: str | None, words: Words) -> str | Rendered:
 
 
 def name(obstacle: Obstacle, words: Words) -> Rendered:
+    if obstacle.key == CLOCKS:
+        return _cause(obstacle, words)
     if obstacle.key in BY_NAME:
         return words(f"unlike.of_{obstacle.key}")
     plain = bare(obstacle)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from markupsafe import Markup, escape
 
 from evalsuite import __version__
+from evalsuite.core import findings as rules
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
 from evalsuite.report import figures
@@ -139,7 +140,7 @@ def _environment(words: Words) -> templates.Environment:
         "sentence": lambda finding: findings.sentence(finding, words),
         "phrase": lambda text: Phrase(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),
-        "limits": findings.limits,
+        "limits": findings.limits(rules.ClockDisagrees),
         "known": _known(words),
         "both": lambda zh, en: words.same({"zh": zh, "en": en}),
         "term": _term(words),

@@ -1,14 +1,13 @@
 """What findings and their rules say, in the languages of the report; in English for terminals and JSON."""
 
 from collections.abc import Mapping
-from functools import cache
 
 from evalsuite.core import findings, messages
 from evalsuite.core.messages import places
 from evalsuite.core.model import Finding
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Phrase, Text, Words, read, read_rule
+from evalsuite.report.text.words import Phrase, Text, Words, read, read_rules
 
 ENGLISH = "en"
 FORMS: Mapping[str, Form] = {
@@ -42,18 +41,27 @@ TABLES: Mapping[str, str] = {  # where the words of a key are
 
 
 def sentence(finding: Finding, words: Words) -> Text:
+    """What was found and, unless it is only noted, what that costs."""
+    said = cause(finding, words)
+    return said if finding.noted else words(f"questions.{finding.question}.said", cause_text=said)
+
+
+def cause(finding: Finding, words: Words) -> Text:
     kind_of, key = findings.kinds(type(finding)), f"findings.{finding.name}"
     told = {name: _worded(value, kind_of[name], finding, words) for name, value in findings.values(finding).items()}
     return words(key, **{place: told[place.removesuffix("_text")] for place in places(words.sentence(key))})
 
 
 def english(finding: Finding) -> str:
-    return sentence(finding, _english(finding.code)).plain(ENGLISH)
+    """With the words of the rules alone, unless its values have words too: to read all takes longer than some logs."""
+    named = any(kind in TABLES for kind in findings.kinds(type(finding)).values())
+    return sentence(finding, read((ENGLISH,)) if named else read_rules(ENGLISH)).plain(ENGLISH)
 
 
 def document(finding: Finding) -> dict[str, object]:
     return {
         "code": finding.code,
+        "question": finding.question,
         "severity": finding.severity,
         "text": english(finding),
         "where": finding.where,
@@ -64,23 +72,11 @@ def document(finding: Finding) -> dict[str, object]:
 
 
 def rule(code: str, words: Words) -> Text:
-    return with_limits(f"rules.{code}.title", code, words)
+    return words(f"rules.{code}.title")
 
 
-def with_limits(key: str, code: str, words: Words) -> Text:
-    known = limits(code)
-    return words(key, **{name: known[name] for name in places(words.sentence(key))})
-
-
-def limits(code: str) -> dict[str, Number]:
-    return {name: FORMS[kind](value) for name, (value, kind) in findings.limits(code).items()}
-
-
-@cache
-def _english(code: str) -> Words:
-    """Those of one rule, unless its values have words too: to read all takes longer than to read some logs."""
-    named = any(kind in TABLES for rule in findings.of_code(code) for kind in findings.kinds(rule).values())
-    return read((ENGLISH,)) if named else read_rule(ENGLISH, code)
+def limits(rule: type[Finding]) -> dict[str, Number]:
+    return {name: FORMS[kind](value) for name, (value, kind) in findings.limits(rule).items()}
 
 
 def _worded(value: object, kind: str, finding: Finding, words: Words) -> object:

@@ -73,7 +73,7 @@ def anchor(kind: str, name: str) -> str:
 
 
 def visible(text: object) -> str:
-    """Control characters and direction marks spelled out (data/rules, D26)."""
+    """Control characters and direction marks spelled out."""
     said = str(text)
     if said.isascii() and said.isprintable():  # as nearly all is
         return said

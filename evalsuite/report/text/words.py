@@ -23,7 +23,7 @@ from evalsuite.report.text import names
 
 FOLDER = paths.DATA / "text"
 COLUMNS = FOLDER / "columns.toml"
-RULES = paths.DATA / "rules"  # a file for each code of findings, with its texts in every language
+QUESTIONS = paths.DATA / "questions.toml"  # with their codes and findings, in every language
 TERMINAL = FOLDER / "terminal"  # what commands print
 BEYOND_THE_PAGE = FOLDER / "publishing"  # site, Markdown, spreadsheet and `diff`
 HTML_LANG = {"zh": "zh-CN", "en": "en"}
@@ -239,19 +239,15 @@ def column_names(language: str) -> dict[str, str]:
     return {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
 
 
-def read_rule(language: str, code: str) -> Words:
-    return Words({language: {key: of_devices(text, False) for key, text in rule_sentences(language, code).items()}})
+@functools.cache
+def read_rules(language: str) -> Words:
+    return Words({language: {key: of_devices(text, False) for key, text in rule_sentences(language).items()}})
 
 
-def rule_sentences(language: str, code: str = "*") -> dict[str, str]:
-    """The texts of each rule: `findings.<name>` for its findings, `rules.<code>.<part>` for the rest."""
-    texts = {}
-    for file in sorted(RULES.glob(f"{code}.toml")):
-        for key, sentence in _flat(_parsed(file)):
-            part, _, of = key.rpartition(".")
-            if of == language:
-                texts[re.sub(r"^says\.", "findings.", part) if "." in part else f"rules.{file.stem}.{part}"] = sentence
-    return texts
+def rule_sentences(language: str) -> dict[str, str]:
+    """Of each question, code and finding: `questions.<number>.<part>`, `rules.<code>.title`, `findings.<name>`."""
+    end = f".{language}"
+    return {key.removesuffix(end): said for key, said in _flat(_parsed(QUESTIONS)) if key.endswith(end)}
 
 
 @functools.cache

@@ -108,7 +108,7 @@ Why = Literal[  # it is not decided
     "repeats",  # all runs of the first lie above, and they are fewer than five
     "runs",  # they are fewer, shorter, failed or disturbed
     "campaign",  # the runs are not known to be of one
-    "base",  # the higher value contradicts its own scaling (D12)
+    "base",  # the higher value contradicts its own scaling
     "facts",  # some of the work or the place is not stated of both
     "source",  # they are other people's figures, which are not tested
     "clock",  # none of ours confirms them

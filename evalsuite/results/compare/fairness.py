@@ -117,7 +117,8 @@ class Comparison:
 def conditions(summary: Summary) -> dict[str, str | None]:
     case, strong = summary.case, summary.case.strong_batch
     # What is printed only is compared with its like; where clocks contradict each other, with nothing.
-    clocks = {"printed": {GROUNDS: "printed only"}, "disputed": {CLOCKS: f"far apart in {case.id}"}}
+    doubted = {CLOCKS: f"{next(iter(summary.doubts), 'in doubt')} in {case.id}"}
+    clocks = {"printed": {GROUNDS: "printed only"}, "disputed": doubted}
     return {
         "framework": case.framework,
         "recipe": case.recipe,

@@ -54,7 +54,7 @@ from evalsuite.results.measure.summary import (
     values,
 )
 
-SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # D11, D12, D08: the numbers contradict themselves
+SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # the numbers contradict themselves
 DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
 CHOSEN = (RunTakenAway, JournalBroken, RepeatsMissing)
 WORST_FIRST = ("fail", "undetermined", "pass")

@@ -20,7 +20,7 @@ def rest(breakdown: Breakdown) -> float | None:
 
 
 def findings(breakdown: Breakdown | None) -> Iterable[Finding]:
-    """D19: phases that add up to more than what they are parts of, so that some time was counted twice."""
+    """phases that add up to more than what they are parts of, so that some time was counted twice."""
     if breakdown is None:
         return
     inside = {name: [p for p in breakdown.phases if p.parent == name] for name in {p.parent for p in breakdown.phases}}

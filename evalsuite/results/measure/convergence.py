@@ -1,6 +1,6 @@
 """How good the models became and how long that took (docs/report.md#definitions).
 
-Time to solution includes evaluation and checkpoints; that of a run that ended earlier is scaled (D17). A final value
+Time to solution includes evaluation and checkpoints; that of a run that ended earlier is scaled. A final value
 below the target is never "the same accuracy" (D24).
 """
 
@@ -97,7 +97,7 @@ def has_failed(run: Measurement) -> bool:
 
 
 def _whole(run: Measurement) -> bool:
-    excluded = any(finding.severity in ("exclude", "reject") for finding in run.findings)
+    excluded = any(finding.severity == "exclude" for finding in run.findings)
     whole = run.losses is not None and run.losses.resumed_at is None
     return whole and run.status in ("ok", "partial", "doubtful") and not excluded and not has_failed(run)
 

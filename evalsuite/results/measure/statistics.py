@@ -72,7 +72,7 @@ def pooled(values: Sequence[float]) -> Pooled:
 
 
 def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
-    """Positions of the values that are far off by each of three measures (data/rules, D09).
+    """Positions of the values that are far off by each of three measures.
 
     More than 3 scaled MADs from the median, more than 2 % of it, and more than three times the CV pooled over the rest
     and the *others* of the block: the MAD of five values calls one an outlier in every fourth sound case.

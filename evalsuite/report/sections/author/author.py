@@ -1,7 +1,7 @@
 """What people write about an evaluation: text in both languages, its numbers computed or checked.
 
 `{throughput:CASE}` prints the computed number. `{frameworks|4}` has the author's number after the bar: where it is not
-the computed one, rounded to its digits, the computed one is printed and the difference is a finding (D23). What stands
+the computed one, rounded to its digits, the computed one is printed and the difference is a finding. What stands
 outside braces is printed as it is.
 """
 

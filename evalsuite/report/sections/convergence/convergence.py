@@ -33,7 +33,7 @@ class TrainedRow:
     values: tuple[Number | None, ...]
     time: Number | None
     solution: Number | None
-    scaled: bool  # the time to solution was not measured to the end (D17)
+    scaled: bool  # the time to solution was not measured to the end
     missed: bool  # the final value is below the target (D24)
     judgement: Text | None
     arrival: tuple[tuple[str, Number | Text | None], ...]  # the way to the target, by column

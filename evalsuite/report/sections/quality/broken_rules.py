@@ -12,7 +12,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.rules import severity
 
-SEVERITIES = ("reject", "exclude", "flag", "note")
+SEVERITIES = ("exclude", "flag", "note")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,7 +38,7 @@ class StepRow:
     rest: PhaseShare | None  # None where the phases fill the whole
     communication: Number | None
     ratio: tuple[str, Number] | None  # computation : communication as "10 : 3", and the exact second number
-    overlaps: bool  # D19
+    overlaps: bool
     throughput: Cell
     speedup: Cell
 
