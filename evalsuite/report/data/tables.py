@@ -4,7 +4,7 @@ import csv
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from itertools import count, repeat
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,59 +20,60 @@ from evalsuite.results.measure import breakdown
 from evalsuite.results.measure import latency as latency_room
 
 Row = dict[str, Any]
+ROWS_AT_ONCE = 1000
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of formulas
 
 
 def rows(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, list[Row]]:
     """Every table or those *wanted*, as rows of plain values; None: not measured."""
-    return {name: _rows(book, name) for name in (TABLES if wanted is None else wanted)}
+    return {name: list(_rows(book, name)) for name in (TABLES if wanted is None else wanted)}
 
 
-def _rows(book: Book, name: str) -> list[Row]:
-    if name == "steps":
-        return [dict(zip(COLUMNS[name], values, strict=True)) for values in _steps(book)]
-    found = []
+def _rows(book: Book, name: str) -> Iterator[Row]:
     for thing in THINGS[name](book):
         asked: dict[Any, Any] = {}
         row = {key: value_at(book, thing, path, asked) for key, path in TABLES[name].items()}
-        found.append(row | dict(getattr(thing, "own", ())))
-    return found
+        yield row | dict(getattr(thing, "own", ()))
 
 
 def write(book: Book, folder: Path, name: str) -> None:
-    """As CSV in UTF-8 with a byte order mark: spreadsheets need it for Chinese."""
-    write_atomically(folder / f"{name}.csv", _csv(*_texts(book, name)))
+    write_atomically(folder / f"{name}.csv", _csv(book, name))
 
 
 def csv_files(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, bytes]:
-    return {name: _csv(*_texts(book, name)) for name in wanted or COLUMNS}
+    return {name: b"".join(_csv(book, name)) for name in wanted or COLUMNS}
 
 
-def _texts(book: Book, name: str) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
-    if name == "steps":
-        return COLUMNS[name], _steps(book, harmless)
+def _csv(book: Book, name: str) -> Iterator[bytes]:
+    """In parts, as UTF-8 with a byte order mark: spreadsheets need it for Chinese."""
     columns, table = with_options(COLUMNS[name], _rows(book, name))
-    return columns, ([harmless(row[column]) for column in columns] for row in table)
+    yield _lines([columns]).encode("utf-8-sig", "backslashreplace")
+    parts = map(_lines_of_steps, _timed(book)) if name == "steps" else _parts(columns, iter(table))
+    yield from (part.encode("utf-8", "backslashreplace") for part in parts)
 
 
-def with_options(columns: Sequence[str], rows: Sequence[Row]) -> tuple[Sequence[str], Sequence[Row]]:
+def _parts(columns: Sequence[str], table: Iterator[Row]) -> Iterator[str]:
+    while some := [[row[column] for column in columns] for row in islice(table, ROWS_AT_ONCE)]:
+        yield _lines(some)
+
+
+def _lines(rows: Iterable[Sequence[Any]]) -> str:
+    into = StringIO()
+    csv.writer(into, lineterminator="\r\n").writerows([*map(harmless, row)] for row in rows)
+    return into.getvalue()
+
+
+def with_options(columns: Sequence[str], rows: Iterable[Row]) -> tuple[Sequence[str], Iterable[Row]]:
     """With a column `option_NAME` for each option that one of the rows has, and `own_NAME` of a spec."""
     if "options" not in columns:
         return columns, rows
+    rows = [*rows]
     texts = ([pair for pair in (row["options"] or "").split(";") if pair] for row in rows)
     each = [{f"option_{name}": value for name, _, value in (pair.partition("=") for pair in text)} for text in texts]
     own = dict.fromkeys(name for row in rows for name in row if name not in columns)
     names = [*own, *sorted({name for row in each for name in row})]
     empty = dict.fromkeys(names)
     return (*columns, *names), [{**empty, **row, **options} for row, options in zip(rows, each, strict=True)]
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    into = StringIO()
-    writer = csv.writer(into, lineterminator="\r\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return into.getvalue().encode("utf-8-sig", "backslashreplace")
 
 
 def harmless(value: Any) -> Any:
@@ -100,12 +101,17 @@ def _phases(book: Book) -> Iterable[Row]:
                 yield {"run": run.run, "whole": step, **phase}
 
 
-def _steps(book: Book, shown: Callable[[str], str] = str) -> Iterator[tuple[Any, ...]]:
-    """The values of each report of a log; *shown* is asked once a run. The largest table by far."""
+def _timed(book: Book) -> Iterator[Row]:
     for run in book.measurements:
-        if (latency := latency_room.of_run(run)) is not None and run.throughput is not None:
-            names = repeat(shown(run.run.id)), repeat(shown(run.run.case.id))
-            yield from zip(*names, count(1), repeat(latency.steps_per_report), run.throughput.step_time_s)
+        if run.throughput is not None and (latency := latency_room.of_run(run)) is not None:
+            yield {"run": run.run, "steps": latency.steps_per_report, "seconds": run.throughput.step_time_s}
+
+
+def _lines_of_steps(timed: Row) -> str:
+    """Of one run; this is the largest table by far."""
+    head = _lines([(timed["run"].id, timed["run"].case.id)]).rstrip("\r\n")
+    each = enumerate(timed["seconds"], 1)
+    return "".join(f"{head},{report},{timed['steps']},{seconds}\r\n" for report, seconds in each)
 
 
 THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are about
@@ -113,6 +119,11 @@ THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are a
     "summaries": lambda book: book.summaries,
     "utilisation": lambda book: ({"run": run.run, "used": use} for run in book.measurements for use in run.utilisation),
     "phases": _phases,
+    "steps": lambda book: (
+        {**timed, "report": report, "step_time_s": seconds}
+        for timed in _timed(book)
+        for report, seconds in enumerate(timed["seconds"], 1)
+    ),
     "scores": lambda book: ({"run": run.run, "score": score} for run in book.measurements for score in run.scores),
     "variants": lambda book: variants.changes(book, book.planned),
     "findings": lambda book: book.findings,
