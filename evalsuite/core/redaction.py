@@ -5,6 +5,7 @@ Signs are a name, the shape that an issuer gives, and credentials in an address;
 
 import base64
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -24,8 +25,13 @@ _SHAPES = {
     name: (given.get("stems") or given["prefixes"].lower().split(), _compile(given["shape"], given.get("prefixes", "")))
     for name, given in _DATA["shapes"].items()
 }
-_STEMS = re.compile("|".join({re.escape(stem) for stems, _ in _SHAPES.values() for stem in stems}))
+_BY_LETTER = itertools.groupby(sorted({stem for stems, _ in _SHAPES.values() for stem in stems}), lambda stem: stem[0])
+_STEMS = re.compile(  # all at once they would be tried at each place
+    "|".join(f"{re.escape(first)}(?:{'|'.join(re.escape(stem[1:]) for stem in of)})" for first, of in _BY_LETTER)
+)
+_GIVES = re.compile(r"[=:\N{FULLWIDTH COLON}>\s\u4e00-\u9fff]")  # between a name and what is given to it
 _MARK = re.compile(r"\[secret: [^\]\n]{1,200}\]")
+SHORTEST = 12  # characters of what has a shape
 SHORT = 4096  # characters; longer texts rarely come twice
 LONGEST_NAME = 60
 
@@ -133,7 +139,7 @@ def _is_hidden(value: str) -> bool:
 def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what certainly is a secret."""
     lowered = text.lower()
-    for name, (stems, shape) in _SHAPES.items() if _STEMS.search(lowered) else ():
+    for name, (stems, shape) in _SHAPES.items() if len(text) >= SHORTEST and _STEMS.search(lowered) else ():
         if any(stem in lowered for stem in stems):
             yield from ((*match.span(), name) for match in shape.finditer(text) if name != "basic" or _is_login(match))
     for match in _SIGNS["address"].finditer(text) if "@" in text or "%40" in text else ():
@@ -156,7 +162,7 @@ def _find_named(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what is given to a secret's name, and of addresses of people."""
     if "@" in text:
         yield from ((*match.span(), "e-mail") for match in _SIGNS["mail"].finditer(text))
-    match = _SIGNS["given"].search(text)
+    match = _SIGNS["given"].search(text) if _GIVES.search(text) else None
     while match:
         before = _SIGNS["run"].search(text, max(0, match.start() - LONGEST_NAME), match.start())
         name, end = (before[0] if before else "") + match["name"], match.start("value")
