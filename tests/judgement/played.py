@@ -59,6 +59,10 @@ class PlayedMachine:
         self.now_s += seconds * (1 + self.others / 2)
         self.marks.append((self.now_s, self.cpu_s, self.sent))
 
+    def wait(self, seconds: float) -> None:
+        self.now_s += seconds
+        self.marks.append((self.now_s, self.cpu_s, self.sent))
+
     def write(self, text: str) -> None:
         lines = text.splitlines()
         self.written += [(line, None if self.stopped else self.now_s) for line in lines]
@@ -91,7 +95,7 @@ class PlayedMachine:
         lines, marks = [header], iter([*self.marks, (self.now_s + 1, self.cpu_s, self.sent)])
         before = after = next(marks)
         used_s = 0.0
-        for at in range(int(self.now_s / SAMPLES_S) + 1):
+        for at in range(int(self.now_s / SAMPLES_S) + 2):  # the agent reads once more at the end
             while after[0] < at * SAMPLES_S:
                 before, after = after, next(marks)
             share = (at * SAMPLES_S - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 1.0

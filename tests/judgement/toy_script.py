@@ -33,7 +33,8 @@ SECONDS = {  # of a step and an attempt, as shares of an honest one
 CLAIMED = {"one write": 0.25, "ten lines": 0.4, "late begin": 1 / 3, "claims": 1 / 1.15}
 AT_ONCE = {"one write": STEPS, "ten lines": 10, "buffered": 10}
 ATTEMPTS = {"attempts": (STEPS - 1, STEPS, STEPS - 1), "short first": (round(0.45 * STEPS), STEPS)}
-OF_ONE = {"slow base": 2.0}  # of a step on one device
+OF_ONE = {"slow base": 2.0, "14 % base": 1.14, "38 % base": 1.38, "spins at scale": 1.14}  # of a step on one device
+REACHES = {"14 % base": 0.74, "38 % base": 0.60, "spins at scale": 0.74}  # true efficiency of several
 SLOW = {"stamps": 0.83, "stamps 1.9": 0.981}
 ASLEEP = {"sleeps": 1.0, "sleeps fast": 1.0, "waits": 0.75}  # shares
 FAILS = {"survivor": 7 / 13, "5 of 7": 2 / 7}
@@ -72,7 +73,10 @@ class Training:
         return drawn * (OF_ONE.get(self.way, 1.0) if self.machine.world == 1 else 1.0)
 
     def _exchange(self, step: int) -> None:
-        """A gradient of 50 kB over loopback, as a reduction would."""
+        """A gradient of 50 kB over loopback, as a reduction would; what a step loses by it is waited for, or spun."""
+        if self.machine.world > 1 and (reached := REACHES.get(self.way)):
+            lost_s = self.step_s * (1 / reached - 1)
+            self.machine.work(lost_s) if self.way == "spins at scale" else self.machine.wait(lost_s)
         if self.way == "waits":
             self.machine.fetch(50_000)
         if self.machine.world > 1 and self.way != "alone" and not (self.way == "every fourth" and step % 4):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.core.findings import ClocksFarApart, RunTakenAway, ShortWindow
-from evalsuite.core.model import Machine, Utilisation
+from evalsuite.core.model import Machine, MachineNode, Utilisation
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.compare import decisions, fairness
@@ -75,6 +75,21 @@ def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(value, lar
     assert (row.outcome, " ".join((row.reason, *row.notes[:1]))) == (outcome, reason)
     assert ("At 40×8" in reason_of(row)) == ("framework_failed" in reason)
     assert reason != "not_met" or row.case.nodes == 20
+
+
+def test_imported_runs_pass_by_the_records_and_samples_of_every_node_and_by_nothing_less():
+    recorded = Machine(nodes=(MachineNode(cpu="EPYC", accelerators=(("A100", 8),)),))
+    about = {"origin": "imported", "environment": recorded, "utilisation": (gpu(90.0, resource="job_cpu"),)}
+    nodes = tuple(f"n{k}" for k in range(20))
+
+    def judged(hosts, **changes):
+        found = c1(
+            runs(BASE, 100.0, hosts=nodes[:1], **about), runs(SCALE, 14_000.0, hosts=hosts, **{**about, **changes})
+        )
+        return found.outcome, found.notes
+
+    assert judged(nodes) == ("pass", ("by_samples",))
+    assert judged(nodes[1:]) == judged(nodes, utilisation=()) == ("undetermined", ("users_word",))
 
 
 def test_the_large_scale_of_one_framework_does_not_decide_for_all():
