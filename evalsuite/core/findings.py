@@ -753,6 +753,11 @@ class RowsMissing(Finding, code="taken_away", question=5):
     here: Count
 
 
+class RoundsMissing(Finding, code="taken_away", question=5, noted=True):
+    planned: Count
+    here: Count
+
+
 class RepeatsAdded(Finding, code="taken_away", question=5, noted=True):
     planned: Count  # repeats, before the first run
     later: Count

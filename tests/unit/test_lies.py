@@ -1,6 +1,8 @@
 """Lies by class, and honest changes beside them: what the first screen and the findings say of each."""
 
+import hashlib
 import json
+import shutil
 from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
@@ -14,6 +16,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.report.text.findings import english
 from evalsuite.results.evaluation import evaluate
+from evalsuite.runs.journal import ATTEMPTS
 from evalsuite.runs.store import Store, folder_name
 from tests import corruptions
 from tests.toys import CASE
@@ -53,6 +56,39 @@ def test_a_note_or_a_blank_line_takes_no_run_out_and_what_changes_the_record_doe
     said = [each for each in found.findings if each.code == "changed_since_run"]
     assert [(each.severity, each.files) for each in said] == [("note" if counts else "exclude", (name,))]
     assert [row.n for row in found.summaries if row.case == CASE] == [2 if counts else 1]
+
+
+def journal_anew(runs, keep):
+    """As if the runs of which *keep* is false had never been."""
+    lines, before = [], None
+    for line in (json.loads(text) for text in (runs / ATTEMPTS).read_text().splitlines()):
+        if keep(line["run"]):
+            lines.append(json.dumps({**line, "before": before}, sort_keys=True))
+            before = hashlib.sha256(lines[-1].encode()).hexdigest()
+    (runs / ATTEMPTS).write_text("".join(f"{line}\n" for line in lines))
+    for folder in Store(runs).finished():
+        if not keep(folder.run().id):
+            shutil.rmtree(folder.path)
+
+
+@pytest.mark.parametrize(
+    ("keep", "cases", "here"),
+    [
+        (lambda run: run.endswith("r0"), 2, [1, 1]),  # a round
+        (lambda run: run.startswith("toynet"), 1, [0]),  # a participant, and the plan made anew
+        (lambda run: run.startswith("toynet"), 2, []),  # still planned: the page says that it was not run
+    ],
+)
+def test_what_a_started_plan_names_and_the_folder_lacks_is_said(keep, cases, here, honest, tmp_path, capsys):
+    place = honest.copied(tmp_path)
+    journal_anew(place.runs, keep)
+    store = Store(place.runs)
+    store.write_plan(replace(store.plan(), cases=store.plan().cases[:cases]))
+
+    cli.main(["report", "--runs", str(place.runs), "--out", str(tmp_path / "again")])
+    found = [each for each in evaluate(store).findings if each.name == "rounds_missing"]
+    assert [each.here for each in found] == here
+    assert capsys.readouterr().err.count("the plan that was started") == len(here)
 
 
 BEGAN, DAY = datetime(2026, 11, 20, 10), timedelta(days=1)

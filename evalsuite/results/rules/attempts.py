@@ -3,6 +3,7 @@
 A completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
 """
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ class Recorded:
     campaigns: tuple[Campaign, ...] = ()
     broken: bool = False
     sha256: tuple[str, ...] = ()  # of its last line, in each folder of runs
+    planned: frozenset[str] | None = None  # cases of the last plan, of which the page says what was not run
 
     def of(self, cases: Container[str] | None) -> "Recorded":
         ours = [attempt for attempt in self.attempts if cases is None or attempt.run.partition("/")[0] in cases]
@@ -85,7 +87,7 @@ def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
     by_case = by_key(
         (each.where.partition("/")[0], each)
-        for find in (_gone, _broken, _added, _before)
+        for find in (_gone, _broken, _added, _before, _lacking)
         for each in find(recorded, commands)
     )
     return {case: tuple(theirs) for case, theirs in by_case.items()}
@@ -119,6 +121,18 @@ def _before(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
     for campaign in recorded.campaigns:
         if campaign.id in ran and (evaluations := campaign.elsewhere):
             yield from (rules.EvaluatedBefore(evaluations=evaluations, where=case.id) for case in campaign.plan.cases)
+
+
+def _lacking(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """Rounds and cases that a started plan names and the folder lacks, journal and last plan made anew or not."""
+    ran = {command.campaign.id for command in commands.values() if command.campaign}
+    here = Counter(run.partition("/")[0] for run in {*commands, *(attempt.run for attempt in recorded.attempts)})
+    asked: Counter[str] = Counter()
+    for campaign in recorded.campaigns:  # the most that one of them asks for
+        asked |= Counter({case.id: campaign.plan.repeats for case in campaign.plan.cases if campaign.id in ran})
+    for case, repeats in asked.items():
+        if 0 < here[case] < repeats or (not here[case] and case not in (recorded.planned or asked)):
+            yield rules.RoundsMissing(planned=repeats, here=here[case], where=case)
 
 
 def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
