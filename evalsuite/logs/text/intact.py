@@ -61,7 +61,7 @@ class IntactCheck:
         begun = sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in self.kinds)
         if not begun:  # other lines, of which there may be gigabytes
             return
-        if self._commas is None:
+        if self._commas is None and _COMMA.search(text):
             self._commas = has_decimal_commas(text)
         if begun > piece.reports:
             for kind in self.kinds:
@@ -131,9 +131,6 @@ def may_be_cut(match: "re.Match[bytes]", line: Line) -> bool:
 
 def has_decimal_commas(text: bytes) -> bool | None:
     """0,512 for 0.512? None where too few numbers tell: 5,868 may be thousands."""
-    if _COMMA.search(text) is None:
-        some = itertools.islice(_DECIMAL_POINT.finditer(text), FEWEST_NUMBERS)
-        return False if sum(1 for _ in some) == FEWEST_NUMBERS else None
     points = len(_DECIMAL_POINT.findall(text))
     commas = _DECIMAL_COMMA.findall(text)
     if points + len(commas) < FEWEST_NUMBERS:
