@@ -98,10 +98,9 @@ def throughput(
     implied = _implied_batch(stamped) if method == RATES and told and not epochs else None
     findings += _denied_by_seconds(stamped, value, method) if own and told and not fine else ()
     findings += _too_small(implied, value) if implied else ()
-    if not epochs:
-        findings += _unsteady(timing, rough, tick_s or 0.0)
-        findings += _behind(after, chosen, value, method) if chosen.complete and after.reports else ()
-    findings += _drift(timing.step_s, steps[:COARSE_REPORTS] if epochs else chosen.reports)
+    findings += _unsteady(timing, rough, tick_s or 0.0, steps[:COARSE_REPORTS] if epochs else ())
+    if chosen.complete and after.reports and not epochs:
+        findings += _behind(after, chosen, value, method)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
     batch = implied[0] if implied and implied[1] and not stamped.quotients else None  # which counts the stated items
     result = _throughput(chosen, steps, timing, value, dialect.unit, stamped if told else None, findings)
@@ -204,14 +203,19 @@ def _denied_by_seconds(stamped: Timing, value: float, method: str) -> Iterator[F
         yield disagreement(value, method, by_stamps, STAMPS)
 
 
-def _unsteady(timing: Timing, rough: float, tick_s: float) -> Iterator[Finding]:
-    """Flags where one report took far longer than the others, and where the window is few ticks of its clock: *rough*
-    is the share of one.
+def _unsteady(timing: Timing, rough: float, tick_s: float, epochs: Sequence[Step]) -> Iterator[Finding]:
+    """Flags where one report took far longer than the others, where the window is few ticks of its clock (*rough* is
+    the share of one), where its speed changes, or by more than is possible. Of the first *epochs* the last two alone.
 
     The clock of lines joined to reports is too coarse for a median: the usual is the mean of the others.
     """
+    reports = epochs or timing.span.reports
+    paces = [each for each in timing.step_s if each]
+    times = [step.seconds / step.steps for step in reports if step.seconds] if timing.method == TIMES else []
+    rates = [step.items_per_s for step in reports if step.items_per_s]
+    figures = rates if timing.method == RATES else times
     per_step = zip(timing.seconds, timing.step_s, strict=True)
-    parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each]
+    parts = [(step.steps, each * step.steps) for (step, _), each in per_step if each and not epochs]
     if len(parts) >= FEWEST_REPORTS:
         usual = statistics.median([seconds / steps for steps, seconds in parts])
         longest = max([seconds - usual * steps for steps, seconds in parts])
@@ -219,7 +223,7 @@ def _unsteady(timing: Timing, rough: float, tick_s: float) -> Iterator[Finding]:
         told = len(parts) >= FEWEST_FIGURES or max([seconds / steps for steps, seconds in parts]) > STALLED * usual
         if share > rules.LongStall.limit and told:
             yield rules.LongStall(share=share, seconds=longest)
-    inner = [part for step in timing.span.reports for part in step.parts]
+    inner = [part for step in reports for part in step.parts if not epochs]
     if len(inner) >= FEWEST_REPORTS:
         steps, seconds = max(inner, key=lambda part: part[1])
         total = math.fsum(each for _, each in inner)
@@ -227,14 +231,17 @@ def _unsteady(timing: Timing, rough: float, tick_s: float) -> Iterator[Finding]:
         longest = seconds - usual - tick_s
         if longest > rules.LongStall.limit * total and seconds > STALLED * usual:
             yield rules.LongStall(share=longest / total, seconds=longest)
-    if rough > rules.CoarseFigures.limit:
+    if rough > rules.CoarseFigures.limit and not epochs:
         yield rules.CoarseFigures(share=rough)
-        return
-    reports = timing.span.reports
-    times = [step.seconds / step.steps for step in reports if step.seconds] if timing.method == TIMES else []
-    figures = [step.items_per_s for step in reports if step.items_per_s] if timing.method == RATES else times
-    if len(figures) >= FEWEST_FIGURES and min(figures) > 0:
+    elif len(figures) >= FEWEST_FIGURES and min(figures) > 0:
         yield from _coarse(figures)
+    third = len(paces) // 3  # D10: the harmonic mean of the rates in the first against that in the last
+    change = math.fsum(paces[:third]) / math.fsum(paces[-third:]) - 1 if third >= 3 else 0.0
+    if abs(change) > DRIFT:
+        steep = max(1 + change, 1 / (1 + change)) > rules.SteepDrift.factor
+        yield (rules.SteepDrift if steep else rules.Drift)(change=change)
+    elif rates and max(rates) > rules.RatesScatter.limit * min(rates):
+        yield rules.RatesScatter(lowest_items_per_s=min(rates), highest_items_per_s=max(rates))
 
 
 def unlike_rest(
@@ -285,19 +292,6 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     chance = _error([each for (step, _), each in pairs if each and not step.after_pause])  # starts of epochs are none
     if abs(rest / value - 1) > UNLIKE + chance:
         yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
-
-
-def _drift(step_s: Sequence[float | None], reports: Sequence[Step]) -> Iterator[Finding]:
-    """D10: the harmonic mean of the rates in the first third of the window against that in the last. Else a flag where
-    the rates printed in *reports* are further apart than is possible."""
-    seconds, known = [each for each in step_s if each], [step.items_per_s for step in reports if step.items_per_s]
-    third = len(seconds) // 3
-    change = math.fsum(seconds[:third]) / math.fsum(seconds[-third:]) - 1 if third >= 3 else 0.0
-    if abs(change) > DRIFT:
-        steep = max(1 + change, 1 / (1 + change)) > rules.SteepDrift.factor
-        yield (rules.SteepDrift if steep else rules.Drift)(change=change)
-    elif known and max(known) > rules.RatesScatter.limit * min(known):
-        yield rules.RatesScatter(lowest_items_per_s=min(known), highest_items_per_s=max(known))
 
 
 # figures printed with few digits, one long stall
