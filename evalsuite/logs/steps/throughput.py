@@ -69,17 +69,19 @@ def throughput(
     noted = any([s.arrival_s is not None or (s.relay_s or 0.0) % 1 for s in chosen.reports])  # not whole seconds
     if tick_s and chosen.complete and not (fine or noted):
         chosen, _ = widened(chosen, steps, tick_s)
-    stamped = Timing(span=chosen, method=STAMPS)
-    burst = _burst(stamped) if fine else []
+    told = dialect.trust_stamps and any([step.stamp_s is not None for step in chosen.reports])
+    stamped = Timing(span=chosen, method=STAMPS) if told else None
+    burst = _burst(stamped) if fine and stamped else []
     findings += burst
-    by_stamp = stamped.value if fine and not burst else None
+    by_stamp = stamped.value if fine and stamped and not burst else None
     later = tuple(steps[bisect.bisect_right(steps, chosen.reports[-1].index, key=operator.attrgetter("index")) :])
     after = Span(before=chosen.reports[-1], reports=later, complete=False)
     arrived = _by_arrival(chosen, after.reports[:1], findings) if noted else None
     by_arrival = arrived.value if arrived else None
     whole = chosen.before is not None or (by_stamp is None and by_arrival is None)
     same = chosen if whole else replace(chosen, reports=chosen.reports[1:])  # of the first a clock knows only the end
-    by_time, rate = (Timing(span=same, method=method).value for method in (TIMES, RATES))
+    printed = {method: Timing(span=same, method=method) for method in (TIMES, RATES)}
+    by_time, rate = printed[TIMES].value, printed[RATES].value
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
     candidates = [(by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES)]
     if arrived and by_arrival is not None and by_stamp is not None:
@@ -91,19 +93,19 @@ def throughput(
     rough = (tick_s or 0.0) / math.fsum(seconds) if seconds and (own or len(seconds) < FEWEST_REPORTS) else 0.0
     if value is None or (own and rough > HOPELESS):
         return None, chosen.complete
-    timing = arrived if arrived and method == ARRIVALS else Timing(span=chosen, method=method)
+    clocks = {STAMPS: stamped, ARRIVALS: arrived, **(printed if whole else {})}
+    timing = clocks.get(method) or Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
-    told = dialect.trust_stamps and any([step.stamp_s is not None for step in chosen.reports])
-    implied = _implied_batch(stamped) if method == RATES and told and not epochs else None
-    findings += _denied_by_seconds(stamped, value, method) if own and told and not fine else ()
+    implied = _implied_batch(stamped) if method == RATES and stamped and not epochs else None
+    findings += _denied_by_seconds(stamped, value, method) if own and stamped and not fine else ()
     findings += _too_small(implied, value) if implied else ()
     findings += _unsteady(timing, rough, tick_s or 0.0, steps[:COARSE_REPORTS] if epochs else ())
     if chosen.complete and after.reports and not epochs:
         findings += _behind(after, chosen, value, method)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
-    batch = implied[0] if implied and implied[1] and not stamped.quotients else None  # which counts the stated items
-    result = _throughput(chosen, steps, timing, value, dialect.unit, stamped if told else None, findings)
+    batch = implied[0] if implied and implied[1] and stamped and not stamped.quotients else None  # no items are stated
+    result = _throughput(chosen, steps, timing, value, dialect.unit, stamped, findings)
     result = replace(result, printed_items_per_s=by_time or rate, clock_items_per_s=clock, implied_batch=batch)
     return result, chosen.complete
 

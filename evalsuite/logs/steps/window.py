@@ -58,7 +58,7 @@ class Timing:
             for step, told in printed
         ]
         self.step_s = [
-            max(told, 0.0) / step.steps
+            (told if told > 0 else 0.0) / step.steps
             if told is not None
             else (1 / step.items_per_s if not at and step.items_per_s else None)
             for step, told in self.seconds

@@ -236,8 +236,7 @@ def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
     text = match.string
     for group in open_groups(line):
         end = match.end(group)
-        more = end > 0 and text[end : end + 1] in _BEGINNINGS and _GOES_ON.match(text, end)
-        if more and _NUMBER.fullmatch(match[group]):
+        if text[end : end + 1] in _BEGINNINGS and _GOES_ON.match(text, end) and _NUMBER.fullmatch(match[group]):
             return False
     return True
 
@@ -319,9 +318,10 @@ _OF_TEXT = {convert: _Values(convert).__getitem__ for convert in _CONVERTERS}
 
 
 @lru_cache(maxsize=256)
-def _taken(names: tuple[str, ...], *, text: bool) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
+def _taken(said: Line | tuple[str, ...]) -> tuple[tuple[int, int, Callable[[Any], Any]], ...]:
+    """Which groups of a line, or names that its `fields` give, become which field of a record, and how."""
+    names, of_text = (said.groups, _OF_TEXT) if isinstance(said, Line) else (said, {})
     known = ((place, *_FIELDS[name]) for place, name in enumerate(names) if name in _FIELDS)
-    of_text = _OF_TEXT if text else {}
     return tuple((place, _PLACES[field], of_text.get(convert, convert)) for place, field, convert in known)
 
 
@@ -355,7 +355,7 @@ class Extractor:
                 continue
             said = match.groups() if fields is None else tuple(fields.values())
             values = _NOTHING.copy()
-            for at, field, convert in _taken(kind.groups if fields is None else tuple(fields), text=fields is None):
+            for at, field, convert in _taken(kind if fields is None else tuple(fields)):
                 if said[at] is not None:
                     values[field] = convert(said[at])
             start = match.start()
