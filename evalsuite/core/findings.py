@@ -724,6 +724,13 @@ class UnstableRepeats(Finding, code="D08", question=8):
     limit: Limit = 0.15
 
 
+class Trend(Finding, code="D08", question=8):
+    change: Change  # from the first to the last
+    repeats: Count
+    limit: Limit = 0.02
+    deviations: Factor = 2.2  # Kendall's rank test: 1.7 % of sound cases of five repeats
+
+
 class OutlyingRepeat(Finding, code="D08", question=8, noted=True):
     items_per_s: Rate
     limit_mads: Factor = 3.0  # scaled, of the repeats

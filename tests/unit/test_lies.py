@@ -16,6 +16,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.report.text.findings import english
 from evalsuite.results.evaluation import evaluate
+from evalsuite.results.rules import data_rules
 from evalsuite.runs.journal import ATTEMPTS
 from evalsuite.runs.store import Store, folder_name
 from tests import corruptions
@@ -186,6 +187,22 @@ def test_what_the_head_prints_is_held_against_what_is_said(of_a, said, told, tmp
 
     assert told in " ".join(map(english, book.findings))
     assert "fastest" not in sentences(book)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "change"),
+    [
+        ((100.0, 99.0, 98.1, 97.0, 96.2), -0.038),
+        ((100.0, 99.0, 98.1, 97.0), None),  # a chance of 1 in 12
+        ((100.0, 98.1, 99.0, 97.0, 96.2), None),
+        ((100.0, 99.0, 98.1, 97.0, 95.8, 96.2, 94.0), -0.06),
+        ((100.0, 99.9, 99.8, 99.7, 99.6), None),  # nothing worth a name
+    ],
+)
+def test_a_trend_over_repeats_is_named_as_a_trend(speeds, change):
+    found = [each for each in data_rules.findings([reports.summary(speeds)], {}) if each.name == "trend"]
+
+    assert [each.change for each in found] == ([pytest.approx(change)] if change else [])
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Rules that ask more than one log."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from decimal import Decimal
 from functools import partial
+from itertools import combinations
 from statistics import median
 from typing import get_args
 
@@ -100,12 +102,25 @@ def findings(
         *_machines(environments),
         *_said_of_machines(summaries),
         *rules.detect("in_cases", valid(summaries)),
+        *_trends(valid(summaries)),
         *slow_bases(valid(summaries)),
         *machine.drifts(runs),
         *machine.other_nodes(runs),
         *_missing_rows(valid(summaries), known),
         *(each for found, case in figures if found for each in cited_figure(found, case)),
     )
+
+
+def _trends(summaries: Iterable[Summary]) -> Iterable[Finding]:
+    """Of the repeats of a case in the order of their starts, by Kendall's S, its variance and a correction of 1."""
+    for row in summaries:
+        runs = sorted(row.measurements, key=lambda run: (run.started_at or "", run.run.repeat))
+        rates = [run.value for run in runs if run.counts and run.value is not None]
+        ranks = abs(sum((later > earlier) - (later < earlier) for earlier, later in combinations(rates, 2)))
+        deviation = math.sqrt(row.n * (row.n - 1) * (2 * row.n + 5) / 18)
+        change = rates[-1] / rates[0] - 1
+        if ranks - 1 >= rules.Trend.deviations * deviation > 0 and abs(change) > rules.Trend.limit:
+            yield rules.Trend(change=change, repeats=row.n, where=row.case.id)
 
 
 def _missing_rows(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
