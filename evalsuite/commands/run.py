@@ -121,7 +121,7 @@ def _launch(
     with interruptible(), bar(len(missing)) as shown_bar:
         shown = RunProgress(missing, estimate, shown_bar)
         for ended in campaign.launch_all(
-            [*again, *store.missing(plan.runs)],
+            repeats.rounds([*again, *store.missing(plan.runs)]),
             store,
             plan.adapters,
             launcher,

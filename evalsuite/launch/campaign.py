@@ -7,7 +7,7 @@ import functools
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -163,7 +163,7 @@ class Extent:
 
 
 def launch_all(
-    runs: Sequence[Run],
+    runs: Iterable[Run],
     store: Store,
     adapters: Mapping[str, Adapter],
     launcher: runner.Launcher,

@@ -93,13 +93,13 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
     )
 
 
-def in_blocks(cases: Sequence[Case], spec: Spec) -> Iterable[Run]:
+def in_blocks(cases: Sequence[Case], spec: Spec, repeats: Iterable[int] | None = None) -> Iterable[Run]:
     """Repeat by repeat and, within one, scale by scale, so that each block holds all that are compared.
 
     Within a block the order is random by the spec's seed: no framework always runs first.
     """
     scales = dict.fromkeys(case.scale for case in cases)
-    for repeat in range(spec.most_repeats or spec.repeats):
+    for repeat in range(spec.most_repeats or spec.repeats) if repeats is None else repeats:
         for scale in scales:
             block = [case for case in cases if case.scale == scale]
             random.Random(f"{spec.seed} {repeat} {scale}").shuffle(block)

@@ -58,6 +58,7 @@ class Spec:
     expected_run_s: float | None = None  # of a run that nothing is known of; None: its price is unknown
     cores_per_device: int | None = None  # of a CPU device; None: what the machine has for each
     retries: int = 2
+    quiet_rounds: int | None = None  # at most so many more, of what others disturbed; None: as many as *repeats*
     max_device_hours: float | None = None  # None: as many as it takes
     stop_after_window: bool = False  # end scripts after their measured steps
     seed: int = 0  # of the order of the frameworks within a scale
@@ -183,6 +184,7 @@ nodes = _number(COUNT, lambda text: _at_most(text, MOST_NODES, "nodes"), "nodes"
 batch = _number(COUNT, lambda text: _at_most(text, MOST_BATCH, Message("plan.items_per_device")), "batch")
 cores = _number(COUNT, lambda text: _at_most(text, MOST_CORES, Message("plan.cores_per_device")), "cores")
 retries = _number(r"[0-9]", int, "retries")
+quiet_rounds = _number(r"[0-9]", int, "quiet_rounds")
 seed = _number(r"[0-9]{1,9}", int, "seed")
 device_hours = _number(ABOVE_ZERO + r"[0-9]{1,9}(\.[0-9]{1,9})?", float, "device_hours")
 
@@ -300,6 +302,7 @@ class _SpecFile(_Part):
     cores_per_device: Annotated[int, From(int, cores)] | None = None
     seed: Seed | None = None
     retries: Retries | None = None
+    quiet_rounds: Annotated[int, From(int, quiet_rounds)] | None = None
     max_device_hours: Annotated[float, From(int, device_hours)] | None = None
     stop_after_window: bool | None = None
     participant: tuple[Participant, ...] | None = None

@@ -3,14 +3,17 @@
 import math
 from dataclasses import replace
 from statistics import fmean
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.core.findings import RepeatsAdded
+from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats
+from evalsuite.core.findings import BusyMachine, RepeatsAdded
 from evalsuite.core.model import Run, Summary
 from evalsuite.launch import campaign
+from evalsuite.logs.catalogue import Places
 from evalsuite.plan import plan, spec
 from evalsuite.plan.plan import Machine
 from evalsuite.results.compare import decisions, significance
@@ -298,6 +301,44 @@ def test_an_efficiency_near_its_threshold_goes_on_with_its_base():
     assert len(stopping.unsettled(with_scaling(summaries([*base, *near])), asked)) == 2
     assert stopping.unsettled(with_scaling(summaries([*base, *far])), asked) == frozenset()
     assert stopping.unsettled(with_scaling(summaries([*base, *near])), NO_CRITERIA) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("busy", "more", "made"),
+    [
+        (lambda name, k: False, None, 5),
+        (lambda name, k: k == 2, None, 6),  # the whole round, and no other
+        (lambda name, k: name == "toynet" and k in (0, 5, 6), None, 8),  # also of those that nobody disturbed
+        (lambda name, k: True, None, 7),  # after two in vain none is made
+        (lambda name, k: k < 4 or k % 2, None, 10),  # at most as many as planned
+        (lambda name, k: k < 4 or k % 2, 2, 7),
+        (lambda name, k: True, 0, 5),
+    ],
+)
+def test_rounds_that_others_disturbed_are_made_again_within_a_limit(tmp_path, monkeypatch, busy, more, made):
+    asked = spec.Spec(frameworks=("toynet", "othernet"), repeats=5, quiet_rounds=more)
+    whole = plan.plan(
+        asked, {name: toynet(name) for name in asked.frameworks}, Machine(cores=4, accelerators=0, device="cpu")
+    )
+    done: list[Run] = []
+    store = SimpleNamespace(missing=lambda runs: [run for run in runs if run not in done])
+    repeats = AdaptiveRepeats(whole, store, Places())
+    found = (BusyMachine(others=0.4),)
+    monkeypatch.setattr(
+        repeats,
+        "_rows",
+        lambda: summaries(
+            measured(run.case, run.repeat, 100.0, findings=found * bool(busy(run.case.framework, run.repeat)))
+            for run in done
+        ),
+    )
+
+    for run in repeats.rounds(list(whole.runs)):
+        assert repeats.is_needed(run)
+        done.append(run)
+
+    assert len(done) == 2 * made
+    assert {run.repeat for run in done} == set(range(made))
 
 
 def test_a_range_of_repeats_is_planned_to_its_end_and_sealed_as_a_range(tmp_path):

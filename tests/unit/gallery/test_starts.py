@@ -13,6 +13,7 @@ from evalsuite.core.model import Run
 from evalsuite.launch import campaign, runner
 from evalsuite.logs.catalogue import Places
 from evalsuite.machine import cores
+from evalsuite.plan.spec import Spec
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.evaluation import evaluate
@@ -82,7 +83,7 @@ def lab(tmp_path, monkeypatch):
         store.write_plan(planned)
         started = campaign.begin(planned, store)
         runs = [Run(case=case, repeat=repeat) for repeat in range(REPEATS) for case in of]
-        plan = SimpleNamespace(runs=runs, spec=SimpleNamespace(most_repeats=None))
+        plan = SimpleNamespace(runs=runs, spec=Spec(repeats=5, quiet_rounds=0))
         adapters = {name: toynet(name) for name in EFFICIENCY}
         with contextlib.suppress(Killed):
             list(campaign.launch_all(missing_runs(plan, store, Places()), store, adapters, LAUNCHER, started))

@@ -48,6 +48,7 @@ class RankedPlace:
     interval: str
     n: int
     dots: str  # path of the strip: a dot for each run
+    holes: str  # of those that others disturbed
     median: str  # path of its median
 
 
@@ -165,6 +166,7 @@ def _at(value: float, end: float) -> float:
 def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> RankedPlace:
     summary = entry.summary
     interval = numbers.interval(summary.items_per_s, numbers.rounded)
+    runs = [(f"M{_at(run.value or 0.0, end)} 8h0", run) for run in summary.measurements if run.counts or run.set_aside]
     return RankedPlace(
         name=name(answer, summary, words),
         ratio=f"{entry.ratio:.3f}",
@@ -173,7 +175,8 @@ def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> RankedPla
         value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
         interval=interval.text if interval else "",
         n=summary.n,
-        dots="".join(f"M{_at(value, end)} 8h0" for value in values(summary)),
+        dots="".join(dot for dot, _ in runs),
+        holes="".join(dot for dot, run in runs if run.disturbed),
         median=f"M{_at(summary.items_per_s.value, end)} 2v12",
     )
 
