@@ -24,7 +24,7 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 NEEDS_GPU = Message("adapters.gpu_places")
-PINS_LIBAI = (  # of its requirements.txt, what its GPT-2 imports
+PINS_LIBAI = (  # of its requirements.txt, what its GPT-2 and BERT import
     *(
         "oneflow==0.9.0",
         "numpy==1.23.5",
@@ -176,6 +176,45 @@ def _libai_gpt(case: Case) -> Command:
     )
 
 
+def _libai_bert(case: Case) -> Command:
+    """BERT-base of configs/bert_large_pretrain.py, whose own is of eight layers and Chinese. What the index of samples
+    is built of lies in the run's folder, where the index is written beside it (dataset_utils.py:347), once for all
+    nodes (:40).
+    """
+    settings = {
+        "train.train_micro_batch_size": case.batch_per_device,
+        "train.amp.enabled": case.precision == "amp",
+        "train.train_iter": case.protocol.total_steps + 1,  # no line for the last one
+        "train.log_period": 1,
+        "train.evaluation.enabled": False,
+        "train.checkpointer.period": 1_000_000,
+        "train.output_dir": "'{scratch}/out'",
+        "train.dist.pipeline_num_layers": 12,
+        "model.cfg.hidden_layers": 12,
+        "model.cfg.hidden_size": 768,
+        "model.cfg.intermediate_size": 3072,
+        "model.cfg.num_attention_heads": 12,
+        "tokenization.tokenizer.vocab_file": "'{data}/bert-base-uncased/vocab.txt'",
+        "tokenization.tokenizer.do_chinese_wwm": False,
+        "dataloader.train.dataset.0.max_seq_length": 128,
+        "dataloader.train.dataset.0.short_seq_prob": 0.0,
+        "dataloader.train.dataset.0.masking_style": "bert",
+        "dataloader.test.0.dataset.masking_style": "bert",
+        **dict.fromkeys(LIBAI_DATA, "'{scratch}/bert_text_sentence'"),
+    }
+    return Command(
+        argv=(
+            *(*launchers.oneflow_launch(case), "{checkout}/tools/train_net.py"),
+            *("--config-file", "{checkout}/configs/bert_large_pretrain.py"),
+            *(f"{name}={value}" for name, value in settings.items()),
+        ),
+        environment={"PYTHONPATH": "{checkout}", "ONEFLOW_FUSE_OPTIMIZER_UPDATE_CAST": "true", "IS_SHARED_FILE": "1"},
+        links={
+            f"bert_text_sentence.{end}": f"{{data}}/bert-megatron/bert_text_sentence.{end}" for end in ("bin", "idx")
+        },
+    )
+
+
 def _vocabulary(case: Case) -> str:
     return case.option("deep_vocabulary", "2322444")
 
@@ -275,6 +314,17 @@ def _of_2022(recipe: Recipe, *more: str) -> Recipe:
     return replace(_oneflow(recipe), requirements=(*PINS_2022, *more), built=BUILT_2022, python="3.8")
 
 
+def _libai(recipe: Recipe) -> Recipe:
+    return replace(
+        _oneflow(recipe),
+        builds_in_checkout=True,  # make in libai/data/data_utils (dataset_utils.py:59)
+        system=("make", "g++"),
+        requirements=PINS_LIBAI,  # imports oneflow.utils.global_view, of 0.9 on (graph_base.py:20)
+        built=BUILT_2022,
+        python="3.8",
+    )
+
+
 # By default: cnns/optimizer_util.py:23 and 34 (2020), resnet50/config.py:134 and 145 (2022): IMAGES.
 ADAPTER = Adapter(
     name="oneflow",
@@ -365,7 +415,21 @@ ADAPTER = Adapter(
             "0.3.5",
             "LanguageModeling/GPT/README.md",
         ),
-        _oneflow(
+        _libai(
+            Recipe(
+                name="libai-bert-base",
+                model="bert_base",
+                checkout="libai",
+                dialect="libai",
+                command=_libai_bert,
+                unit="sequences/s",
+                options=BERT_LENGTH,
+                facts={**ADAM, "parallel_layout": "DP"},  # configs/common/optim.py:6 and 10
+                amp="graph AMP, dynamic loss scale",
+                outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
+            )
+        ),
+        _libai(
             Recipe(
                 name="libai-gpt2",
                 model="gpt2",
@@ -378,11 +442,6 @@ ADAPTER = Adapter(
                 facts=ADAM,  # configs/common/optim.py:6 and 10
                 amp="graph AMP, dynamic loss scale",
                 outside="train.evaluation.enabled=False; no checkpoint before step 1000000",
-                builds_in_checkout=True,  # make in libai/data/data_utils (dataset_utils.py:59)
-                system=("make", "g++"),
-                requirements=PINS_LIBAI,  # imports oneflow.utils.global_view, of 0.9 on (graph_base.py:20)
-                built=BUILT_2022,
-                python="3.8",
             )
         ),
         _of_2022(

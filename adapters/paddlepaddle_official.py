@@ -1,5 +1,7 @@
 """PaddlePaddle's official scripts: PaddleCV and BERT of 2020 (Paddle 1.8), PaddleClas and PaddleNLP (Paddle 2, 3)."""
 
+import re
+
 from adapters.common import launchers
 from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET, TRAINING_IMAGES
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
@@ -120,6 +122,12 @@ def _paddlenlp(case: Case) -> Command:
     )
 
 
+def _without_fluid(case: Case, image: str) -> str | None:
+    """NVIDIA's images have Paddle 2.5 since 23.07."""
+    month = re.search(r"nvidia/paddlepaddle[:+](\d\d\.\d\d)", image)
+    return Message("adapters.paddle_fluid", image=image) if month and month[1] >= "23.07" else None
+
+
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
@@ -205,6 +213,7 @@ ADAPTER = Adapter(
             # The script passes keyword arguments; since paddlenlp 2.5 they are one object. 2.4.2 imports paddle.fluid,
             # which Paddle 2.5 no longer has; pip has 2.6.2 and later, NVIDIA's image 3.0.
             off_index=("PaddlePaddle 2.4",),
+            image_refusal=_without_fluid,
             requirements=("paddlepaddle==2.4.2", "paddlenlp==2.4.2", "h5py==3.10.0", "numpy==1.23.5"),
             requirements_gpu=None,
             python="3.10",

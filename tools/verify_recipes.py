@@ -485,7 +485,7 @@ def _read_call(node: ast.Call, where: str, declared: Declared) -> None:
         declared.arguments.setdefault(f"--{words[0]}", where)
     elif name in ("ParamSpec", "_bool_flag", "define_flag") and words:
         declared.arguments.setdefault(f"--{words[0]}", f"{where} (DEFINE)")
-    elif name in ("dict", "ConfigDict", "LazyCall"):
+    elif name in ("dict", "ConfigDict", "LazyCall") or isinstance(node.func, ast.Call):  # LazyCall(BertDataset)(seed=1)
         for key in keywords:
             declared.keys.setdefault(key, where)
 

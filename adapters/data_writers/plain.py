@@ -135,19 +135,29 @@ UINT16 = 8  # megatron/data/indexed_dataset.py: dtypes
 
 def _write_megatron(order):
     """MMapIndexedDataset of megatron/data/indexed_dataset.py: magic, version, type, counts, lengths, places, texts."""
-    prefix = order.folder / "gpt2_text_document"
+    _write_indexed(order.folder / "gpt2_text_document", ([item.tokens()] for item in order.of("train")), 1)
+    _write_gpt2_vocabulary(order.folder, "gpt2-vocab.json", "gpt2-merges.txt")
+
+
+def _write_megatron_bert(order):
+    """A document of two sentences for each pair; special words are put in by the script, which hides words itself."""
+    documents = ([item.first, item.second] for item in order.of("train"))
+    _write_indexed(order.folder / "bert_text_sentence", documents, 2)
+
+
+def _write_indexed(prefix, documents, texts):
+    """*documents* of so many *texts* each."""
     lengths = []
     with open(f"{prefix}.bin", "wb") as file:
-        for item in order.of("train"):
-            tokens = item.tokens().astype("<u2")
+        for tokens in (text.astype("<u2") for document in documents for text in document):
             file.write(tokens.tobytes())
             lengths.append(len(tokens))
     sizes = numpy.array(lengths, dtype="<i4")
     places = numpy.concatenate(([0], numpy.cumsum(2 * sizes.astype("<i8"))[:-1])).astype("<i8")
+    begins = numpy.arange(0, len(sizes) + 1, texts, dtype="<i8")
     with open(f"{prefix}.idx", "wb") as file:
-        file.write(INDEX_MAGIC + struct.pack("<QBQQ", 1, UINT16, len(sizes), len(sizes) + 1))
-        file.write(sizes.tobytes() + places.tobytes() + numpy.arange(len(sizes) + 1, dtype="<i8").tobytes())
-    _write_gpt2_vocabulary(order.folder, "gpt2-vocab.json", "gpt2-merges.txt")
+        file.write(INDEX_MAGIC + struct.pack("<QBQQ", 1, UINT16, len(sizes), len(begins)))
+        file.write(sizes.tobytes() + places.tobytes() + begins.tobytes())
 
 
 def _write_gpt2_vocabulary(folder, vocabulary_name, merges_name):
@@ -269,6 +279,7 @@ FORMATS = {
     "gluonnlp_vocabulary": _write_gluonnlp_vocabulary,
     "text": _write_text,
     "megatron": _write_megatron,
+    "megatron_bert": _write_megatron_bert,
     "c4": _write_c4,
     "nanogpt": _write_nanogpt,
     "webtext": _write_webtext,
