@@ -146,6 +146,8 @@ def _values(steps: list[Any], scale: float) -> list[float | None]:
 class PackedTables(Mapping[str, Rows]):
     """Unpacks quantities when asked for, which raises EvalsuiteError if they are damaged."""
 
+    __hash__ = object.__hash__  # one reading of a file is the same as itself alone
+
     def __init__(self, file: Path, blocks: list[_Block]) -> None:
         self._file = file
         self._blocks = blocks

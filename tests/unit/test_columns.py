@@ -267,5 +267,5 @@ def test_a_percentile_of_many_values_is_that_of_all_of_them_sorted(distinct):
 
     for share in (0.05, 0.5, 0.95):
         below = seconds[order].cumsum() < share * seconds.sum()
-        found = sample_arrays.percentile(values, seconds, float(seconds.sum()), share)
+        found = sample_arrays.percentiles(values, seconds, float(seconds.sum()), [share])[0]
         assert found == values[order][below.sum()]

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy
 from numpy import bool_, float64, int64
@@ -14,13 +15,13 @@ from evalsuite.runs.columns import PackedTables
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 EXACT = 20_000  # summing more numbers exactly takes as long as all the rest
+READ_AT_ONCE = 32  # quantities: those of one host, of which several are asked for again
 LARGEST_SUM = 2**62  # of whole numbers in an array
 Floats = NDArray[float64]
 Flags = NDArray[bool_]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Readout:
+class Readout(NamedTuple):
     """One quantity of all devices of a host: a row a device, a place a reading; NaN where it was not read."""
 
     of: tuple[str, ...]
@@ -38,6 +39,7 @@ def table_of(samples: Samples, name: str) -> Readout | None:
     return None if rows is None else Readout(of=tuple(rows), values=numpy.array(list(rows.values()), dtype=float))
 
 
+@lru_cache(maxsize=READ_AT_ONCE)
 def _summed(tables: PackedTables, name: str) -> Readout | None:
     """The quantity from its steps, much faster than by lists; None where a reading is absent, odd or too large."""
     if (packed := tables.line(name)) is None:
@@ -64,7 +66,7 @@ def times_s(samples: Samples) -> Floats:
 class Readings:
     samples: Samples
     times_s: Floats
-    places: NDArray[int64]  # of these readings in the file
+    places: range | NDArray[int64]  # of these readings in the file
     stride: int = 1  # every Nth reading of the file is here
     _known: dict[Hashable, "Spans"] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -84,7 +86,7 @@ class Readings:
 
     def table(self, name: str) -> Readout | None:
         readout = table_of(self.samples, name)
-        return None if readout is None else replace(readout, values=readout.values[:, self.places])
+        return None if readout is None else Readout(readout.of, readout.values[:, _places(self.places)])
 
     def some(self, chosen: slice) -> "Readings":
         return replace(
@@ -139,9 +141,14 @@ def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
         at_s = times_s(samples)
         later = numpy.ones(len(at_s), dtype=bool)
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
-        places = numpy.nonzero(later)[0]
-        readings.append(Readings(samples=samples, times_s=at_s[places] + shift_s, places=places))
+        places = range(len(at_s)) if later.all() else numpy.nonzero(later)[0]
+        readings.append(Readings(samples=samples, times_s=at_s[_places(places)] + shift_s, places=places))
     return readings
+
+
+def _places(places: range | NDArray[int64]) -> slice | NDArray[int64]:
+    """To take them of an array: by a slice without a copy."""
+    return slice(places.start, places.stop, places.step) if isinstance(places, range) else places
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -150,10 +157,22 @@ class Spans:
     end_s: Floats
     at_s: Floats  # when each was read: where it is drawn
     values: Callable[[Floats], Floats]
+    _of_rows: dict[int, tuple[Floats, float]] = field(default_factory=dict, init=False, repr=False)
 
-    @property
+    @cached_property
     def seconds(self) -> Floats:
         return self.end_s - self.begin_s
+
+    @cached_property
+    def whole_s(self) -> float:
+        return sum_of(self.seconds)
+
+    def of_rows(self, rows: int) -> tuple[Floats, float]:
+        """The seconds of the cells of *rows* devices, and their sum: found once for all that was read together."""
+        if rows not in self._of_rows:
+            seconds = numpy.tile(self.seconds, rows)
+            self._of_rows[rows] = seconds, sum_of(seconds)
+        return self._of_rows[rows]
 
     def where(self, flags: Flags) -> "Spans":
         if flags.all():
@@ -174,10 +193,24 @@ class Cells:
     spans: Spans
     values: Floats  # a row a device; NaN where a value does not count
 
+    @cached_property
+    def complete(self) -> bool:
+        return not numpy.isnan(self.values).any()
+
+    @property
+    def counted(self) -> list[int]:
+        """How many values of each row count."""
+        rows, width = self.values.shape
+        return [width] * rows if self.complete else (self.values == self.values).sum(axis=1).tolist()
+
 
 def read_together(values: Floats) -> Iterator[tuple[list[int], Flags]]:
     """(rows, where they were read) for each group of rows that were read at the same times."""
-    read = ~numpy.isnan(values)
+    absent = numpy.isnan(values)
+    if len(values) and not absent.any():
+        yield [*range(len(values))], numpy.ones(values.shape[1], dtype=bool)
+        return
+    read = ~absent
     for places in by_key((flags.tobytes(), place) for place, flags in enumerate(read)).values():
         yield places, read[places[0]]
 
@@ -186,8 +219,8 @@ def possible(values: Floats, wholes: Sequence[Sequence[float]], limit: float, *,
     """*values*, in percent of *wholes* where these are known, with NaN for what cannot be; and how many those are."""
     values = 100.0 * values / numpy.array(wholes) if wholes else values
     impossible = (values < 0) | (values > limit)
-    values = values.clip(max=100.0) if percent else values
-    rejected = int(impossible.sum())
+    values = numpy.minimum(values, 100.0) if percent else values
+    rejected = int(numpy.count_nonzero(impossible))
     return numpy.where(impossible, numpy.nan, values) if rejected else values, rejected
 
 
@@ -268,27 +301,37 @@ def _known(spans: Spans, values: Floats) -> Cells:
     return Cells(spans=spans.where(known), values=values[known][None, :])
 
 
-def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats]:
-    """The values that count, and the seconds for which each holds."""
+def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
+    """The values that count, the seconds for which each holds, and the sum of these."""
+    if len(parts) == 1 and parts[0].complete:
+        return parts[0].values.ravel(), *parts[0].spans.of_rows(len(parts[0].values))
     values = numpy.concatenate([cells.values.ravel() for cells in parts])
-    seconds = numpy.concatenate(
-        [numpy.broadcast_to(cells.spans.seconds, cells.values.shape).ravel() for cells in parts]
-    )
+    seconds = numpy.concatenate([numpy.tile(cells.spans.seconds, len(cells.values)) for cells in parts])
     known = ~numpy.isnan(values)
-    return (values, seconds) if known.all() else (values[known], seconds[known])
+    values, seconds = (values, seconds) if known.all() else (values[known], seconds[known])
+    return values, seconds, sum_of(seconds)
 
 
-def percentile(values: Floats, seconds: Floats, whole_s: float, share: float) -> float:
-    """The smallest of *values* below which the resource was for that *share* of *whole_s*, the sum of *seconds*."""
-    before_s = 0.0
-    if values.size > EXACT:  # sorts those alone among which it lies, by a sample of them
-        some = numpy.sort(values[:: values.size // 2000])
-        low, high = (float(some[int(min(max(share + by, 0.0), 1.0) * (some.size - 1))]) for by in (-0.04, 0.04))
-        near, below_s = (values >= low) & (values <= high), float(seconds[values < low].sum())
-        if below_s < share * whole_s < below_s + float(seconds[near].sum()):
-            if low == high:
-                return low
-            values, seconds, before_s = values[near], seconds[near], below_s
+def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
+    """For each of *shares* the smallest of *values* below which the resource was for that part of *whole_s*, the sum of
+    *seconds*."""
+    if values.size > EXACT:
+        return [_percentile_of_many(values, seconds, whole_s, share) for share in shares]
+    order = values.argsort()
+    until_s = seconds[order].cumsum()
+    places = until_s.searchsorted([share * whole_s for share in shares], side="left")
+    return [float(values[order[min(place, len(order) - 1)]]) for place in places.tolist()]
+
+
+def _percentile_of_many(values: Floats, seconds: Floats, whole_s: float, share: float) -> float:
+    """Sorts those alone among which it lies, by a sample of them."""
+    before_s, some = 0.0, numpy.sort(values[:: values.size // 2000])
+    low, high = (float(some[int(min(max(share + by, 0.0), 1.0) * (some.size - 1))]) for by in (-0.04, 0.04))
+    near, below_s = (values >= low) & (values <= high), float(seconds[values < low].sum())
+    if below_s < share * whole_s < below_s + float(seconds[near].sum()):
+        if low == high:
+            return low
+        values, seconds, before_s = values[near], seconds[near], below_s
     order = values.argsort()
     place = int((before_s + seconds[order].cumsum()).searchsorted(share * whole_s, side="left"))
     return float(values[order[min(place, len(order) - 1)]])
@@ -296,10 +339,10 @@ def percentile(values: Floats, seconds: Floats, whole_s: float, share: float) ->
 
 def means(cells: Cells) -> list[float]:
     """Of each device that was measured the mean of its values, each with the weight of its seconds."""
-    seconds, known = cells.spans.seconds, ~numpy.isnan(cells.values)
-    if known.all():
-        whole_s = sum_of(seconds)
-        return [sum_of(row) / whole_s for row in cells.values * seconds] if seconds.size else []
+    seconds = cells.spans.seconds
+    if cells.complete:
+        return [sum_of(row) / cells.spans.whole_s for row in cells.values * seconds] if seconds.size else []
+    known = ~numpy.isnan(cells.values)
     rows = ((values[flags], seconds[flags]) for values, flags in zip(cells.values, known, strict=True))
     return [sum_of(values * each) / sum_of(each) for values, each in rows if each.size]
 

@@ -49,8 +49,7 @@ METERS: Mapping[str, Meter] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Device:
+class Device(NamedTuple):
     name: str  # in the samples
     capacity: float | None = None
     whole: float | None = None
@@ -121,7 +120,7 @@ def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices
         return of_host
     alone = sum(len(series.devices) for series in of_host) == 1
     rate = planned.link_mbit * MEGA / BITS_PER_BYTE if alone else None
-    return [replace(each, devices=tuple(replace(device, capacity=rate) for device in each.devices)) for each in of_host]
+    return [replace(each, devices=tuple(device._replace(capacity=rate) for device in each.devices)) for each in of_host]
 
 
 def _expected(
@@ -229,14 +228,12 @@ def _host(resource: str, header: Header) -> list[Device]:
 
 
 def _accelerators(resource: str, readings: "Readings") -> list[Device]:
-    devices = []
-    for gpu in readings.header.gpus or ():
-        if gpu.of_job is False or (resource == "gpu_memory" and not gpu.memory_total_bytes):
-            continue
-        capacity = {"gpu": 100.0, "gpu_memory": 100.0, "gpu_power": gpu.power_limit_w}.get(resource)
-        whole = gpu.memory_total_bytes if resource == "gpu_memory" else None
-        devices.append(Device(name=gpu_name(gpu.index), capacity=capacity, whole=whole))
-    return devices
+    of_job = [gpu for gpu in readings.header.gpus or () if gpu.of_job is not False]
+    if resource == "gpu_memory":
+        return [Device(gpu_name(gpu.index), 100.0, whole) for gpu in of_job if (whole := gpu.memory_total_bytes)]
+    if resource == "gpu_power":
+        return [Device(gpu_name(gpu.index), gpu.power_limit_w) for gpu in of_job]
+    return [Device(gpu_name(gpu.index), 100.0 if resource == "gpu" else None) for gpu in of_job]
 
 
 def _series(readings: "Readings", resource: str, window: Bounds | None) -> Iterator[ReadingSeries]:
@@ -246,7 +243,8 @@ def _series(readings: "Readings", resource: str, window: Bounds | None) -> Itera
     if table is None:
         return
     devices = [device for device in _devices(resource, readings) if device.name in table.of]
-    rows = table.values[[table.of.index(device.name) for device in devices]]
+    names = tuple(device.name for device in devices)
+    rows = table.values if names == table.of else table.values[[table.of.index(name) for name in names]]
     for places, read in sample_arrays.read_together(rows):
         spans = _spans(readings, resource, read, window)
         if not spans.at_s.size:
@@ -264,7 +262,7 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
     for other in others:
         if first is None or other is None or first.of != other.of:
             return None  # one line holds both, or neither
-        first = replace(first, values=first.values + other.values)
+        first = first._replace(values=first.values + other.values)
     return first
 
 
@@ -318,14 +316,13 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
     from evalsuite.results.samples import sample_arrays
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
-    taken = [int((row == row).sum()) for series in same for row in series.cells.values]
+    taken = [number for series in same for number in series.cells.counted]
     parts = [_together(resource, same)] if meter.summed else [series.cells for series in same]
     shares = [each for cells in parts for each in sample_arrays.means(cells)]
     if not shares:
         return None
-    values, seconds = sample_arrays.flat(parts)
-    whole_s = sample_arrays.sum_of(seconds)
-    p5, p95 = (sample_arrays.percentile(values, seconds, whole_s, share) for share in (0.05, 0.95))
+    values, seconds, whole_s = sample_arrays.flat(parts)
+    p5, p95 = sample_arrays.percentiles(values, seconds, whole_s, (0.05, 0.95))
     return Utilisation(
         resource=resource,
         unit=meter.unit,
