@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from adapters.common import launchers
 from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
@@ -15,16 +16,8 @@ from evalsuite.core.model import Case
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
-    """The launcher finds its ports on one node; it takes a master only for several."""
-    master = ("--master", "{master_addr}:{master_port}", "--rank", "{node_rank}") if case.nodes > 1 else ()
-    launcher = (
-        *("-m", "paddle.distributed.launch", "--nnodes", str(case.nodes), *master),
-        *("--nproc_per_node", str(case.devices_per_node), "--log_dir", "{scratch}/paddle_launch"),
-    )
-    return Command(
-        argv=("{python}", *(launcher if case.total_devices > 1 else ()), f"{{workloads}}/{script}", *arguments),
-        environment=REFERENCE_ENVIRONMENT,
-    )
+    launcher = launchers.paddle_launch(case) if case.total_devices > 1 else ("{python}",)
+    return Command(argv=(*launcher, f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
 
 
 def _no_amp_on_cpu(case: Case) -> str | None:

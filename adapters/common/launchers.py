@@ -119,13 +119,20 @@ def bfrun(case: Case) -> Argv:
 
 
 def paddle_launch(case: Case) -> Argv:
-    """Of Paddle 2 and 3, started on every node. Its console has the prints of rank 0."""
-    hosts = ("--ips", "{hosts}") if case.nodes > 1 else ()
-    which = ("--devices", devices(case)) if case.device == "gpu" else ("--nproc_per_node", str(case.devices_per_node))
-    return ("{python}", "-m", "paddle.distributed.launch", *hosts, *which, "--log_dir", "{scratch}/log")
+    """Of Paddle 2 and 3, started on every node, a process for each device that it sees. Its console follows the file of
+    the node's first rank in the folder of logs.
+
+    Names make it take the wrong part: of `--ips h1,h2` each host is rank 0, and a `--master` by name waits for itself
+    (launch/controllers/collective.py and master.py of 3.3.1).
+    """
+    meeting = ("--master", "{master_address}:{master_port}", "--nnodes", str(case.nodes), "--rank", "{node_rank}")
+    return (
+        *("{python}", "-m", "paddle.distributed.launch", *(meeting if case.nodes > 1 else ())),
+        *("--nproc_per_node", str(case.devices_per_node), "--log_dir", "{scratch}/log/{node_rank}"),
+    )
 
 
 def paddle_launch_2020(case: Case) -> Argv:
-    """Of Paddle 1.8, started on every node; it takes CUDA_VISIBLE_DEVICES."""
+    """Of Paddle 1.8, started on every node, a process for each device that it sees. Names of hosts will do."""
     hosts = ("--cluster_node_ips={hosts}", "--node_ip={host}") if case.nodes > 1 else ()
-    return ("{python}", "-m", "paddle.distributed.launch", f"--selected_gpus={devices(case)}", *hosts)
+    return ("{python}", "-m", "paddle.distributed.launch", *hosts)

@@ -1,0 +1,116 @@
+"""Each launcher's own program over played hosts of two ranks each: what every process is told of its place.
+
+The node agent of each host starts it, as an evaluation does; no framework trains. The environments are those of the
+cache; a launcher that is in none of them is skipped by name.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from adapters.common import launchers
+from evalsuite.core import paths, placeholders
+from evalsuite.core.model import Case
+from tests import mpi_launchers, namespaces, sources
+
+NAMES = ("a", "b", "c")
+WORKLOADS = str(paths.ADAPTERS / "workloads")
+OF_TORCH = ("RANK", "WORLD_SIZE", "MASTER_ADDR")
+OF_PADDLE = ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_MASTER")
+OF_MPI = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "")
+OF_HOROVOD = ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_GLOO_RENDEZVOUS_ADDR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    words: Callable[[Case], tuple[str, ...]] = lambda case: ()
+    needs: str = ""  # the module, in an environment of the cache; "": in none
+    spawn: str = "per_node"  # as of a recipe
+    tells: tuple[str, ...] = ()  # to the probe
+    probe: str = "launchers_probe.py.in"
+    per_host: int = 2
+    environment: Callable[[Case], dict[str, str]] = lambda case: {}
+    device: str = "gpu"  # whose command line
+
+
+STARTED = {
+    "torchrun": Started(words=launchers.torchrun, needs="torch", tells=OF_TORCH),
+    "torch.distributed.launch": Started(words=launchers.torch_launch, needs="torch", tells=OF_TORCH),
+    "paddle.distributed.launch": Started(words=launchers.paddle_launch, needs="paddle", tells=OF_PADDLE),
+    "oneflow.distributed.launch": Started(words=launchers.oneflow_launch, needs="oneflow", tells=OF_TORCH),
+    "mpirun": Started(words=launchers.mpirun, spawn="once", tells=OF_MPI),
+    "horovodrun": Started(words=launchers.horovodrun, needs="horovod", spawn="once", tells=OF_HOROVOD),
+    "bfrun": Started(words=launchers.bfrun, needs="bluefog", spawn="once", tells=OF_MPI),
+    "the agent for each device": Started(spawn="per_device", tells=OF_TORCH),
+    "KVStore": Started(
+        needs="mxnet", spawn="per_device", tells=(WORKLOADS,), probe="launchers_kvstore.py.in", device="cpu"
+    ),
+    "TF_CONFIG": Started(
+        needs="tensorflow", probe="launchers_tensorflow.py.in", per_host=1, environment=launchers.tf_config
+    ),
+}
+
+
+def interpreter(module: str) -> str | None:
+    """That of an environment that holds *module*, of Python 3.10 or newer if there is one; None if none does."""
+    folders = [*(paths.cache() / "environments").glob("*/"), *(paths.cache() / "tests").glob("*/")]
+    held = sorted(place for each in folders for place in each.glob(f"lib/python3.1*/site-packages/{module}"))
+    held = held or sorted(place for each in folders for place in each.glob(f"lib/python3.*/site-packages/{module}"))
+    return str(held[0].parents[3] / "bin" / "python") if held else None
+
+
+def agents(reached, hosts: int, how: Started, python: str, folder: Path) -> list[subprocess.Popen]:
+    """The node agents of the first *hosts*, as the engine hosts starts them."""
+    known, config = reached
+    case = Case(
+        framework="f", recipe="r", model="m", nodes=hosts, devices_per_node=2, batch_per_device=1, device=how.device
+    )
+    (folder / "seen").mkdir(parents=True)
+    (folder / "probe.py").write_text(sources.text(how.probe))
+    told = {"{python}": python, "{bin}": str(Path(python).parent), "{scratch}": str(folder)}
+    launcher = how.words(case)
+    python_too = () if "{python}" in launcher else ("{python}",)  # a module of Python starts the script itself
+    words = (*launcher, *python_too, str(folder / "probe.py"), str(folder / "seen"), *how.tells)
+    argv = [placeholders.fill(word, told) for word in words]
+    first = "first" if how.spawn == "once" else "all"
+    own = ("--processes", "2") if how.spawn == "per_device" else ()
+    device = ("--device", "gpu") if how.device == "gpu" else ()
+    line = ("sample", "-o", str(folder / "run"), "--for-run", first, *own, *device, "--devices-per-node", "2")
+    meeting = {"EVALSUITE_NODES": str(hosts), "EVALSUITE_HOSTS": ",".join(NAMES[:hosts])}
+    meeting |= {"EVALSUITE_MASTER_ADDR": NAMES[0], "EVALSUITE_MASTER_PORT": "23456", "EVALSUITE_INTERFACE": "auto"}
+    variables = {**mpi_launchers.variables(config), **meeting, **how.environment(case)}
+    return [
+        namespaces.evalsuite(
+            *(known[name], folder, *line, "--share", "--timeout", "100", "--", *argv),
+            **{**variables, "EVALSUITE_NODE_RANK": str(rank), "EVALSUITE_HOST": name},
+        )
+        for rank, name in enumerate(NAMES[:hosts])
+    ]
+
+
+@pytest.mark.parametrize("hosts", [2, 3])
+@pytest.mark.parametrize("name", STARTED)
+def test_every_process_has_its_own_rank_on_its_host_and_all_meet_on_the_first(reached, tmp_path, name, hosts):
+    how = STARTED[name]
+    if (python := interpreter(how.needs) if how.needs else sys.executable) is None:
+        pytest.skip(f"no {how.needs} in the cache")
+
+    started = agents(reached, hosts, how, python, tmp_path)
+    ended = [(process.communicate(timeout=150)[0], process.returncode) for process in started]
+    logs = "".join(file.read_text() for file in tmp_path.glob("run/log.*"))
+
+    seen = sorted(json.loads(file.read_text()) for file in (tmp_path / "seen").iterdir())
+    assert [code for _, code in ended] == [0] * hosts, f"{ended}\n{logs}"
+    ranks = {int(rank): host for host, rank, *_ in seen}
+    assert sorted(ranks) == list(range(hosts * how.per_host)), f"{seen}\n{logs}"
+    assert {int(count) for _, _, count, *_ in seen} == {len(ranks)}
+    if how.probe != "launchers_kvstore.py.in":  # its scheduler numbers the workers as they come
+        assert ranks == {rank: NAMES[rank // how.per_host] for rank in ranks}
+    places = {(place or "").partition(":")[0] for *_, place, _ in seen}
+    assert places <= {"", NAMES[0], reached[0][NAMES[0]].address}
+    assert how.device == "cpu" or {visible for *_, visible in seen} <= {"0,1", None}
