@@ -23,7 +23,7 @@ def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
     An evaluation without a title of its own is called by its models and frameworks.
     """
     if evaluation.document:
-        return words.same(vars(evaluation.document.title))
+        return words("page.by_author", text=words.same(vars(evaluation.document.title)))
     models = sorted({row.case.model for row in evaluation.summaries}, key=names.model_order)
     frameworks = sorted({row.case.framework for row in evaluation.summaries})
     if evaluation.title == TITLE and models:
@@ -41,7 +41,7 @@ def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
 def above_title(evaluation: Evaluation, words: Words) -> Rendered | None:
     document = evaluation.document
     if document and document.organisation:
-        return words.same(vars(document.organisation))
+        return words("page.by_author", text=words.same(vars(document.organisation)))
     return None if evaluation.title == TITLE and not document else words("page.kicker")
 
 

@@ -45,8 +45,8 @@ def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
     return tuple(
         OwnText(
             id=(f"own-{number}"),
-            title=subject.words.same(vars(section.title)),
-            paragraphs=prose(section.text, subject),
+            title=subject.words("page.by_author", text=subject.words.same(vars(section.title))),
+            paragraphs=prose(section.text, subject, marked=False),
         )
         for number, section in enumerate(document.sections, 1)
         if (section.place if section.place in known else OWN) == place
@@ -69,9 +69,10 @@ def untested_id(chapter: ModelChapter) -> str:
     return f"untested-{chapter.key}"
 
 
-def prose(written: BothLanguages | None, subject: Subject) -> tuple[Rendered, ...]:
-    languageses = written.paragraphs if written else ()
-    return tuple(FilledText(subject.words, subject.book, languages) for languages in languageses)
+def prose(written: BothLanguages | None, subject: Subject, marked: bool = True) -> tuple[Rendered, ...]:
+    """Paragraphs; *marked* as the author's at the end of the last, where no title above them says whose they are."""
+    filled = [FilledText(subject.words, subject.book, each) for each in (written.paragraphs if written else ())]
+    return (*filled[:-1], *(subject.words("page.by_author", text=each) if marked else each for each in filled[-1:]))
 
 
 def untested(subject: Subject, chapter: ModelChapter) -> Section:
