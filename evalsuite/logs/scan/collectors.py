@@ -103,7 +103,7 @@ class FactCollector:
     _begun: bool = False  # arguments are printed before the first step
 
     def add(self, piece: Piece) -> None:
-        if piece.steps_alone or piece.chunk.offset >= FACT_BYTES:
+        if piece.chunk.offset >= FACT_BYTES:
             return
         text = piece.chunk.text
         for match, line in matches(text, (HEADER, *self.dialect.facts)):
@@ -275,7 +275,7 @@ class TimerCollector:
     found: list[tuple[int | None, dict[str, float | None]]] = field(default_factory=list)  # (step, timer → seconds)
 
     def add(self, piece: Piece) -> None:
-        if len(self.found) >= MOST_REPORTS or (piece.steps_alone and self.timers is OWN_TIMERS):
+        if len(self.found) >= MOST_REPORTS:
             return
         for match, line in matches(piece.chunk.text, (self.timers.line,)):
             fields = line.read(match) or {}
@@ -345,8 +345,6 @@ class CollectiveLines:
 
     def add(self, piece: Piece) -> None:
         text = piece.chunk.text
-        if piece.steps_alone:
-            return
         self.speaks |= b"NCCL INFO" in text or b"NCCL version" in text or b"NCCL WARN" in text
         for match in _NCCL.finditer(text):
             kind = match["network"] or match["via"] or match["found"] or (b"" if match["hindered"] else b"Socket")

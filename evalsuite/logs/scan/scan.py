@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from evalsuite.contracts.dialect import Dialect, SecondFigure
 from evalsuite.core import paths
@@ -77,11 +78,10 @@ def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, in
         rest=Rest(dialect),
         second=dialect.second() if dialect.second else None,
     )
-    collectors = [  # each with the bytes without which a piece says nothing to it
-        *((b"", each) for each in (scan.intact, scan.facts, scan.incidents, scan.scores) if each is not None),
-        (scan.timers.timers.line.literal, scan.timers),
-        (b"NCCL ", scan.collectives),
-    ]
+    # each with the bytes without which a piece says nothing to it; after the window, other lines than steps
+    collectors: list[tuple[bytes, Any]] = [(b"", each) for each in (scan.intact, scan.incidents, scan.scores) if each]
+    beside: list[tuple[bytes, Any]] = [(b"", scan.facts), (b"NCCL ", scan.collectives)]
+    (collectors if dialect.timers else beside).append((scan.timers.timers.line.literal, scan.timers))
     signs = [begin for line in (*dialect.final, *dialect.evaluation, *dialect.end) for begin in line.beginnings]
     extractor, full = Extractor(dialect), False
     pieces = chunks(path, bare=dialect.spans_lines)
@@ -95,7 +95,7 @@ def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, in
         reports = len(scan.records) - earlier
         alone = behind == 0 and more == chunk.line_ends
         piece = Piece(chunk=chunk, behind=behind, reports=reports, records=len(scan.records), steps_alone=alone)
-        for literal, collector in collectors:
+        for literal, collector in collectors if alone else (*collectors, *beside):
             if literal in text:
                 collector.add(piece)
         if behind is not None:
