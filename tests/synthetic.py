@@ -183,7 +183,9 @@ USE = sources.table("synthetic_use.toml")
 
 def cpu_resources(of: Case, repeat: int) -> list[Utilisation]:
     wiggle = random.Random(f"{of.id}{repeat}").uniform(-2, 2)
-    found = (Utilisation(resource=name, **used, samples=41, coverage=0.99) for name, used in USE["cpu"].items())
+    found = (
+        Utilisation(resource=name, **used, samples=41 * of.nodes, coverage=0.99) for name, used in USE["cpu"].items()
+    )
     return [replace(reading, mean=reading.mean + wiggle * (reading.unit == "%")) for reading in found]
 
 

@@ -77,6 +77,7 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         most_repeats=plan.spec.most_repeats,
         columns=plan.spec.columns,
         criteria=plan.spec.criteria,
+        machine=plan.spec.machine,
     )
     place.store.write_plan(planned)
     if missing:

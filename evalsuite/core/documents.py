@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 from evalsuite.core import decode
-from evalsuite.core.decode import at_least
+from evalsuite.core.decode import above, at_least
 from evalsuite.core.errors import EvalsuiteError
 
 TRY = "try_run_folder"
@@ -145,6 +145,13 @@ def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:
     for figure in STATED_FIGURES:
         if (value := stated_amount(stated.get(figure.name, ""))) is not None:
             yield figure.figure, value * figure.scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedMachine:
+    """What a spec states of its machine, where the machine does not: `[machine]`."""
+
+    nic_gbit_s: Annotated[float, above(0)]  # of a node, all of its network together
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from evalsuite.contracts import registry
 from evalsuite.core import decode, paths, redaction
 from evalsuite.core.decode import From, Many, Word, between
+from evalsuite.core.documents import StatedMachine
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
 from evalsuite.core.messages import Message
@@ -74,6 +75,7 @@ class Spec:
     stated: tuple[str, ...] = ()  # values of its axes, of which the command line chose
     columns: tuple[OwnColumn, ...] = ()
     criteria: tuple[OwnCriterion, ...] = ()
+    machine: StatedMachine | None = None
     parts: tuple["Spec", ...] = ()
     """Several matrices measured as one: where scripts want models, batches or steps of their own, each is a spec
     of its own. The repeats of all are interleaved. () = the matrix is this spec's own."""
@@ -310,6 +312,7 @@ class _SpecFile(_Part):
     variants: Variants | None = None
     column: OwnColumns | None = None
     criterion: OwnCriterions | None = None
+    machine: StatedMachine | None = None
     parts: tuple[_Part, ...] = ()
 
 

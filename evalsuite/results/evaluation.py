@@ -97,7 +97,8 @@ def _judged(
 ) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
     columns, own = (planned.columns, planned.criteria) if planned else ((), ())
     own_verdicts = own_figures.verdicts(rows, (*own, *settings.own), cases)
-    return (*columns, *settings.columns), (*verdicts(rows, settings, cases), *own_verdicts)
+    nic_gbit_s = planned.machine.nic_gbit_s if planned and planned.machine else None
+    return (*columns, *settings.columns), (*verdicts(rows, settings, cases, nic_gbit_s), *own_verdicts)
 
 
 def _compared(

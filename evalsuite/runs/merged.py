@@ -84,6 +84,7 @@ class MergedStore(Store):
             skips=tuple(skips.values()),
             columns=tuple(dict.fromkeys(each for plan in plans for each in plan.columns)),
             criteria=tuple(dict.fromkeys(each for plan in plans for each in plan.criteria)),
+            machine=next((plan.machine for plan in plans if plan.machine), None),
         )
 
 

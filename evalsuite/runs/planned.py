@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from evalsuite.core import decode, redaction
 from evalsuite.core.decode import Mistake, at_least, message, refusal
-from evalsuite.core.documents import Document, check_schema
+from evalsuite.core.documents import Document, StatedMachine, check_schema
 from evalsuite.core.expressions import OwnColumn, OwnCriterion
 from evalsuite.core.model import Case, Measurement, Run, Skip
 
@@ -24,6 +24,7 @@ class Planned(Document):
 
     columns: tuple[OwnColumn, ...] = ()
     criteria: tuple[OwnCriterion, ...] = ()
+    machine: StatedMachine | None = None
 
     def mistakes(self) -> Iterator[Mistake]:
         for place, case in enumerate((*self.cases, *(skip.case for skip in self.skips))):

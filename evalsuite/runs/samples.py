@@ -82,6 +82,8 @@ class TreeReading:
 class GpuReading:
     index: float | None = None
     utilisation_percent: float | None = None
+    utilisation_mean_percent: float | None = None  # of the device's own samples since the reading before
+    utilisation_samples: float | None = None  # how many those are
     memory_used_bytes: float | None = None
     power_w: float | None = None
     energy_j: float | None = None  # since the driver was loaded

@@ -55,6 +55,18 @@ def disk(*counts):
     ]
 
 
+def test_the_mean_is_of_the_devices_own_samples_where_they_are_told_with_their_number():
+    devices = [{"index": 0, "memory_total_bytes": 10}]
+    told = {"utilisation_percent": 100.0, "utilisation_mean_percent": 85.0, "utilisation_samples": 3}
+    moments = [
+        {"at_s": at / 2, "gpus": [{"index": 0, **(told if at else {"utilisation_percent": 0.0})}]} for at in range(5)
+    ]
+
+    found = used(recorded({**HEADER, "gpus": devices}, *moments), 0.5, 1.5)["gpu"]
+
+    assert (found.mean, found.samples, found.coverage) == (85.0, 6, 1.0)
+
+
 def gpus(*percents, **header):
     """Samples of as many devices as the first tuple has."""
     devices = [

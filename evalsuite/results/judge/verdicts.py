@@ -62,7 +62,8 @@ COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, 
 GPU_ALONE, ALL = "C2a", "C2b"
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
 OF_THE_JOB = ("gpu", "cpu", "memory")
-LEAST_SAMPLES = 10  # a run, on average: of fewer the mean is that of a moment
+LEAST_SAMPLES = 10  # a run and device, on average: of fewer the mean is that of a moment
+MOST_USED = 1.02  # of a capacity, as of a share in data/meters.toml: above it what is stated is wrong
 
 Values = tuple[tuple[str, str], ...]
 Doubt = tuple[str, Values]  # of `answer`
@@ -70,8 +71,13 @@ Shares = dict[str, float]  # resource → share of its capacity
 Place = TypeVar("Place", Verdict, VerdictCell)
 
 
-def verdicts(summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Case] = ()) -> tuple[Verdict, ...]:
-    """C1, C2a and C2b over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten."""
+def verdicts(
+    summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Case] = (), nic_gbit_s: float | None = None
+) -> tuple[Verdict, ...]:
+    """C1, C2a and C2b over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten.
+
+    *nic_gbit_s*: what the spec states of a node's network, for cards that state nothing.
+    """
     judged: list[Verdict] = []
     if first := criteria.linear_speedup:  # of weak scaling: the threshold is about a kept batch
         weak = [row for row in summaries if row.case.strong_batch is None]
@@ -82,7 +88,7 @@ def verdicts(summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Cas
             verdict = replace(verdict, reason=reason, values=named)
         judged.append(verdict)
     if second := criteria.mean_utilisation:
-        judged += _mean_utilisation(summaries, second, planned)
+        judged += _mean_utilisation(summaries, second, planned, nic_gbit_s)
     return tuple(judged)
 
 
@@ -288,7 +294,9 @@ def _failed_by_itself(row: Row | None) -> bool:
 # C2: C2a of the GPUs, C2b of every resource that has a capacity, at the lowest scale in scope
 
 
-def _mean_utilisation(rows: Sequence[Row], asked: Threshold, planned: Sequence[Case]) -> list[Verdict]:
+def _mean_utilisation(
+    rows: Sequence[Row], asked: Threshold, planned: Sequence[Case], nic_gbit_s: float | None
+) -> list[Verdict]:
     deciding = [row for row in valid(rows) if row.origin in DECIDING_ORIGINS]
     cited = {row.case for row in rows if row.origin not in DECIDING_ORIGINS}
     cases = dict.fromkeys([*planned, *(row.case for row in rows)])
@@ -299,7 +307,7 @@ def _mean_utilisation(rows: Sequence[Row], asked: Threshold, planned: Sequence[C
         return [_judge(verdict, {}, (), (), answer("no_value", "no_gpu")) for verdict in both]
     if not measured:
         return [_judge(verdict, {}, (), (), _no_large(deciding, asked)) for verdict in both]
-    shares = {row.case: _shares(row) for row in measured}
+    shares = {row.case: _shares(row, nic_gbit_s) for row in measured}
     common = [name for name in RESOURCES if all(name in of for of in shares.values())]
     judged = []
     for verdict, counted in zip(both, (["gpu"], common), strict=True):
@@ -332,7 +340,7 @@ def _judge_use(
         row.case
         for row in measured
         for used in (used for name in counted for used in _readings(row, name))
-        if used.coverage < ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n
+        if used.coverage < ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n * _counted(used, row.case)
     ]
     few: list[Case] = [row.case for row in measured if row.partial]
     chosen = [row.case for row in measured if any(isinstance(each, CHOSEN) for each in row.findings)]
@@ -355,16 +363,27 @@ def _judge_use(
     if place.outcome == "undetermined" or verdict.criterion != ALL:
         return place
     left_out = ", ".join(name for name in RESOURCES if name not in counted) or "–"
+    stated = any(not used.capacity for row in measured for used in _readings(row, "network"))
+    counted = ["network_stated" if name == "network" and stated else name for name in counted]
     return replace(place, values=answer("", "mean_of", resources=", ".join(counted), left_out=left_out)[1])
 
 
-def _shares(summary: Summary) -> Shares:
+def _counted(used: Utilisation, case: Case) -> int:
+    """Of how many devices or nodes the samples are: of bytes and rates those of the one that was read least count."""
+    of = {"gpu": case.total_devices, "cpu": case.nodes, "memory": case.nodes}
+    return of.get(used.resource, 1) if used.device is None else 1
+
+
+def _shares(summary: Summary, nic_gbit_s: float | None) -> Shares:
+    """Of the capacity; that of a network whose cards state no rate is *nic_gbit_s* a node. More than it proves none."""
     shares = {}
+    stated = nic_gbit_s * 1e9 / 8 * summary.case.nodes if nic_gbit_s else None
     for name in RESOURCES:
         readings = _readings(summary, name)
         known = [used.mean / 100 for used in readings if used.unit == "%"]
-        known += [used.mean / used.capacity for used in readings if used.unit != "%" and used.capacity]
-        if known:
+        capacities = [used.capacity or (stated if name == "network" else None) for used in readings]
+        known += [u.mean / most for u, most in zip(readings, capacities, strict=True) if u.unit != "%" and most]
+        if known and max(known) <= MOST_USED:
             shares[name] = statistics.fmean(known)
     return shares
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
 FEWEST_READINGS = 5
+FINER, FINER_SAMPLES = "gpus.utilisation_mean_percent", "gpus.utilisation_samples"
 MOSTLY = 0.5  # of the readings
 GPU_USE = "gpus.utilisation_percent"
 DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
@@ -61,6 +62,7 @@ class ReadingSeries:
 
     devices: tuple[Device, ...]
     cells: "Cells"
+    taken: Sequence[int]  # samples of each
     rejected: int  # values that cannot be (D18)
 
 
@@ -254,11 +256,21 @@ def _series(readings: "Readings", resource: str, window: Bounds | None) -> Itera
         wholes = [[whole] for place in places if (whole := devices[place].whole) is not None]
         values, rejected = sample_arrays.possible(values, wholes, meter.limit, percent=meter.unit == "%")
         cells = sample_arrays.Cells(spans=spans, values=values)
-        yield ReadingSeries(devices=tuple(devices[place] for place in places), cells=cells, rejected=rejected)
+        of, taken = tuple(devices[place] for place in places), cells.counted
+        if resource == "gpu" and (finer := readings.table(FINER_SAMPLES)):
+            counts = spans.values(finer.values[[finer.of.index(device.name) for device in of]].compress(read, axis=1))
+            taken = [int(row[row == row].sum()) for row in counts]
+        yield ReadingSeries(devices=of, cells=cells, taken=taken, rejected=rejected)
+
+
+def _is_finer(readings: "Readings") -> bool:
+    """Whether the devices told the mean of their own samples, which are more than the sampler's moments."""
+    return readings.table(FINER) is not None
 
 
 def _table(readings: "Readings", resource: str) -> "Readout | None":
-    first, *others = (readings.table(name) for name in METERS[resource].quantities)
+    quantities = (FINER,) if resource == "gpu" and _is_finer(readings) else METERS[resource].quantities
+    first, *others = map(readings.table, quantities)
     for other in others:
         if first is None or other is None or first.of != other.of:
             return None  # one line holds both, or neither
@@ -270,14 +282,14 @@ def _spans(readings: "Readings", resource: str, read: "Flags", window: Bounds | 
     """The times that the values of *resource* hold for where it was *read*, cut to *window*."""
     from evalsuite.results.samples import sample_arrays as cells
 
-    meter = METERS[resource]
+    meter, since = METERS[resource], resource == "cpu" or (resource == "gpu" and _is_finer(readings))
     times_s = readings.times_s[read]
     reach_s = max(readings.period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
 
     def compute() -> "Spans":
         if meter.counts:
             spans = cells.rates(times_s, readings.period_s)
-        elif resource == "cpu":
+        elif since:
             spans = cells.since_before(readings.times_s, read)
         else:
             spans = cells.gauge(times_s, reach_s, window)
@@ -286,7 +298,7 @@ def _spans(readings: "Readings", resource: str, read: "Flags", window: Bounds | 
 
     if not read.all():
         return compute()
-    kind = "rate" if meter.counts else "since" if resource == "cpu" else "gauge"
+    kind = "rate" if meter.counts else "since" if since else "gauge"
     return readings.spans((kind, reach_s, window), compute)
 
 
@@ -316,7 +328,7 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
     from evalsuite.results.samples import sample_arrays
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
-    taken = [number for series in same for number in series.cells.counted]
+    taken = [number for series in same for number in series.taken]
     parts = [_together(resource, same)] if meter.summed else [series.cells for series in same]
     shares = [each for cells in parts for each in sample_arrays.means(cells)]
     if not shares:

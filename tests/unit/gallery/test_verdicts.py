@@ -36,7 +36,7 @@ def runs(case, value, repeats=5, spread=0.001, **changes):
     return [measured(case, r, value, **changes) for r, value in enumerate(values)]
 
 
-def gpu(mean, samples=200, coverage=1.0, resource="gpu", unit="%", capacity=None):
+def gpu(mean, samples=8000, coverage=1.0, resource="gpu", unit="%", capacity=None):
     facts = {"resource": resource, "unit": unit, "samples": samples, "coverage": coverage, "capacity": capacity}
     return Utilisation(mean=mean, p5=mean, p95=mean, **facts)
 
@@ -205,3 +205,18 @@ def test_the_mean_of_all_resources_names_those_that_have_a_capacity_beside_the_g
     assert "As the mean of GPU, CPU." in reason_of(found)
 
     assert list(c2(runs(SCALE, 14_000.0, utilisation=(gpu(90.0),)))) == ["C2a"]
+
+
+@pytest.mark.parametrize(("stated", "criteria_found"), [(None, ["C2a"]), (25.0, ["C2a", "C2b"]), (1.0, ["C2a"])])
+def test_a_network_whose_cards_state_no_rate_counts_by_that_of_the_spec_unless_it_is_less_than_was_seen(
+    stated, criteria_found
+):
+    used = (gpu(90.0), gpu(0.8 * 20 * 25e9 / 8, resource="network_send", unit="bytes/s"))
+    rows = with_scaling(summaries(runs(SCALE, 14_000.0, utilisation=used)))
+
+    found = [each for each in verdicts(rows, criteria.read(), nic_gbit_s=stated) if each.criterion != "C1"]
+
+    assert [each.criterion for each in found] == criteria_found
+    if len(found) > 1:
+        assert found[1].measured.value == pytest.approx(0.85)
+        assert "network (of the rate that the spec states)" in reason_of(found[1])
