@@ -25,6 +25,7 @@ from evalsuite.core.model import (
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
+from evalsuite.logs.steps import doubts
 from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
 from evalsuite.logs.steps.throughput import disagreement
@@ -144,7 +145,9 @@ def judge(numbers: Numbers) -> Reading:
     noted = (*findings, *measured.findings) if measured else findings
     starts = Message("logs.several_starts") if any(isinstance(one, BEGINS_AGAIN) for one in noted) else None
     drifts = Message("logs.read_drift") if any(isinstance(one, rules.SteepDrift) for one in noted) else None
-    if status in ("ok", "partial") and not run.given.case and (unlike := starts or drifts or find_unlike(noted)):
+    unlearnt = Message("logs.read_against") if any(one.question in (2, 3) and not one.noted for one in noted) else None
+    unlike = starts or drifts or find_unlike(noted) or unlearnt
+    if status in ("ok", "partial") and not run.given.case and unlike:
         status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
@@ -195,6 +198,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         yield rules.FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
     for scan in run.scans[:1]:
         yield from filter(None, (scan.incidents.again, scan.incidents.resumed, scan.incidents.nan))
+        yield from scan.incidents.not_learning()
+    yield from doubts.of_steps(measured, numbers.merged.steps) if measured else ()
     yield from numbers.merged.findings
     yield from numbers.findings
     if numbers.merged.printers > (planned := run.given.known.devices or math.inf):

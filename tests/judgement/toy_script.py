@@ -18,6 +18,7 @@ SECONDS = {  # of a step and an attempt, as shares of an honest one
     "every second": lambda step, attempt: step % 2,
     "third": lambda step, attempt: min(1, step % 3),
     "random": lambda step, attempt: random.expovariate(1 / 0.7),
+    "three quarters": lambda step, attempt: 1.0 if step < WARMUP else 0.75,
     "fading": lambda step, attempt: 1.2 - step / STEPS,
     "last queued": lambda step, attempt: 0.05 if step >= STEPS - 24 else 1.0,
     "half batch": lambda step, attempt: 0.5,

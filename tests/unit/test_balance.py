@@ -7,7 +7,8 @@ from itertools import accumulate
 import pytest
 
 from evalsuite.core.model import Fact, Machine, MachineNode, Step, Throughput, Utilisation, Window
-from evalsuite.results.measure import balance
+from evalsuite.logs.reading import read_file
+from evalsuite.logs.steps import doubts
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.rules import work_done
 from tests import runfolders, sources
@@ -91,7 +92,7 @@ def test_cpu_seconds_before_the_window_are_held_against_those_inside(start, warm
 def test_two_kinds_are_told_by_more_than_the_digits_of_a_script(seconds, kinds):
     steps = [Step(index=at, seconds=round(seconds[at % 2] + at % 7 / 10_000 * kinds, 4)) for at in range(100)]
 
-    assert len([*balance._two_kinds(steps)]) == kinds
+    assert len([*doubts._two_kinds(steps)]) == kinds
 
 
 def trained(devices=1, nodes=1, rate=10.0, precision="fp32", changes=(), **used):
@@ -121,3 +122,34 @@ def trained(devices=1, nodes=1, rate=10.0, precision="fp32", changes=(), **used)
 @pytest.mark.parametrize(("run", "found"), TABLE["done"])
 def test_what_a_processor_cannot_have_done_excludes_and_what_is_not_proven_is_said(run, found):
     assert {each.name for each in work_done.findings(trained(**run))} == set(found)
+
+
+MEGATRON = (
+    " iteration {step:8d}/     500 | consumed samples: {items:12d} | elapsed time per iteration (ms): {ms:.1f} | "
+    "learning rate: 1.0E-04 | global batch size:    64 | lm loss: {loss:.6E} | loss scale: 1.0 | "
+    "grad norm: {norm:.3f} | number of skipped iterations: {skipped:3d} | number of nan iterations:   0 |\n"
+)
+
+
+@pytest.mark.parametrize(("of", "found"), TABLE["learnt"])
+def test_a_log_is_asked_whether_it_learnt_and_worked_whoever_made_it(of, found, tmp_path):
+    """Of `parse` alike: of an import nothing else is known."""
+    line = {"ms": [250.0, 252.0, 249.0], "loss": [7.0, -0.01], "norm": [1.0], "skipped": [0], **of}
+    first, fall = (*line["loss"], 0.0)[:2]
+    lines = [
+        MEGATRON.format(
+            step=step,
+            items=64 * step,
+            ms=line["ms"][step % len(line["ms"])] * (of.get("warm", 1.0) if step <= 20 else 1.0),
+            loss=first + fall * step,
+            norm=line["norm"][step % len(line["norm"])],
+            skipped=line["skipped"][step % len(line["skipped"])],
+        )
+        for step in range(1, 141)
+    ]
+    (path := tmp_path / "log").write_text("".join(lines))
+
+    read = read_file(path, devices=8)
+
+    assert [each.name for each in read.findings if each.question in (2, 3) and not each.noted] == [*found]
+    assert read.status == ("doubtful" if found else "ok")

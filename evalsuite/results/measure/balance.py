@@ -4,41 +4,33 @@ Lines may be printed when steps are queued, or the window's work done before it:
 than steps.
 """
 
-import itertools
 import math
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from evalsuite.core.findings import (
     HardlyInside,
-    LossConstant,
     MostlyOutside,
     ProcessesLeft,
-    SlowWarmup,
     StepsUnfinished,
-    TwoKindsOfSteps,
     WorkInWarmup,
 )
-from evalsuite.core.model import Finding, Step, Throughput, Window
+from evalsuite.core.model import Finding, Throughput, Window
 from evalsuite.logs.text.records import matches, read_arrivals
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.results.samples.run_figures import RunRecords
 
 TAIL_BYTES = 1 << 20
-FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
-FEWEST_STEPS = 20
-INSTANT_S = 0.001
 SETTLE_S = 1.0  # for which an agent waits before it ends what a script left
 FORWARD_ALONE = 10  # times as fast as a step of training at most
-NOTED_S = 0.01  # within which an arrival is noted
 LINE = re.compile(rb"[^\r\n]+")
 COUNTED = re.compile(rb"(\d+)\s*/\s*(\d+)")  # batches of an evaluation: "Test: [ 10/196]"
 
 
-def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended_s: float | None) -> Iterator[Finding]:
-    """*steps*: of the window; *ended_s*: by the agent's clock, None where evalsuite ended the run."""
+def findings(run: RunRecords, measured: Throughput, ended_s: float | None) -> Iterator[Finding]:
+    """*ended_s*: by the agent's clock, None where evalsuite ended the run."""
     window = run.window
     if window is not None and window.begin_s is not None and window.end_s is not None and window.end_s > window.begin_s:
         window_s = window.end_s - window.begin_s
@@ -54,15 +46,8 @@ def findings(run: RunRecords, measured: Throughput, steps: Sequence[Step], ended
             yield rule(before_s=before_s, after_s=after_s, window_s=window_s)
         if ended_s and after_s:
             yield from _tail(run, window, ended_s, after_s, evaluated_s)
-        yield from _warmup(measured, window, window_s)
         if inside:
             yield from _work_in_warmup(run, measured, window, inside)
-    yield from _two_kinds(steps)
-    losses = [step.loss for step in steps if step.loss is not None and math.isfinite(step.loss)]
-    if len(losses) >= LossConstant.fewest and len({*losses}) == 1:
-        digits = len(f"{losses[0]:.15g}".split("e")[0].replace(".", "").strip("-0"))
-        if digits >= LossConstant.digits:
-            yield LossConstant(steps=len(losses), loss=losses[0])
 
 
 def _tail(run: RunRecords, window: Window, ended_s: float, after_s: float, evaluated_s: float) -> Iterator[Finding]:
@@ -112,16 +97,6 @@ def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) 
     return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else None
 
 
-def _warmup(measured: Throughput, window: Window, window_s: float) -> Iterator[Finding]:
-    warmup = measured.counted.before_s if measured.counted else ()
-    steps = [seconds for seconds in measured.step_time_s if seconds > 0]
-    if len(warmup) >= FEWEST_WARMUP and steps:
-        usual_s, warm_s = statistics.median(steps), statistics.median(warmup)
-        beyond_s = (warm_s - usual_s) * (window.first_step - 1)
-        if warm_s > SlowWarmup.limit * usual_s and beyond_s > StepsUnfinished.share * window_s:
-            yield SlowWarmup(factor=warm_s / usual_s, beyond_s=beyond_s, window_s=window_s)
-
-
 def _work_in_warmup(run: RunRecords, measured: Throughput, window: Window, inside: float) -> Iterator[Finding]:
     warmup, begin_s = measured.counted.before_s if measured.counted else (), window.begin_s or 0.0
     if not (late := warmup[math.ceil(WorkInWarmup.first * len(warmup)) :]):
@@ -130,23 +105,5 @@ def _work_in_warmup(run: RunRecords, measured: Throughput, window: Window, insid
     late_s = statistics.fmean(late) * late_steps
     if late_s * min(samples.header.hz for samples in run.samples.values()) >= utilisation.FEWEST_READINGS:
         factor = (run_figures.work(run, begin_s - late_s, begin_s) or 0.0) / late_steps * window.steps / inside
-        if factor > WorkInWarmup.work_limit and (factor - 1) * late_steps > StepsUnfinished.share * window.steps:
+        if factor > WorkInWarmup.work_limit and (factor - 1) * late_steps > WorkInWarmup.share * window.steps:
             yield WorkInWarmup(factor=factor)
-
-
-def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:
-    """A gap in the middle of the times of the steps, as they arrived or as printed: two clusters, nothing between."""
-    arrived = [step.arrival_s for step in steps if step.arrival_s is not None]
-    printed = [step.seconds for step in steps if step.seconds is not None]
-    digit_s = min((after - before for before, after in itertools.pairwise(sorted({*printed}))), default=0.0)
-    gaps = [after - before for before, after in itertools.pairwise(arrived)]
-    for seconds, told_s in ((gaps, NOTED_S), (printed, 2 * digit_s)):
-        known = sorted(max(each, INSTANT_S) for each in seconds)
-        if len(known) < FEWEST_STEPS or any(step.steps > 1 for step in steps):
-            continue
-        least, most = (round(share * len(known)) for share in (TwoKindsOfSteps.fewest, TwoKindsOfSteps.most))
-        place = max(range(least, most), key=lambda at: known[at] / known[at - 1])
-        if known[place] - known[place - 1] > told_s and known[place] > TwoKindsOfSteps.limit * known[place - 1]:
-            fast_s, slow_s = statistics.median(known[:place]), statistics.median(known[place:])
-            yield TwoKindsOfSteps(share=place / len(known), fast_s=fast_s, slow_s=slow_s)
-            return

@@ -127,7 +127,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
             *facts.disagreements(stated, run.case, head if command.stated else b""),
             *plausibility.by_nccl(run.case, environments, read),
         ),
-        *_balance(outcome, throughput, read.steps, records),
+        *_balance(outcome, throughput, records),
     )
     return Measurement(
         run=run,
@@ -291,15 +291,12 @@ def _last_batch(
             yield partial
 
 
-def _balance(
-    outcome: Outcome, measured: Throughput | None, steps: Sequence[Step], run: run_figures.RunRecords
-) -> Iterator[Finding]:
+def _balance(outcome: Outcome, measured: Throughput | None, run: run_figures.RunRecords) -> Iterator[Finding]:
     if measured is None or run.window is None or (outcome.origin is not None and not run.agents):
         return
     ended_s = max((agent.duration_s for agent in run.agents), default=outcome.duration_s)
     by_itself = outcome.status == "completed" and not outcome.enough
-    within = [step for step in steps if run.window.first_step <= step.index <= run.window.last_step]
-    yield from balance.findings(run, measured, within, ended_s if by_itself else None)
+    yield from balance.findings(run, measured, ended_s if by_itself else None)
 
 
 def _facts(
