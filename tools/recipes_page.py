@@ -8,6 +8,7 @@ From the adapters, `data/repositories.toml`, `data/verification.json` (tools/ver
 import json
 import statistics
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[1]
@@ -17,7 +18,7 @@ from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
-from evalsuite.plan import data_sets, repositories
+from evalsuite.plan import data_sets, repositories, spec
 from evalsuite.rehearsal import evidence as rehearsals
 from evalsuite.rehearsal import tables as rehearsal
 from evalsuite.results.measure import measurement
@@ -37,6 +38,7 @@ Each recipe runs one official training script, unmodified, at one commit. How fa
 - **rehearsed**: `evalsuite rehearse` let the script take its first steps on a CPU, with stand-ins for what it insists
   on (an accelerator, Apex, DALI, …) put in from outside, and read its log. That proves launch, environment, arguments,
   data and log. It says nothing about speed, AMP, NCCL or real kernels, and no report takes its figures;
+- **rehearsed earlier**: the same with stand-ins that have changed since;
 - **arguments checked**: `tools/verify_recipes.py` found every argument that the recipe gives, on all of its axes,
   in the script's own parser at that commit, its value of that type and among those choices, and all that the script
   requires; it was not run here. Twenty lines, drawn by a seed, were read by a person: [read-lines.md](read-lines.md);
@@ -61,6 +63,9 @@ export EVALSUITE_DATA=DATA
 evalsuite data make --for official-cpu                    # for the scripts without synthetic data
 evalsuite compare --profile official-cpu    # needs a network
 ```
+
+*Ranks; hosts tried* counts the processes and hosts with which the script took steps here. *Line started* says whose
+command line that was: where a CPU's has another launcher than a GPU's, the latter has never been started.
 
 The script's own image size is 224, so take `--profile full` or a spec of your own; the quick profile's 64 pixels
 are a skip, which names the option to add.
@@ -168,34 +173,67 @@ def page() -> str:
 
 def _level(facts, seen) -> tuple[str, str]:
     if seen and facts["level"] != "ran here":
-        return "rehearsed", seen.date
+        return rehearsals.level(seen), seen.date
     return facts["level"], facts["date"]
 
 
 def _recipes(official, evidence, seen) -> str:
     models = repositories.known()
     unknown = {"level": "unchecked", "date": ""}
-    levels_of = {
-        (name, recipe.name): _level(evidence.get(f"{name}/{recipe.name}", unknown), seen[name, recipe.name])
-        for name, recipe in official
-    }
+    facts = {(name, recipe.name): evidence.get(f"{name}/{recipe.name}", unknown) for name, recipe in official}
+    levels_of = {key: _level(each, seen[key]) for key, each in facts.items()}
+    tried = {key: _tried(each, seen[key]) for key, each in facts.items()}
     levels = [level for level, _ in levels_of.values()]
-    names = ("ran here", "rehearsed", "arguments checked", "unchecked")
+    names = ("ran here", "rehearsed", "rehearsed earlier", "arguments checked", "unchecked")
     counts = ", ".join(f"{levels.count(level)} {level}" for level in names)
+    several = sum(max(ranks, default=0) > 1 for ranks, _ in tried.values())
+    over = sum(max(hosts, default=0) > 1 for _, hosts in tried.values())
     rows = [
-        f"\n## Recipes\n\n{len(official)} recipes: {counts}.\n\n",
-        "| framework | recipe | model | repository (`env repositories`) | on | AMP | checked |\n",
-        "|---|---|---|---|---|---|---|\n",
+        f"\n## Recipes\n\n{len(official)} recipes: {counts}. {sum(bool(ranks) for ranks, _ in tried.values())} took "
+        f"steps, {several} with more than one rank, {over} over more than one host.\n\n",
+        "| framework | recipe | model | repository (`env repositories`) | on | AMP | checked | ranks; hosts tried "
+        "| line started |\n",
+        "|---|---|---|---|---|---|---|---|---|\n",
     ]
     for framework, recipe in official:
-        model = models.get(recipe.checkout)
-        where = f"{'/'.join(model.owner_and_name)} `{model.commit[:7]}` ({model.name})" if model else recipe.source
-        devices = "GPU" if recipe.needs_gpu else "CPU, GPU"
-        rows.append(
-            f"| {framework} | {recipe.name} | {recipe.model} | {where} | {devices} | {recipe.amp or 'no'} | "
-            f"{', '.join(levels_of[framework, recipe.name])} |\n"
+        key = (framework, recipe.name)
+        ranks, hosts = (", ".join(map(str, sorted(each))) for each in tried[key])
+        cells = (
+            *(framework, recipe.name, recipe.model, _origin(recipe, models, seen[key])),
+            *("GPU" if recipe.needs_gpu else "CPU, GPU", recipe.amp or "no", ", ".join(levels_of[key])),
+            *(f"{ranks}; {hosts}" if ranks else "none", _line_started(framework, recipe, facts[key], seen[key])),
         )
+        rows.append(f"| {' | '.join(cells)} |\n")
     return "".join(rows)
+
+
+def _origin(recipe, models, seen) -> str:
+    """What was really used stands before what a measurement uses."""
+    model = models.get(recipe.checkout)
+    where = f"{'/'.join(model.owner_and_name)} `{model.commit[:7]}` ({model.name})" if model else recipe.source
+    return f"{where}; rehearsed: {seen.origin}" if seen and model and " at " not in seen.origin else where
+
+
+def _tried(facts, seen) -> tuple[set[int], set[int]]:
+    """Numbers of ranks and of hosts with which the script took steps."""
+    scales = [spec.scale(run["case"].rpartition("-")[2]) for run in facts.get("ran", ())]
+    scales += [(each.hosts, each.ranks // each.hosts) for each in seen.scales.values()] if seen else []
+    return {hosts * ranks for hosts, ranks in scales}, {hosts for hosts, _ in scales}
+
+
+def _line_started(framework, recipe, facts, seen) -> str:
+    """Whose command line: another launcher on a GPU than on a CPU is another program."""
+    if seen and seen.device != "cpu":
+        return "the GPU's"
+    if not seen and not facts.get("ran"):
+        return "none"
+    for scale in ((1, 2), (1, 1)):
+        asked = [rehearsal.case(framework, recipe, rehearsal.Rehearsal(), scale)]
+        asked = [replace(asked[0], device=device) for device in ("cpu", "gpu")]
+        if not any(recipe.refusal(case) for case in asked):
+            on_cpu, on_gpu = (rehearsal.launcher(recipe.command_of(case)) for case in asked)
+            return "the CPU's, as the GPU's" if on_cpu == on_gpu else f"the CPU's by {on_cpu}; the GPU's is by {on_gpu}"
+    return "the CPU's alone"
 
 
 def _rehearsed(seen) -> str:

@@ -12,6 +12,7 @@ from evalsuite.core.documents import Document
 from evalsuite.core.messages import Phrase
 from evalsuite.core.model import Case, Device, Status
 from evalsuite.plan import repositories, spec
+from evalsuite.rehearsal import tables
 
 FOLDER = paths.DATA / "rehearsal" / "evidence"
 LOGS = paths.DATA.parent / "tests" / "logs" / "rehearsed"
@@ -86,7 +87,10 @@ def case(evidence: Evidence, scale: str) -> Case:
 
 def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
     """With the scales at which *recipe* starts the same as it did then; None if there is none."""
-    if evidence is None or (" at " in evidence.origin and evidence.origin != origin(recipe)):
+    if evidence is None:
+        return None
+    how = tables.of_framework(evidence.framework).get(evidence.recipe)
+    if evidence.origin != (how.release if how and how.release else origin(recipe)):
         return None
     scales = {}
     for name, then in evidence.scales.items():
@@ -96,6 +100,11 @@ def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
         if (now.argv, dict(now.environment)) == (then.command, dict(then.environment)):
             scales[name] = then
     return replace(evidence, scales=scales) if scales else None
+
+
+def level(evidence: Evidence) -> str:
+    """It ages with its stand-ins: then they answered otherwise, as far as anybody knows."""
+    return "rehearsed" if tables.stand_in_hashes(evidence.stand_ins) == evidence.stand_ins else "rehearsed earlier"
 
 
 def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:

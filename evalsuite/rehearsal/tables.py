@@ -18,7 +18,7 @@ from evalsuite.core.decode import From, Many, Mistake, Word, at_least, between
 from evalsuite.core.errors import EvalsuiteError, did_you_mean, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Protocol
-from evalsuite.core.placeholders import fill
+from evalsuite.core.placeholders import VISIBLE, fill
 from evalsuite.plan import repositories
 from evalsuite.plan.spec import Options, Steps, scale
 from evalsuite.runs import rehearsed as rehearsed_runs
@@ -27,6 +27,7 @@ FOLDER = paths.DATA / "rehearsal"
 STAND_INS = paths.ADAPTERS / rehearsed_runs.FOLDER
 HOOK = "hook"  # its sitecustomize.py starts the other stand-ins
 DEVICES = "EVALSUITE_STAND_IN_DEVICES"  # how many a node seems to have
+OF_A_NODE = 8  # whatever the case asks for: a script that takes all that it sees is found out
 EXAMPLE = "evalsuite's own data/rehearsal/tensorflow.toml"
 BYTECODE = "__pycache__"
 
@@ -173,13 +174,14 @@ def _changed(command: Command, case: Case, recipe: Recipe, rehearsal: Rehearsal)
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, python_path))
     if rehearsal.stand_ins:
         variables[rehearsed_runs.VARIABLE] = ",".join(rehearsal.stand_ins)
-        variables[DEVICES] = str(case.devices_per_node)
+        variables[DEVICES] = str(OF_A_NODE)
     variables = {name: value for name, value in variables.items() if value}
     if argv[0] == "mpirun":  # hands to other nodes the variables of -x (mpirun(1) of Open MPI 4.1)
         argv = (argv[0], *(word for name in variables for word in ("-x", name)), *argv[1:])
     installed = f"{{bin}}/../lib/python{rehearsal.python or recipe.python}/site-packages"
     places = {"{checkout}": installed} if rehearsal.release else {}
-    words = ("env", *(f"{name}={value}" for name, value in variables.items()), *argv)
+    unseen = () if rehearsal.device == "gpu" else (word for name in VISIBLE["gpu"] for word in ("-u", name))
+    words = ("env", *unseen, *(f"{name}={value}" for name, value in variables.items()), *argv)
     return replace(
         command,
         argv=tuple(fill(word, places) for word in words),

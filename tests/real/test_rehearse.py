@@ -84,9 +84,15 @@ def test_a_second_rehearsal_takes_the_place_of_the_first_and_joins_its_other_sca
 
 @pytest.mark.parametrize(
     ("argument", "code", "said"),
-    [("--short", Exit.SOME_FAILED, "its log ends at step 17 of 22"), ("--broken", Exit.SOME_FAILED, "exit code 1")],
+    [
+        ("--greedy", Exit.SOME_FAILED, "8 processes printed each step, and 1 device was asked for"),
+        ("--short", Exit.SOME_FAILED, "its log ends at step 17 of 22"),
+        ("--broken", Exit.SOME_FAILED, "exit code 1"),
+    ],
 )
-def test_a_script_that_stops_short_or_breaks_is_not_called_rehearsed(rehearse, capsys, argument, code, said):
+def test_a_script_that_takes_every_device_stops_short_or_breaks_is_not_called_rehearsed(
+    rehearse, capsys, argument, code, said
+):
     found, out = rehearse(f'{TABLE}append = ["{argument}"]\n', "--scales", "1x1")
 
     assert found == code

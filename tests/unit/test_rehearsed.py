@@ -10,7 +10,7 @@ from evalsuite.contracts.registry import discover
 from evalsuite.core.files import sha256
 from evalsuite.core.model import Log
 from evalsuite.logs import catalogue, reading
-from evalsuite.rehearsal import evidence
+from evalsuite.rehearsal import evidence, tables
 
 ADAPTERS = discover()
 FOUND = [evidence.read_file(file) for file in sorted(evidence.FOLDER.glob("*.json"))]
@@ -55,18 +55,28 @@ def test_evidence_holds_as_long_as_the_recipe_starts_the_same(record):
     assert evidence.current(now, recipe) == now
     assert evidence.current(now, replace(recipe, command=other)) is None
     assert evidence.current(replace(now, origin="https://example.org/a/b at 0123"), recipe) is None
+    fresh = replace(now, stand_ins=tables.stand_in_hashes(["torch"]))
+    assert evidence.level(fresh) == "rehearsed"
+    assert evidence.level(replace(fresh, stand_ins={**fresh.stand_ins, "torch": "0" * 64})) == "rehearsed earlier"
 
 
-def test_the_listing_names_the_four_levels(capsys):
+def test_the_listing_names_the_levels(capsys):
     main(["adapters", "--json"])
     found = {f"{row['framework']}/{row['recipe']}": row["verification"] for row in json.loads(capsys.readouterr().out)}
 
     levels = {name: record["level"] for name, record in found.items()}
-    assert set(levels.values()) <= {"our own", "unchecked", "arguments checked", "rehearsed", "ran here"}
+    assert set(levels.values()) <= {
+        "our own",
+        "unchecked",
+        "arguments checked",
+        "rehearsed",
+        "rehearsed earlier",
+        "ran here",
+    }
     for record in FOUND:
         still = evidence.of_recipe(record.framework, ADAPTERS[record.framework].recipe(record.recipe))
         name = f"{record.framework}/{record.recipe}"
-        assert (levels[name] in ("rehearsed", "ran here")) or still is None
+        assert (levels[name] in (evidence.level(record), "ran here")) or still is None
         assert ("rehearsed_steps" in found[name]) == (still is not None)
 
 

@@ -4,7 +4,8 @@ import os
 
 from after_import import after_import
 
-DEVICES = int(os.environ.get("EVALSUITE_STAND_IN_DEVICES", "1"))
+VISIBLE = os.environ.get("CUDA_VISIBLE_DEVICES")
+DEVICES = int(os.environ.get("EVALSUITE_STAND_IN_DEVICES", "1")) if VISIBLE is None else len(VISIBLE.split(","))
 
 
 def _stand_in(module):

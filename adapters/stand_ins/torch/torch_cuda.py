@@ -21,7 +21,7 @@ YES = ("is_available", "is_initialized", "is_bf16_supported", "can_device_access
 
 
 def devices():
-    """How many a process sees: what is visible, else what the rehearsal or the launcher says of this node."""
+    """How many a process sees: what is visible of those that the rehearsal gives this node."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return len([number for number in visible.split(",") if number.strip()])
@@ -214,10 +214,13 @@ def _replace_streams(cuda):
 
 
 def _replace_accelerator(torch):
-    """The same by its other name (2.6 and later), which optimisers use."""
-    accelerator = getattr(torch, "accelerator", None)
-    for name in ("current_stream", "device_count", "synchronize"):
+    """The same by its other name (2.6 and later), which optimisers and newer scripts use."""
+    accelerator, cuda = getattr(torch, "accelerator", None), torch.cuda
+    for name, function in (
+        *((name, getattr(cuda, name)) for name in ("current_stream", "device_count", "is_available", "synchronize")),
+        ("current_accelerator", _constant("current_accelerator", torch.device("cuda"))),
+        *((name, cuda.current_device) for name in ("current_device_index", "current_device_idx")),
+        *((name, cuda.set_device) for name in ("set_device_index", "set_device_idx")),
+    ):
         if hasattr(accelerator, name):
-            setattr(accelerator, name, getattr(torch.cuda, name))
-    if hasattr(accelerator, "current_device_index"):
-        accelerator.current_device_index = torch.cuda.current_device
+            setattr(accelerator, name, function)

@@ -121,7 +121,7 @@ def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any])
     steps = {scale: each.steps_seen for scale, each in seen.scales.items()}
     if level == "ran here":
         return {"level": level, "date": date, "rehearsed_steps": steps}
-    return {"level": "rehearsed", "date": seen.date, "rehearsed_steps": steps}
+    return {"level": rehearsed.level(seen), "date": seen.date, "rehearsed_steps": steps}
 
 
 def _scripts(recipe: Recipe, case: Case) -> list[str]:
