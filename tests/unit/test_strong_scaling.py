@@ -63,7 +63,7 @@ def test_one_series_whose_efficiency_no_weak_threshold_judges():
     assert [round(each.efficiency.value, 2) for each in found] == [1.0, 0.7, 0.4]
     (verdict,) = verdicts(found, CRITERIA, LADDER)
     assert (verdict.outcome, verdict.notes) == ("undetermined", ("strong_only",))
-    assert breaks.breaks(found, 0.8).series == 0
+    assert breaks.ladders(found, 0.8) == ()
 
 
 def test_it_is_one_question_at_each_scale_in_one_setting_and_no_ground_of_a_forecast():

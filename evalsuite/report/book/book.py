@@ -12,8 +12,8 @@ from evalsuite.results.compare import answers as answers_room
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.answers import Answer
 from evalsuite.results.compare.decisions import PUBLISHED, RankingScope
-from evalsuite.results.judge import breaks as breaks_room
-from evalsuite.results.judge.breaks import Breaks
+from evalsuite.results.judge import breaks
+from evalsuite.results.judge.breaks import Ladder
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import severity
 
@@ -75,9 +75,9 @@ class Book:
         return next((verdict.threshold for verdict in self.evaluation.verdicts if verdict.criterion == "C1"), None)
 
     @cached_property
-    def breaks(self) -> Breaks | None:
+    def ladders(self) -> tuple[Ladder, ...]:
         threshold = self.efficiency_threshold
-        return None if threshold is None else breaks_room.breaks(self.valid, threshold)
+        return () if threshold is None else breaks.ladders(self.valid, threshold)
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:

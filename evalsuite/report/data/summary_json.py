@@ -36,7 +36,6 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "problems": evaluation.kept_problems,
         "skips": book.skips,
         "findings": [findings.document(finding) for finding in book.findings],
-        "breaks": book.breaks,
         "answers": book.answers,
         "fairness": fairness.comparisons(book),
         "data_quality": tally(book),

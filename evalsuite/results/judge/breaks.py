@@ -5,7 +5,7 @@ That is ratio of the throughputs ÷ ratio of the devices, brought to one doublin
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from statistics import fmean
@@ -13,12 +13,9 @@ from typing import Literal
 
 from evalsuite.core.model import Summary, Utilisation, by_key
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.decisions import FEWEST_RUNS
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.measure import breakdown
-from evalsuite.results.measure.summary import values
 
-FEWEST_SCALES = 3
 LEAST_SHARE = 0.02
 LEAST_GROWTH = 1.25  # of the rate of the network
 LEAST_IDLE = 10.0  # points of a device's utilisation that are lost
@@ -39,8 +36,6 @@ class RecordedChange:
 class Break:
     before: Summary
     after: Summary
-    step: float  # efficiency of one doubling, between the two
-    certain: bool  # no two runs of the two scales say otherwise
     changes: tuple[RecordedChange, ...]  # none: nothing recorded differs
 
     @property
@@ -83,28 +78,14 @@ class Ladder:
         return tuple(stages)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Breaks:
-    threshold: float
-    ladders: tuple[Ladder, ...]
-
-    @property
-    def series(self) -> int:
-        return sum(_scales(ladder.scales) >= FEWEST_SCALES for ladder in self.ladders)
-
-    @property
-    def found(self) -> tuple[Break, ...]:
-        broken = (ladder.broken for ladder in self.ladders if ladder.broken and _scales(ladder.scales) >= FEWEST_SCALES)
-        return tuple(sorted(broken, key=lambda point: point.step))
-
-
-def breaks(summaries: Iterable[Summary], threshold: float) -> Breaks:
+def ladders(summaries: Iterable[Summary], threshold: float) -> tuple[Ladder, ...]:
+    """Of each series that was measured at two scales or more."""
     weak = (row for row in summaries if row.case.strong_batch is None)  # the threshold is about a kept batch
     sound = (row for row in weak if row.efficiency is not None and not suspicious(row))
     series = by_key((fairness.group(row, fairness.SCALES), row) for row in sound)
-    ladders = [tuple(sorted(members, key=_devices)) for members in series.values() if _scales(members) > 1]
-    judged = (Ladder(scales=each, broken=_first(each, threshold)) for each in ladders)
-    return Breaks(threshold=threshold, ladders=tuple(judged))
+    scales = (tuple(sorted(members, key=_devices)) for members in series.values())
+    several = (members for members in scales if _devices(members[0]) < _devices(members[-1]))
+    return tuple(Ladder(scales=members, broken=_first(members, threshold)) for members in several)
 
 
 def stage(before: Summary, after: Summary) -> Stage:
@@ -126,30 +107,17 @@ def _by_phases(ladder: Ladder) -> list[Loss]:
     return [*grown, Loss(key="rest", share=1 - ladder.left - math.fsum(loss.share for loss in grown))]
 
 
-def _scales(points: Sequence[Summary]) -> int:
-    return len({_devices(point) for point in points})
-
-
 def _devices(summary: Summary) -> int:
     return summary.case.total_devices
 
 
 def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
     for before, after in pairwise(ladder):
-        if _devices(after) == _devices(before):
-            continue
-        step = _step(before, after, after.items_per_s.value / before.items_per_s.value)
-        if step < threshold:
-            best = _step(before, after, max(values(after)) / min(values(before)))
-            certain = min(before.n, after.n) >= FEWEST_RUNS and best < threshold
-            changes = tuple(_changes(before, after))
-            return Break(before=before, after=after, step=step, certain=certain, changes=changes)
+        doublings = math.log2(_devices(after) / _devices(before))
+        step = after.items_per_s_per_device / before.items_per_s_per_device
+        if doublings and math.pow(step, 1 / doublings) < threshold:
+            return Break(before=before, after=after, changes=tuple(_changes(before, after)))
     return None
-
-
-def _step(before: Summary, after: Summary, ratio: float) -> float:
-    more = _devices(after) / _devices(before)
-    return math.pow(ratio / more, 1 / math.log2(more))
 
 
 def _changes(before: Summary, after: Summary) -> Iterable[RecordedChange]:
@@ -179,6 +147,5 @@ def _share(summary: Summary, phases: Sequence[str]) -> float | None:
 
 
 def _network(summary: Summary) -> Utilisation | None:
-    links = [used for used in summary.utilisation if used.resource in ("network_receive", "network_send")]
-    between = [used if used.device != "lo" else replace(used, mean=0.0) for used in links]
-    return max(between, key=lambda used: used.mean, default=None)
+    links = (used for used in summary.utilisation if used.resource in ("network_receive", "network_send"))
+    return max(links, key=lambda used: used.mean, default=None)

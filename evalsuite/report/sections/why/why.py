@@ -90,7 +90,7 @@ def _draw_blocks(blocks: Sequence[Block], title: Text, subject: Subject) -> Capt
 
 def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
     block_of = {case.id: block for block in model.blocks for case in block.cases}
-    own = [each for each in (book.breaks.ladders if book.breaks else ()) if each.last.case.model == model.name]
+    own = [each for each in book.ladders if each.last.case.model == model.name]
     ladders = sorted(own, key=lambda ladder: ladder.left)
     shown = [block for block in model.blocks if any(block_of[ladder.last.case.id] is block for ladder in ladders)]
     called = {block.id: name for block, name in zip(shown, heading.settings(shown, words), strict=True)}
