@@ -27,8 +27,8 @@ def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
     settings = criteria.read(asked)
     terms = settings.certificate
     own = [
-        *(each.name for each in settings.own),
-        *(each.differences for each in settings.findings() if isinstance(each, OwnCriteria)),
+        *(each.name for each in settings.criterion),
+        *(each.differences for each in settings.findings(asked) if isinstance(each, OwnCriteria)),
     ]
     if book.period is None:
         raise EvalsuiteError.of("audit.no_day")

@@ -76,7 +76,7 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
     if arguments.criteria:
         asked = criteria.read(arguments.criteria)
         if cases is not None:
-            asked.check(cases)
+            asked.check(cases, arguments.criteria)
     check_receipts(arguments.receipts)
     _forecast_scales(arguments)
     if arguments.against:

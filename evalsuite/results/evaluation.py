@@ -56,7 +56,7 @@ def evaluate(
     cases = all_cases(planned, [run.measurement for run in measured], wanted)
     skips = planned.skips if planned else ()
     asked = (*cases, *(skip.case for skip in skips))
-    settings.check(asked)
+    settings.check(asked, criteria_file)
     named = None if only is not None else frozenset(case.id for case in asked)
     recorded = replace(attempts.read(store.journal).of(wanted), planned=named)
     marked = attempts.mark_changed(measured, recorded, store.folder)
@@ -77,12 +77,12 @@ def evaluate(
         summaries=tuple(own_figures.with_columns(rows, columns)),
         verdicts=judged,
         columns=columns,
-        findings=tuple(severity.merge_repeated((*broken, *settings.findings(), *beside))),
+        findings=tuple(severity.merge_repeated((*broken, *settings.findings(criteria_file), *beside))),
         environments=environments,
         commands=commands,
         timelines=drawn,
         recorded_elsewhere=recorded_elsewhere,
-        targets=settings.targets,
+        targets=settings.target,
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats if planned else None,
@@ -96,9 +96,9 @@ def _judged(
     rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case]
 ) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
     columns, own = (planned.columns, planned.criteria) if planned else ((), ())
-    own_verdicts = own_figures.verdicts(rows, (*own, *settings.own), cases)
+    own_verdicts = own_figures.verdicts(rows, (*own, *settings.criterion), cases)
     nic_gbit_s = planned.machine.nic_gbit_s if planned and planned.machine else None
-    return (*columns, *settings.columns), (*verdicts(rows, settings, cases, nic_gbit_s), *own_verdicts)
+    return (*columns, *settings.column), (*verdicts(rows, settings, cases, nic_gbit_s), *own_verdicts)
 
 
 def _compared(
@@ -113,7 +113,7 @@ def _compared(
     return rows, [
         *(each for case, theirs in gone.items() if case not in known for each in theirs),
         *data_rules.findings(rows, environments, commands),
-        *convergence.findings(rows, settings.targets),
+        *convergence.findings(rows, settings.target),
         *convergence.loss_findings(rows),
         *(finding for row in rows for run in row.measurements for finding in run.findings),
         *(finding for row in rows for finding in row.findings),

@@ -59,19 +59,19 @@ TARGET = '[[target]]\nmodel = "m"\nmetric = "top1"\nvalue = 76.0\nepochs = 90\n'
 
 
 def test_the_default_file_asks_for_all_criteria_and_a_table_that_is_left_out_for_none(tmp_path):
-    assert CRITERIA.linear_speedup == criteria.Threshold(threshold=0.8, min_nodes=20)
-    assert CRITERIA.mean_utilisation == criteria.Threshold(threshold=0.8, min_nodes=20)
+    assert criteria.Threshold(threshold=0.8, min_nodes=20) == CRITERIA.C1
+    assert criteria.Threshold(threshold=0.8, min_nodes=20) == CRITERIA.C2
 
     only_columns = criteria.read(written(tmp_path, '[[column]]\nname = "mine"\nvalue = "n"\n'))
-    assert only_columns.linear_speedup == CRITERIA.linear_speedup and only_columns.columns[0].name == "mine"
+    assert only_columns.C1 == CRITERIA.C1 and only_columns.column[0].name == "mine"
     asked = criteria.read(written(tmp_path, C1))
     assert [verdict.criterion for verdict in verdicts(rows([(1, 1, 100.0)]), asked)] == ["C1"]
-    assert asked.targets == ()
+    assert asked.target == ()
 
 
 @pytest.mark.parametrize("text", [C1 + TARGET, C1 + TARGET + "tolerance = 0\n"])
 def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
-    (target,) = criteria.read(written(tmp_path, text)).targets
+    (target,) = criteria.read(written(tmp_path, text)).target
 
     assert target.tolerance == (0 if "tolerance" in text else 0.3)
 
@@ -112,7 +112,7 @@ def test_compare_refuses_a_bad_file_before_anything_is_started(tmp_path, capsys)
 def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_path):
     (tmp_path / "own.toml").write_text(criteria.DEFAULT.read_text() if text == "the usual ones" else text)
 
-    findings = list(criteria.read(tmp_path / "own.toml").findings())
+    findings = list(criteria.read(tmp_path / "own.toml").findings(tmp_path / "own.toml"))
 
     assert [(type(finding), finding.differences, finding.where) for finding in findings] == (
         [(OwnCriteria, differences, "own.toml")] if differences else []
@@ -121,7 +121,7 @@ def test_criteria_that_are_not_the_usual_ones_are_named(text, differences, tmp_p
 
 @pytest.mark.parametrize(("holds", "outcome", "reason"), EXPRESSIONS["judged"])
 def test_a_criterion_of_ones_own_is_judged_by_both_ends_of_the_interval(holds, outcome, reason, tmp_path):
-    asked = criteria.read(written(tmp_path, f'[[criterion]]\nname = "own"\nholds = "{holds}"\n')).own
+    asked = criteria.read(written(tmp_path, f'[[criterion]]\nname = "own"\nholds = "{holds}"\n')).criterion
     (found,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, ())
     (missing,) = own_figures.verdicts(rows([(1, 1, 100.0)]), asked, [CASE.at_scale(2, 8)])
 

@@ -293,7 +293,7 @@ def test_a_case_without_a_rival_has_the_full_repeats():
 
 def test_an_efficiency_near_its_threshold_goes_on_with_its_base():
     wide = CASE.at_scale(2, 1)
-    asked = Criteria(linear_speedup=Threshold(threshold=0.8, min_nodes=2))
+    asked = Criteria(C1=Threshold(threshold=0.8, min_nodes=2))
     base = of(CASE, (100.0, 101.0, 99.0, 100.5, 99.5))
     near = of(wide, [2 * each for each in (78.0, 82.0, 80.0, 79.0, 81.0)])
     far = of(wide, [2 * each for each in (95.0, 96.0, 94.0, 95.5, 94.5)])

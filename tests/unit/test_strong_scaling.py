@@ -24,7 +24,7 @@ from tests.toys import measured, toynet
 MACHINE = Machine(cores=64, accelerators=0, device="cpu")
 SPEC = Spec(frameworks=("toynet",), scales=((1, 1), (1, 2), (1, 3), (1, 4)), repeats=5, scaling="strong")
 LADDER = tuple(case for case in plan(SPEC, {"toynet": toynet()}, MACHINE).cases)
-CRITERIA = criteria.of({"C1": {"threshold": 0.8, "min_nodes": 1}}, "own.toml")
+CRITERIA = criteria.Criteria(C1=criteria.Threshold(threshold=0.8, min_nodes=1))
 
 
 def rows(*rates: float):

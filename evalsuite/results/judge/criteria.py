@@ -1,6 +1,6 @@
 """The acceptance criteria: a TOML file of thresholds → `Criteria`. A table left out is not asked for."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ from typing import Annotated
 from evalsuite.core import decode, paths
 from evalsuite.core.decode import Constraint, Many, Mistake, Word, between, message
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
-from evalsuite.core.expressions import OwnColumn, OwnColumns, OwnCriterion, OwnCriterions
+from evalsuite.core.expressions import OwnColumns, OwnCriterions
 from evalsuite.core.findings import OwnCriteria
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Target
@@ -47,33 +47,42 @@ class CertificateTerms:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Criteria:
-    linear_speedup: Threshold | None = None
-    mean_utilisation: Threshold | None = None
-    targets: tuple[Target, ...] = ()
-    columns: tuple[OwnColumn, ...] = ()
-    own: tuple[OwnCriterion, ...] = ()
-    certificate: CertificateTerms = CertificateTerms()
-    file: str = ""
+class _Target(Target):
+    model: Word
+    metric: Annotated[str, decode.one_of(*METRICS)]
+    value: Percent
+    epochs: Count
+    tolerance: Points = Target.tolerance
 
-    def findings(self) -> Iterator[Finding]:
+
+@dataclass(frozen=True, kw_only=True)
+class Criteria:
+    C1: Threshold | None = None
+    C2: Threshold | None = None
+    target: tuple[_Target, ...] = ()
+    column: OwnColumns = ()
+    criterion: OwnCriterions = ()
+    certificate: CertificateTerms = CertificateTerms()
+
+    def mistakes(self) -> Iterable[Mistake]:
+        if not any((self.C1, self.C2, self.target, self.criterion)):
+            yield Mistake("", message("no_criterion"))
+
+    def findings(self, file: Path) -> Iterator[Finding]:
         """That they are not the usual ones, which decides what a pass means."""
         usual, differences = read(), []
-        for name, own, theirs in (
-            ("C1", self.linear_speedup, usual.linear_speedup),
-            ("C2", self.mean_utilisation, usual.mean_utilisation),
-        ):
+        for name, own, theirs in (("C1", self.C1, usual.C1), ("C2", self.C2, usual.C2)):
             if own is None or theirs is None:
                 differences += [f"no {name}"] if own is None else []
             elif own != theirs:
                 differences.append(f"{name} {_level(own)} ({_level(theirs)})")
         if differences:
-            yield OwnCriteria(differences=", ".join(differences), where=Path(self.file).name)
+            yield OwnCriteria(differences=", ".join(differences), where=file.name)
 
-    def check(self, cases: Collection[Case]) -> None:
+    def check(self, cases: Collection[Case], file: Path) -> None:
         """Raises EvalsuiteError where a criterion of one's own names what is not among *cases*."""
-        for asked in self.own:
-            where = f"{self.file}: [[criterion]] {asked.name}"
+        for asked in self.criterion:
+            where = f"{file}: [[criterion]] {asked.name}"
             for axis, names in (("frameworks", asked.frameworks), ("models", asked.models)):
                 there = sorted({getattr(case, axis.removesuffix("s")) for case in cases})
                 for name in names:
@@ -90,43 +99,9 @@ def _level(asked: Threshold) -> str:
     return f"{asked.threshold:.0%}, {asked.min_nodes}+ nodes"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Target(Target):
-    model: Word
-    metric: Annotated[str, decode.one_of(*METRICS)]
-    value: Percent
-    epochs: Count
-    tolerance: Points = Target.tolerance
-
-
-@dataclass(frozen=True, kw_only=True)
-class _CriteriaFile:
-    C1: Threshold | None = None
-    C2: Threshold | None = None
-    target: tuple[_Target, ...] = ()
-    column: OwnColumns = ()
-    criterion: OwnCriterions = ()
-    certificate: CertificateTerms = CertificateTerms()
-
-    def mistakes(self) -> Iterable[Mistake]:
-        if not any((self.C1, self.C2, self.target, self.criterion)):
-            yield Mistake("", message("no_criterion"))
-
-
 def read(path: Path = DEFAULT) -> Criteria:
     """A file with nothing but columns keeps the criteria of ours."""
     facts = decode.read_toml(path, EXAMPLE)
-    return of({**decode.read_toml(DEFAULT, EXAMPLE), **facts} if [*facts] == ["column"] else facts, str(path))
-
-
-def of(facts: Mapping[str, object], where: str) -> Criteria:
-    given_file = decode.decode(_CriteriaFile, facts, where, "see_criteria", strict=True)
-    return Criteria(
-        linear_speedup=given_file.C1,
-        mean_utilisation=given_file.C2,
-        targets=tuple(Target(**vars(target)) for target in given_file.target),
-        columns=given_file.column,
-        own=given_file.criterion,
-        certificate=given_file.certificate,
-        file=where,
-    )
+    if [*facts] == ["column"]:
+        facts = {**decode.read_toml(DEFAULT, EXAMPLE), **facts}
+    return decode.decode(Criteria, facts, str(path), "see_criteria", strict=True)

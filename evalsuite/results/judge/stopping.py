@@ -30,8 +30,8 @@ def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:
             open_ |= _open_orders(rivals)
     alone = (row for row in known if row.case.id not in compared)
     open_ |= {row.case.id for row in alone if row.n < FULL_REPEATS and not short_window(row)}
-    if criteria.linear_speedup:
-        open_ |= set(_at_threshold(known, criteria.linear_speedup))
+    if criteria.C1:
+        open_ |= set(_at_threshold(known, criteria.C1))
     return frozenset(open_)
 
 

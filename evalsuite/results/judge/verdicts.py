@@ -7,9 +7,8 @@ samples cover all planned devices and hosts. Each answers with one of five reaso
 
 import math
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from evalsuite.core.findings import (
     BusyMachine,
@@ -56,10 +55,9 @@ from evalsuite.results.measure.summary import (
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # the numbers contradict themselves
 DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
-CHOSEN = (RunTakenAway, JournalBroken, RepeatsMissing)
 WORST_FIRST = ("fail", "undetermined", "pass")
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
-GPU_ALONE, ALL = "C2a", "C2b"
+CRITERIA = ("C2a", "C2b")  # of the GPUs alone, and of all resources
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
 OF_THE_JOB = ("gpu", "cpu", "memory")
 LEAST_SAMPLES = 10  # a run and device, on average: of fewer the mean is that of a moment
@@ -68,7 +66,6 @@ MOST_USED = 1.02  # of a capacity, as of a share in data/meters.toml: above it w
 Values = tuple[tuple[str, str], ...]
 Doubt = tuple[str, Values]  # of `answer`
 Shares = dict[str, float]  # resource → share of its capacity
-Place = TypeVar("Place", Verdict, VerdictCell)
 
 
 def verdicts(
@@ -79,7 +76,7 @@ def verdicts(
     *nic_gbit_s*: what the spec states of a node's network, for cards that state nothing.
     """
     judged: list[Verdict] = []
-    if first := criteria.linear_speedup:  # of weak scaling: the threshold is about a kept batch
+    if first := criteria.C1:  # of weak scaling: the threshold is about a kept batch
         weak = [row for row in summaries if row.case.strong_batch is None]
         asked = [case for case in planned if case.strong_batch is None]
         verdict = _linear_speedup(weak, first, asked)
@@ -87,32 +84,47 @@ def verdicts(
             reason, named = answer("no_value", "strong_only")
             verdict = replace(verdict, reason=reason, values=named)
         judged.append(verdict)
-    if second := criteria.mean_utilisation:
+    if second := criteria.C2:
         judged += _mean_utilisation(summaries, second, planned, nic_gbit_s)
     return tuple(judged)
 
 
+def _of_cells(verdict: Verdict, cells: Sequence[VerdictCell]) -> Verdict:
+    """Passed if every cell passes, failed if one fails; the worst cell is the one that is shown."""
+    worst = min(cells, key=_badness)
+    return replace(verdict, **worst.judged, within_noise="spans" in worst.notes, cells=tuple(cells))
+
+
+def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
+    value = cell.measured.value if cell.measured else 1.0
+    return WORST_FIRST.index(cell.outcome), "no_large_scale" in cell.notes, value
+
+
 def _judge(
-    place: Place,
+    cell: VerdictCell,
     reached: Mapping[Case, Interval],
     rows: Sequence[Summary],
     below: Sequence[Summary],
     doubt: Doubt | None,
-) -> Place:
+) -> VerdictCell:
     """Fails if some are *below* the threshold beyond doubt, and passes without *doubt*; the worst of them is shown."""
     if shown := below or [row for row in rows if row.case in reached]:
         worst = min(shown, key=lambda row: reached[row.case].value)
-        place = replace(place, measured=reached[worst.case], n=worst.n, case=worst.case)
+        cell = replace(cell, measured=reached[worst.case], n=worst.n, case=worst.case)
     if below:
-        return replace(place, outcome="fail", reason="not_met")
+        return replace(cell, outcome="fail", reason="not_met")
     if doubt:
-        return replace(place, reason=doubt[0], values=doubt[1])
-    return replace(place, outcome="pass", reason="met")
+        return replace(cell, reason=doubt[0], values=doubt[1])
+    return replace(cell, outcome="pass", reason="met")
 
 
 def _no_large(rows: Iterable[Row], asked: Threshold) -> Doubt:
     largest = max((row.case.nodes for row in valid(rows) if row.origin in DECIDING_ORIGINS), default=0)
     return answer("no_value", "no_large_scale", largest=str(largest), min_nodes=str(asked.min_nodes))
+
+
+def _chosen(row: Summary) -> bool:
+    return any(isinstance(each, RunTakenAway | JournalBroken | RepeatsMissing) for each in row.findings)
 
 
 def _scales(cases: Iterable[Case]) -> dict[str, str]:
@@ -136,7 +148,6 @@ def _cell_of(case: Case) -> tuple[str, str, str]:
 
 
 def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Case]) -> Verdict:
-    """Passed if every cell passes, failed if one fails; the worst cell is the one that is shown."""
     deciding = [row.case for row in rows if row.origin in DECIDING_ORIGINS]
     cited = {row.case for row in rows if row.origin not in DECIDING_ORIGINS}
     others = {row.case.series for row in rows} - {case.series for case in deciding}
@@ -157,13 +168,7 @@ def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Cas
     if all("no_large_scale" in cell.notes for cell in cells):
         reason, named = _no_large(rows, asked)
         return replace(verdict, reason=reason, values=named)
-    worst = min(cells, key=_badness)
-    return replace(verdict, **worst.judged, within_noise="spans" in worst.notes)
-
-
-def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
-    value = cell.measured.value if cell.measured else 1.0
-    return WORST_FIRST.index(cell.outcome), "no_large_scale" in cell.notes, value
+    return _of_cells(verdict, cells)
 
 
 def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold) -> VerdictCell:
@@ -232,8 +237,8 @@ def _doubt(rows: Sequence[Row], base: Summary, measured: Sequence[Summary]) -> D
     broke = {row.case: failed for row in needed if (failed := failed_runs(row))}
     if broke:
         return answer("not_comparable", "runs_failed", n=str(sum(broke.values())), **_scales(broke))
-    if chosen := [row.case for row in needed if any(isinstance(each, CHOSEN) for each in row.findings)]:
-        return answer("not_comparable", "taken_away", **_scales(chosen))
+    if selected := [row.case for row in needed if _chosen(row)]:
+        return answer("not_comparable", "taken_away", **_scales(selected))
     machines = {machine.hardware for row in needed for machine in fairness.machines(row)}
     recorded = {
         "machine": len(machines) == 1 and all(run.environment for run in runs),
@@ -302,35 +307,32 @@ def _mean_utilisation(
     cases = dict.fromkeys([*planned, *(row.case for row in rows)])
     scope = [case for case in cases if case.nodes >= asked.min_nodes and case not in cited]
     measured = [row for row in deciding if row.case in scope]
-    both = [Verdict(criterion=name, outcome="undetermined", **vars(asked)) for name in (GPU_ALONE, ALL)]
-    if not any(_readings(row, "gpu") for row in deciding):
-        return [_judge(verdict, {}, (), (), answer("no_value", "no_gpu")) for verdict in both]
-    if not measured:
-        return [_judge(verdict, {}, (), (), _no_large(deciding, asked)) for verdict in both]
+    none = None if any(_readings(row, "gpu") for row in deciding) else answer("no_value", "no_gpu")
+    if none or not measured:
+        reason, named = none or _no_large(deciding, asked)
+        about = {"outcome": "undetermined", "reason": reason, "values": named, **vars(asked)}
+        return [Verdict(criterion=name, **about) for name in CRITERIA]
     shares = {row.case: _shares(row, nic_gbit_s) for row in measured}
     common = [name for name in RESOURCES if all(name in of for of in shares.values())]
     judged = []
-    for verdict, counted in zip(both, (["gpu"], common), strict=True):
-        if verdict.criterion == GPU_ALONE or set(counted) - {"gpu"}:
-            cells = []
-            for key, own in by_key((_cell_of(case), case) for case in scope).items():
-                cell = VerdictCell.of(
-                    own[0], outcome="undetermined", scales=tuple(dict.fromkeys(case.scale for case in own))
-                )
-                members = [row for row in measured if _cell_of(row.case) == key]
-                cells.append(_judge_use(cell, verdict, members, shares, own, counted))
-            judged.append(replace(_judge_use(verdict, verdict, measured, shares, scope, counted), cells=tuple(cells)))
+    for name, counted in zip(CRITERIA, (["gpu"], common), strict=True):
+        if counted != ["gpu"] or name == CRITERIA[0]:
+            verdict = Verdict(criterion=name, outcome="undetermined", **vars(asked))
+            cells = by_key((_cell_of(case), case) for case in scope).values()
+            judged.append(
+                _of_cells(verdict, [_judge_use(own, measured, shares, counted, asked.threshold) for own in cells])
+            )
     return judged
 
 
 def _judge_use(
-    place: Place,
-    verdict: Verdict,
-    measured: Sequence[Summary],
-    shares: Mapping[Case, Shares],
     scope: Sequence[Case],
-    counted: Collection[str],
-) -> Place:
+    every: Sequence[Summary],
+    shares: Mapping[Case, Shares],
+    counted: Sequence[str],
+    threshold: float,
+) -> VerdictCell:
+    measured = [row for row in every if row.case in scope]
     means: dict[Case, Interval] = {
         row.case: Interval(value=statistics.fmean(shares[row.case][name] for name in counted))
         for row in measured
@@ -343,29 +345,28 @@ def _judge_use(
         if used.coverage < ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n * _counted(used, row.case)
     ]
     few: list[Case] = [row.case for row in measured if row.partial]
-    chosen = [row.case for row in measured if any(isinstance(each, CHOSEN) for each in row.findings)]
     doubts: list[tuple[list[Case], str, str]] = [
         ([case for case in scope if case not in means], "no_value", "missing"),
         ([row.case for row in measured if row.grounds == "printed"], "no_value", "no_clock"),
         (thin, "not_decided", "thin"),
         (few, "not_decided", "few"),
-        (chosen, "not_comparable", "taken_away"),
+        ([row.case for row in measured if _chosen(row)], "not_comparable", "taken_away"),
     ]
-    found = next((doubt for doubt in doubts if doubt[0]), None)
-    fewest = str(min((row.n for row in measured if row.partial), default=0))
-    sound = [row for row in measured if row.case in means and row.case not in {*thin, *few} and row.decides]
-    low = sound if any(means[row.case].value < (verdict.threshold or 0.0) for row in sound) else ()
     doubt = None
-    if found:
+    if found := next((doubt for doubt in doubts if doubt[0]), None):
         again = _price(measured, found[0], FULL_REPEATS)
+        fewest = str(min((row.n for row in measured if row.partial), default=0))
         doubt = answer(found[1], found[2], n=fewest, **_scales(found[0]), **again)
-    place = _judge(place, means, measured, low, doubt)
-    if place.outcome == "undetermined" or verdict.criterion != ALL:
-        return place
+    sound = [row for row in measured if row.case in means and row.case not in {*thin, *few} and row.decides]
+    low = [row for row in sound if means[row.case].value < threshold]
+    cell = VerdictCell.of(scope[0], outcome="undetermined", scales=tuple(dict.fromkeys(case.scale for case in scope)))
+    cell = _judge(cell, means, measured, low, doubt)
+    if cell.outcome == "undetermined" or counted == ["gpu"]:
+        return cell
     left_out = ", ".join(name for name in RESOURCES if name not in counted) or "–"
     stated = any(not used.capacity for row in measured for used in _readings(row, "network"))
-    counted = ["network_stated" if name == "network" and stated else name for name in counted]
-    return replace(place, values=answer("", "mean_of", resources=", ".join(counted), left_out=left_out)[1])
+    resources = ", ".join("network_stated" if name == "network" and stated else name for name in counted)
+    return replace(cell, values=answer("", "mean_of", resources=resources, left_out=left_out)[1])
 
 
 def _counted(used: Utilisation, case: Case) -> int:
