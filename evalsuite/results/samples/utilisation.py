@@ -84,7 +84,7 @@ def of_job(
     planned: Devices | None = None,
     only: Container[str] | None = None,
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
-    """The job's use of each resource (or of *only* some) over *window*, on the clock of the first host.
+    """The job's use of each resource over *window*, on the clock of the first host; of *only* some, without findings.
 
     Shares, temperatures, clocks and watts are means over devices or nodes, bytes and rates are sums. Where
     too little was sampled there is no figure (D18).
@@ -108,6 +108,8 @@ def of_job(
         if resource == "gpu":
             idle += _idle(same, planned)
     enough = tuple(figure for figure in used if figure.coverage >= ThinSamples.wanted)
+    if only is not None:
+        return enough, ()
     return enough, (
         *_findings(used, impossible),
         *idle,
