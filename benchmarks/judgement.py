@@ -81,26 +81,6 @@ def coverage_csv(found: Sequence[tuple[int, int, str, float]]) -> str:
     return text.getvalue()
 
 
-def flagged_cases(trials: int = TRIALS) -> list[tuple[int, int, str, float, float]]:
-    """In which share of sound cases D09 flags some run: by runs, cases of the block, kind and size of the noise."""
-    found = []
-    for n in RUNS:
-        for cases in (1, 8):
-            for kind in KINDS:
-                for noise in (0.01, 0.03, 0.08):
-                    random = numpy.random.default_rng([SEED, n, cases, list(KINDS).index(kind), round(100 * noise)])
-                    blocks = speeds(kind, random, trials // 4, cases, n, noise=noise)
-                    flagged = sum(_flagged(block) for block in blocks)
-                    found.append((n, cases, kind, noise, flagged / (len(blocks) * cases)))
-    return found
-
-
-def _flagged(block: numpy.ndarray) -> int:
-    scatter = [statistics.pooled(list(runs)) for runs in block]
-    whole = sum(scatter, statistics.NO_RUNS)
-    return sum(bool(statistics.outliers(list(runs), whole - own)) for runs, own in zip(block, scatter, strict=True))
-
-
 def adaptive(runs: Runs, looks: Sequence[int] = LOOKS) -> list[int]:
     """How many repeats each framework gets: it stops at a look where each order that it takes part in is settled."""
     made = [looks[0]] * len(runs)
@@ -289,9 +269,6 @@ def main() -> None:
     covered = ratio_coverage()
     print("## Coverage of the interval of a ratio\n")
     print(table(("n", "m", "noise", "coverage"), ((n, m, kind, percent(share)) for n, m, kind, share in covered)))
-    print("\n## D09 in sound cases\n")
-    head = ("n", "cases of the block", "noise", "size", "flagged")
-    print(table(head, ((n, k, kind, percent(size), percent(share)) for n, k, kind, size, share in flagged_cases())))
     equals = equal_frameworks()
     print("\n## Equal frameworks: one at least is left out\n")
     head = ("frameworks", "n", "the most over noises", "own levels in a campaign", "in each of two such")

@@ -35,7 +35,6 @@ Phase = Annotated[str, "phase"]
 Metric = Annotated[str, "metric"]  # of a score, with its split: "validation_top1"
 Method = Annotated[str, "method"]
 Option = Annotated[str, "option"]
-Attribute = Annotated[str, "attribute"]  # of a run or its case
 FactName = Annotated[str, "fact"]  # of a run: "precision"
 SourceName = Annotated[str, "source"]  # who states it
 FailureName = Annotated[str, "failure"]  # what ended a run: "out of memory"
@@ -180,19 +179,8 @@ class LogWithoutEnd(Finding, code="D25", question=5):
     script: Name
 
 
-class StrangeText(Finding, code="D18", question=10):
-    attributes: tuple[Attribute, ...]
-
-
 class UnknownOrigin(Finding, code="scope_assumed", question=10):
     origin: Name
-
-
-class SlowBase(Finding, code="D11", question=9, noted=True):
-    efficiency: Share  # the highest of all frameworks
-    base: Scale
-    share: Share  # of the median base of the others
-    limit: Limit = 0.7
 
 
 class ArrivalsBursty(Finding, code="printed_only", question=1, noted=True):
@@ -285,15 +273,6 @@ class LoaderBusy(Finding, code="loader_bound", question=10):
         gpu, cpu = shares.get("gpu", 1.0), shares.get("cpu", 0.0)
         if gpu < cls.lowest_gpu and cpu > cls.highest_cpu:
             yield cls(gpu=gpu, cpu=cpu)
-
-
-class MachineDrifts(Finding, code="machine_drifts", question=6, noted=True):
-    campaign: Name
-    least_s: Seconds
-    most_s: Seconds
-    blocks: Count
-    change: Change  # of the slowest against the fastest
-    limit: Limit = 0.05
 
 
 class ProbeMoved(Finding, code="machine_drifts", question=6):
@@ -509,14 +488,6 @@ class PartialBatch(Finding, code="steps_left_out", question=10):
     limit: Limit = 0.9
 
 
-class LastBatchShort(Finding, code="steps_left_out", question=10):
-    step: Count
-    items: Count  # of the epoch
-    share: Share  # of a batch
-    most: Share  # by which the value may be too high
-    limit: Limit = 0.002
-
-
 class RanksMissing(Finding, code="devices_unused", question=4):
     seen: Count
     planned: Count
@@ -651,13 +622,6 @@ class MostlyOutside(Finding, code="work_outside", question=2, noted=True):
     window_s: Seconds
 
 
-class HardlyInside(Finding, code="work_outside", question=2, timing=True):
-    before_s: Seconds
-    after_s: Seconds
-    window_s: Seconds
-    limit: Factor = 100.0  # honest runs: up to 5
-
-
 class LossConstant(Finding, code="no_learning", question=3):
     steps: Count
     loss: Rate
@@ -685,11 +649,6 @@ class LossNotFalling(Finding, code="training", question=3, noted=True):
     confidence: Limit = 0.99
     limit: Limit = 0.01
     fewest: Count = 200  # reports: a benchmark of a hundred steps is no training
-
-
-class SeedRepeated(Finding, code="training", question=3, noted=True):
-    runs: Count
-    seeds: Count
 
 
 class RedoneApart(Finding, code="training", question=3, noted=True):
@@ -745,13 +704,6 @@ class Trend(Finding, code="D08", question=8):
     repeats: Count
     limit: Limit = 0.02
     deviations: Factor = 2.2  # Kendall's rank test: 1.7 % of sound cases of five repeats
-
-
-class OutlyingRepeat(Finding, code="D08", question=8, noted=True):
-    items_per_s: Rate
-    limit_mads: Factor = 3.0  # scaled, of the repeats
-    limit: Limit = 0.02  # of the median
-    limit_cvs: Factor = 3.0  # of the other runs of the block: the MAD of five repeats says little
 
 
 class RunTakenAway(Finding, code="taken_away", question=5):
@@ -836,22 +788,10 @@ class SourcesDiffer(Finding, code="D16", question=9):
     other_source: Name
 
 
-class ScaledTime(Finding, code="training", question=3, noted=True):
-    trained_epochs: Count
-    stated_epochs: Count
-    factor: Factor
-
-
 class AbovePeak(Finding, code="D20", question=4):
     device: Name
     tflops: Rate
     peak_tflops: Rate
-
-
-class OddMemory(Finding, code="facts_disagree", question=7, noted=True):
-    device: Name
-    memory_bytes: Bytes
-    sold_bytes: tuple[Bytes, ...]
 
 
 class AuthorDiffers(Finding, code="D16", question=9):
@@ -866,20 +806,6 @@ class BelowTarget(Finding, code="D24", question=9):
     epochs: Count
     target: Score
     difference: Points
-
-
-class MethodsDiffer(Finding, code="clock_disagrees", question=9):
-    methods: tuple[Method, ...]
-    base_methods: tuple[Method, ...]
-
-    @classmethod
-    def in_cases(cls, summaries: Sequence[Summary]) -> Iterator[Finding]:
-        counted = [(each.case, [run.throughput for run in each.measurements if run.counts]) for each in summaries]
-        of_case = {case: tuple(sorted({speed.method for speed in speeds if speed})) for case, speeds in counted}
-        for summary in summaries:
-            base = of_case.get(summary.base, ()) if summary.base else ()
-            if base and summary.base != summary.case and of_case[summary.case] != base:
-                yield cls(methods=of_case[summary.case], base_methods=base, where=summary.case.id)
 
 
 class SideBySide(Finding, code="busy_machine", question=6):

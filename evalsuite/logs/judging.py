@@ -74,7 +74,6 @@ class Reading:
     scores: tuple[Score, ...] = ()
     findings: tuple[Finding, ...] = ()
     unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
-    items_per_epoch: float | None = None  # of the whole job
     in_epochs: bool = False  # each report is an epoch of unknown length
     printed: Mapping[str, str] = field(default_factory=dict)  # by the names of criteria/facts.toml
     collectives: tuple[CollectiveLines, ...] = ()  # of each log
@@ -175,7 +174,6 @@ def judge(numbers: Numbers) -> Reading:
         scores=next(filter(None, scored), ()),
         findings=findings,
         unfinished=stop if status == "incomplete" else None,
-        items_per_epoch=told.items_per_epoch,
         in_epochs=merged.in_epochs,
         printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
         collectives=tuple(scan.collectives for scan in run.scans),

@@ -6,7 +6,7 @@ import pytest
 import synthetic
 from test_answers import case
 
-from evalsuite.core.findings import BusyMachine, MachineDrifts, ProbeMoved, SteepDrift, StepsUnfinished, TimedBeside
+from evalsuite.core.findings import BusyMachine, ProbeMoved, SteepDrift, StepsUnfinished, TimedBeside
 from evalsuite.core.model import Measurement, Run, Throughput, Utilisation, Window
 from evalsuite.machine import cores
 from evalsuite.plan import plan, spec
@@ -18,18 +18,6 @@ from tests.toys import CASE
 def measured(round_, probe_s, campaign="one", scale=(1, 1)):
     run = Run(case=CASE.at_scale(*scale), repeat=round_)
     return Measurement(run=run, status="ok", campaign=campaign, round=round_, probe_s=probe_s)
-
-
-def test_a_machine_that_slows_down_is_told_with_its_size_and_a_steady_one_or_another_campaign_says_nothing():
-    assert list(machine.drifts([measured(0, 0.300), measured(1, 0.310), measured(2, 0.304)])) == []
-    assert list(machine.drifts([measured(0, 0.30), measured(0, 0.60, campaign="other")])) == []
-    assert list(machine.drifts([measured(0, None), measured(1, 0.3), measured(2, None, campaign=None)])) == []
-
-    (finding,) = machine.drifts([measured(0, 0.30), measured(1, 0.30), measured(2, 0.36)])
-
-    assert isinstance(finding, MachineDrifts)
-    assert (finding.least_s, finding.most_s, finding.blocks) == (0.30, 0.36, 3)
-    assert finding.change == pytest.approx(0.2)
 
 
 def test_the_probe_takes_some_time_and_not_much():

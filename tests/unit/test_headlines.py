@@ -73,8 +73,7 @@ def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
 
     assert rules(*thin)[0].worst.finding.coverage == 0.1
     (found,) = rules(*speeds)
-    assert found.worst.finding.published_items_per_s == 1000.0
-    assert [end.text for end in found.ends] == ["−1.0%", "+900.0%"]
+    assert len(found.breaches) == len(speeds)
 
 
 @pytest.mark.parametrize("count", [1, 3])

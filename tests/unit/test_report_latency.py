@@ -109,7 +109,7 @@ def test_csv_and_summary_json_have_the_scores_and_what_the_rules_find(built):
     assert final in two["final_scores"]
     solution = {"seconds": pytest.approx(74000.0), "epochs": 81, "scaled_by": pytest.approx(90 / 81)}
     assert two["time_to_solution"] == solution
-    assert {"training", "D24"} <= {finding["code"] for finding in found["findings"]}
+    assert "D24" in {finding["code"] for finding in found["findings"]}
 
 
 def test_axes_are_named_in_the_language_of_the_reader(section):

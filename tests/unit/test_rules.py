@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import synthetic
 
-from evalsuite.core.documents import Gpu, HostEnvironment
 from evalsuite.core.findings import ClockBackwards
 from evalsuite.core.model import Utilisation
 from evalsuite.report.text import words
@@ -52,17 +51,6 @@ def test_a_clock_that_runs_backwards_is_flagged():
     assert [list(one.findings) for one in findings] == [[ClockBackwards(reports=1, of_reports=3, where=run.run.id)], []]
 
 
-def test_control_characters_and_markup_are_noted_with_their_fields():
-    of = synthetic.case(protocol=synthetic.FULL)
-    odd = replace(synthetic.measured(of, 0, 38.0), host="bench\x1b[31m", framework_version="<b>2.0")
-    plain = replace(synthetic.measured(of, 1, 38.0), host="a < b, 3 > 2")
-
-    findings = data_rules.check_measurements([odd, plain])
-
-    expected = [[("D18", ("host", "framework_version"))], []]
-    assert [[(f.code, f.attributes) for f in run.findings] for run in findings] == expected
-
-
 def test_a_run_in_order_is_returned_as_it_came_and_an_unknown_origin_is_treated_as_cited():
     runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0 + repeat) for repeat in range(5)]
     assert data_rules.check_measurements(runs) == runs
@@ -82,22 +70,3 @@ def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():
 
     assert [(f.code, f.where) for f in findings] == [("D15", synthetic.case().series)]
     assert rows[1].base == rows[1].case
-
-
-def test_memory_that_an_accelerator_is_not_sold_with_is_flagged():
-    def machine(name, gib):
-        return HostEnvironment(host="n", gpus=(Gpu(name=name, memory_total_bytes=round(gib * GIB)),) * 8)
-
-    findings = data_rules.findings(
-        (),
-        {
-            "a": machine("Tesla V100-SXM2-64GB", 64),
-            "b": machine("Tesla V100-SXM2-32GB", 31.7),
-            "c": machine("NVIDIA H200", 139.8),
-            "d": machine("NVIDIA A100 MIG 1g.10gb", 9.5),
-            "e": machine("Unheard-of 9000", 1),
-            "f": HostEnvironment(host="n"),
-        },
-    )
-
-    assert [(f.code, f.where, f.sold_bytes) for f in findings] == [("facts_disagree", "a", (16 * GIB, 32 * GIB))]

@@ -230,11 +230,6 @@ def test_bootstrap_interval_is_the_same_every_time_and_holds_the_ratio():
     assert first.low <= 2.0 <= first.high
 
 
-def test_a_value_far_from_the_others_is_an_outlier_where_few_values_are_equal():
-    assert statistics.outliers([100.0, 101.0, 99.0, 100.5, 60.0]) == [4]
-    assert statistics.outliers([5.0, 5.0, 5.0, 5.0, 9.0]) == []
-
-
 def test_many_runs_are_tested_by_drawn_splits_and_not_by_all():
     low, high = [100.0 + k / 100 for k in range(40)], [100.2 + k / 100 for k in range(40)]
 

@@ -106,11 +106,6 @@ def test_noisy_repeats_are_flagged(spread, code):
     assert (code in codes(case)) if code else not {"D08"} & set(codes(case))
 
 
-@pytest.mark.parametrize(("values", "flagged"), [([100, 100.5, 101, 99.5, 80], True), ([100, 100.5, 80], False)])
-def test_a_run_far_from_the_others_is_flagged_where_there_are_enough_of_them(values, flagged):
-    assert ("outlying_repeat" in [found.name for found in case_of(values).findings]) is flagged
-
-
 def test_speedup_is_taken_against_one_device_of_the_same_series_or_the_smallest_scale_and_said_so():
     rows = with_scaling(summaries([measured(CASE, 0, 100.0), measured(CASE.at_scale(1, 8), 0, 640.0)]))
 

@@ -34,7 +34,6 @@ TABLES: Mapping[str, str] = {  # where the words of a key are
     "metric": "scores",
     "method": "values.method",
     "option": "values.what",
-    "attribute": "values.attribute",
     "fact": "values.fact",
     "source": "values.source",
 }

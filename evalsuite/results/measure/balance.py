@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from evalsuite.core.findings import (
-    HardlyInside,
     MostlyOutside,
     ProcessesLeft,
     StepsUnfinished,
@@ -42,8 +41,7 @@ def findings(run: RunRecords, measured: Throughput, ended_s: float | None) -> It
         last_s, evaluated_s = _end_of_steps(run, step_s) if ended_s else (None, 0.0)
         after_s = max(0.0, ended_s - last_s) if ended_s and last_s else 0.0
         if before_s + after_s > window_s:
-            rule = HardlyInside if before_s + after_s > HardlyInside.limit * window_s else MostlyOutside
-            yield rule(before_s=before_s, after_s=after_s, window_s=window_s)
+            yield MostlyOutside(before_s=before_s, after_s=after_s, window_s=window_s)
         if ended_s and after_s:
             yield from _tail(run, window, ended_s, after_s, evaluated_s)
         if inside:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from evalsuite.core.findings import BelowTarget, LossNotANumber, LossNotFalling, RedoneApart, ScaledTime, SeedRepeated
+from evalsuite.core.findings import BelowTarget, LossNotANumber, LossNotFalling, RedoneApart
 from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Target
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
@@ -152,9 +152,6 @@ def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Fi
         solved = solution(run, target)
         if solved is None:
             continue
-        if solved.scaled:
-            trained, stated = solved.epochs, target.epochs
-            yield ScaledTime(trained_epochs=trained, stated_epochs=stated, factor=stated / trained, where=run.run.id)
         if score.value < target.value:
             yield BelowTarget(
                 metric=f"{score.split}_{score.metric}",
@@ -176,8 +173,6 @@ def loss_findings(summaries: Iterable[Row]) -> Iterator[Finding]:
                     share, reports = most / abs(first), run.losses.reports
                     yield LossNotFalling(first=first, last=last, most=share, reports=reports, where=run.run.id)
                 yield from _redone(run, run.losses)
-        if 1 < (runs := sum(map(_whole, row.measurements))) > (seeds := len(seeds_of(row))):
-            yield SeedRepeated(runs=runs, seeds=seeds, where=row.case.id)
 
 
 def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:

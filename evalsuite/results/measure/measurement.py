@@ -38,7 +38,6 @@ from evalsuite.logs.catalogue import Places
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Extractor, Record
 from evalsuite.results.measure import balance, facts, machines, plausibility
-from evalsuite.results.measure.plausibility import items_per_epoch
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
@@ -121,13 +120,9 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
-        *((read.unfinished,) if well and read.unfinished else ()),  # D25
-        *_last_batch(run.case, read, throughput, said.get("data")),
-        *(
-            *facts.disagreements(stated, run.case, head if command.stated else b""),
-            *plausibility.by_nccl(run.case, environments, read),
-        ),
-        *_balance(outcome, throughput, records),
+        *((read.unfinished,) if well and read.unfinished else ()),
+        *facts.disagreements(stated, run.case, head if command.stated else b""),
+        *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
     )
     return Measurement(
         run=run,
@@ -280,15 +275,6 @@ def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:
             break
     if others := max((agent.beside or 0 for agent in agents), default=0):
         yield findings.SideBySide(evaluations=others)
-
-
-def _last_batch(
-    case: Case, read: reading.Reading, throughput: Throughput | None, data: str | None
-) -> Iterator[Finding]:
-    if throughput and not any(isinstance(finding, findings.PartialBatch) for finding in throughput.findings):
-        items = items_per_epoch(read.items_per_epoch, data, throughput.unit)
-        if partial := plausibility.last_batch(case, throughput.window, items):
-            yield partial
 
 
 def _balance(outcome: Outcome, measured: Throughput | None, run: run_figures.RunRecords) -> Iterator[Finding]:

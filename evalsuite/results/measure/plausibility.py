@@ -13,7 +13,6 @@ from evalsuite.core.findings import (
     ContradictsLog,
     DevicesUnused,
     HostClocksDiffer,
-    LastBatchShort,
     NcclSilent,
     NodesMissing,
     OtherWorldSize,
@@ -24,7 +23,7 @@ from evalsuite.core.findings import (
     VirtualInterface,
     WindowLongerThanRun,
 )
-from evalsuite.core.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput, Window
+from evalsuite.core.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.logs.reading import Reading
 from evalsuite.runs.endings import Outcome
@@ -32,7 +31,6 @@ from evalsuite.runs.recordings import is_recording
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
-IMAGENET_IMAGES = 1_281_167  # of ILSVRC 2012's training set: Russakovsky et al., IJCV 2015, table 2
 LOUD = ("INFO", "TRACE", "VERSION")  # of NCCL_DEBUG: each prints at least a line
 UNOPENED = "Unable to open device"  # so there is one
 NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
@@ -161,23 +159,3 @@ def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Readi
     line, text = said["Socket"]
     if links := tuple(name for name in re.findall(r"\[\d+\]([\w.@-]+):", text) if CONTAINER_LINK.match(name)):
         yield VirtualInterface(names=links, line=line, text=text)
-
-
-def items_per_epoch(printed: float | None, data: str | None, unit: str | None) -> float | None:
-    """What the log prints, else what the *data* are known to hold; None where neither says it."""
-    return printed or (IMAGENET_IMAGES if (data, unit) == ("imagenet", "images/s") else None)
-
-
-def last_batch(case: Case, window: Window | None, items: float | None) -> Finding | None:
-    """The first step of *window* that ends an epoch of *items* with a part of a batch. A script may drop it unsaid."""
-    if window is None or not items or items < case.global_batch:
-        return None
-    whole, left = divmod(items, case.global_batch)
-    steps = int(whole) + 1
-    first = -(-window.first_step // steps) * steps
-    ends = window.last_step // steps - (window.first_step - 1) // steps
-    share = left / case.global_batch
-    most = ends * (1 - share) / window.steps
-    if not left or not ends or most <= LastBatchShort.limit:
-        return None
-    return LastBatchShort(step=first, items=round(items), share=share, most=most)

@@ -5,12 +5,11 @@ import math
 import random
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from evalsuite.core import paths
-from evalsuite.core.findings import FewRepeats, OutlyingRepeat
+from evalsuite.core.findings import FewRepeats
 from evalsuite.core.model import Interval
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interv
 BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
-BEYOND_THREE_SIGMA = 0.0027  # of a normal distribution, on both sides
-FEWEST_FREEDOM = 3  # with fewer degrees the quantile says nothing of use
-SCALED_MAD = 1.4826  # makes the MAD of a normal distribution equal its standard deviation
 
 
 def median_with_range(values: Sequence[float]) -> Interval:
@@ -45,52 +41,6 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     return statistics.stdev(values) / statistics.fmean(values)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pooled:
-    squares: float  # Σ (n - 1) × CV²
-    freedom: int  # Σ (n - 1)
-
-    def __add__(self, other: "Pooled") -> "Pooled":
-        return Pooled(squares=self.squares + other.squares, freedom=self.freedom + other.freedom)
-
-    def __sub__(self, other: "Pooled") -> "Pooled":
-        return Pooled(squares=max(0.0, self.squares - other.squares), freedom=self.freedom - other.freedom)
-
-    @property
-    def cv(self) -> float:
-        return math.sqrt(self.squares / self.freedom)
-
-
-NO_RUNS = Pooled(squares=0.0, freedom=0)
-
-
-def pooled(values: Sequence[float]) -> Pooled:
-    cv = coefficient_of_variation(values)
-    return NO_RUNS if cv is None else Pooled(squares=(len(values) - 1) * cv**2, freedom=len(values) - 1)
-
-
-def outliers(values: Sequence[float], others: Pooled = NO_RUNS) -> list[int]:
-    """Positions of the values that are far off by each of three measures.
-
-    More than 3 scaled MADs from the median, more than 2 % of it, and more than three times the CV pooled over the rest
-    and the *others* of the block: the MAD of five values calls one an outlier in every fourth sound case.
-    """
-    centre = statistics.median(values)
-    mads = OutlyingRepeat.limit_mads * SCALED_MAD * statistics.median(abs(value - centre) for value in values)
-    if mads == 0:
-        return []
-    least = max(mads, OutlyingRepeat.limit * centre)
-    far = [position for position, value in enumerate(values) if abs(value - centre) > least]
-    return [position for position in far if abs(values[position] - centre) > _beyond(values, position, others) * centre]
-
-
-def _beyond(values: Sequence[float], position: int, others: Pooled) -> float:
-    """Three standard deviations, wider where the deviation is estimated with few degrees of freedom."""
-    rest = others + pooled([*values[:position], *values[position + 1 :]])
-    widened = t_limit(BEYOND_THREE_SIGMA, max(FEWEST_FREEDOM, rest.freedom)) / 3
-    return OutlyingRepeat.limit_cvs * widened * rest.cv
 
 
 @functools.cache

@@ -17,14 +17,7 @@ from evalsuite.core.model import (
     Utilisation,
     by_key,
 )
-from evalsuite.results.measure.statistics import (
-    NO_RUNS,
-    Pooled,
-    coefficient_of_variation,
-    median_with_range,
-    outliers,
-    pooled,
-)
+from evalsuite.results.measure.statistics import coefficient_of_variation, median_with_range
 from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
 FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (D05)
@@ -33,19 +26,11 @@ MOST_REPEATS = 7
 
 def summaries(measurements: Iterable[Measurement]) -> list[Row]:
     by_case = by_key((measurement.run.case, measurement) for measurement in measurements)
-    scatter = {case: pooled(_values(run for run in runs if run.counts)) for case, runs in by_case.items()}
-    whole: dict[Case, Pooled] = {}
-    for case, own in scatter.items():
-        whole[_block(case)] = whole.get(_block(case), NO_RUNS) + own
-    return [summary(case, runs, whole[_block(case)] - scatter[case]) for case, runs in by_case.items()]
+    return [summary(case, runs) for case, runs in by_case.items()]
 
 
-def _block(case: Case) -> Case:
-    return replace(case, framework="", recipe="", nodes=1, devices_per_node=1)
-
-
-def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO_RUNS) -> Row:
-    """`Unmeasured` without a valid run. *others*: how much the other cases of its block scatter, for D09."""
+def summary(case: Case, measurements: Sequence[Measurement]) -> Row:
+    """`Unmeasured` without a valid run."""
     runs = _left_alone(sorted(measurements, key=lambda measurement: measurement.run.repeat))
     valid = [run for run in runs if run.counts]
     values = _values(valid)
@@ -65,7 +50,7 @@ def summary(case: Case, measurements: Sequence[Measurement], others: Pooled = NO
         breakdown=breakdowns[(len(breakdowns) - 1) // 2] if breakdowns else None,
         partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
         origin=runs[0].origin,
-        findings=(*_findings(case, valid, others), *_missing_repeats(case, runs)),
+        findings=(*_findings(case, valid), *_missing_repeats(case, runs)),
     )
 
 
@@ -147,16 +132,13 @@ def _short(run: Measurement) -> bool:
     )
 
 
-def _findings(case: Case, valid: Sequence[Measurement], others: Pooled) -> Iterator[Finding]:
+def _findings(case: Case, valid: Sequence[Measurement]) -> Iterator[Finding]:
     values, where = _values(valid), case.id
     if len(values) < FULL_REPEATS:
         yield findings.FewRepeats(repeats=len(values), where=where)
     if (cv := coefficient_of_variation(values)) is not None and cv > findings.NoisyRepeats.limit:
         rule = findings.UnstableRepeats if cv > findings.UnstableRepeats.limit else findings.NoisyRepeats
         yield rule(cv=cv, where=where)
-    # with the repeats of the rules: of three values the MAD is the smaller of two gaps, which says nothing
-    for position in outliers(values, others) if len(valid) >= FULL_REPEATS else ():
-        yield findings.OutlyingRepeat(items_per_s=values[position], where=valid[position].run.id)
 
 
 def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from itertools import combinations
@@ -11,7 +11,6 @@ from statistics import median
 from typing import get_args
 
 from evalsuite.core import findings as rules
-from evalsuite.core import paths
 from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
@@ -45,7 +44,6 @@ def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measure
         *breakdown.findings(run.breakdown),
         *work_done.findings(run),
         *flops_and_energy.impossible(run),
-        *_strange(run),
     ]
     placed = tuple(replace(finding, where=run.run.id) for finding in doubts)
     if not placed:
@@ -80,15 +78,6 @@ def _too_fast(used: Utilisation) -> Finding | None:
     return above(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
 
 
-def _strange(run: Measurement) -> Iterable[Finding]:
-    """which fields of the run hold characters that are shown spelled out."""
-    names = ("reason", "host", "framework_version", "log", "environment")
-    held = [name for name in names if STRANGE.search(str(getattr(run, name) or ""))]
-    held += [f.name for f in fields(run.run.case) if STRANGE.search(str(getattr(run.run.case, f.name)))]
-    if held:
-        yield rules.StrangeText(attributes=tuple(held))
-
-
 def findings(
     summaries: Sequence[Row],
     environments: Mapping[str, HostEnvironment],
@@ -99,12 +88,9 @@ def findings(
     figures = ((known[run.run.id].figure, run.run.case.id) for run in runs if run.run.id in known)
     return (
         *_split_series(summaries),
-        *_machines(environments),
         *_said_of_machines(summaries),
         *rules.detect("in_cases", valid(summaries)),
         *_trends(valid(summaries)),
-        *slow_bases(valid(summaries)),
-        *machine.drifts(runs),
         *machine.other_nodes(runs),
         *_missing_rows(valid(summaries), known),
         *(each for found, case in figures if found for each in cited_figure(found, case)),
@@ -210,37 +196,3 @@ def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
                 other_value=", ".join(others),
                 where=name,
             )
-
-
-def _machines(environments: Mapping[str, HostEnvironment]) -> Iterable[Finding]:
-    """an accelerator whose memory its makers never sold it with."""
-    devices = paths.read_data("devices.toml")["device"]
-    for key, host in sorted(environments.items()):
-        stated = ((gpu.name, gpu.memory_total_bytes) for gpu in host.gpus or ())
-        for name, memory_bytes in sorted({(name, size) for name, size in stated if name and size is not None}):
-            listed = (each for each in devices if re.search(rf"\b{re.escape(each['name'])}\b", name))
-            sold = next((each["memory_gib"] for each in listed), ()) if "MIG" not in name else ()
-            if sold and all(abs(memory_bytes / GIB / size - 1) > MEMORY_TOLERANCE for size in sold):
-                yield rules.OddMemory(
-                    device=name, memory_bytes=memory_bytes, sold_bytes=tuple(size * GIB for size in sold), where=key
-                )
-
-
-def slow_bases(summaries: Iterable[Summary]) -> Iterable[Finding]:
-    """Of each scale the framework of surely the highest efficiency, where its base is slow and it is not fastest."""
-    bases = {row.case: row for row in summaries}
-    alike = by_key((replace(row.case, framework="", recipe=""), row) for row in bases.values() if row.efficiency)
-    for rows in alike.values():
-        first, *others = sorted(rows, key=lambda row: -row.efficiency.value if row.efficiency else 0.0)
-        low = first.efficiency.low if first.efficiency else None
-        highs = [row.efficiency.high for row in others if row.efficiency and row.case.framework != first.case.framework]
-        told = low is not None and len(highs) > 1 and all(high is not None and high < low for high in highs)
-        fastest = max(rows, key=lambda row: row.items_per_s.value)
-        base = bases.get(first.base) if first.base else None
-        if not told or base is None or first.efficiency is None or base is first or first is fastest:
-            continue
-        rates = [bases[row.base].items_per_s.value for row in others if row.base in bases and row.base is not None]
-        share = base.items_per_s.value / median(rates) if rates else 1.0
-        if share < rules.SlowBase.limit:
-            where = first.case.id
-            yield rules.SlowBase(efficiency=first.efficiency.value, base=base.case.scale, share=share, where=where)

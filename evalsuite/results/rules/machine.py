@@ -73,20 +73,6 @@ def _bytes(run: Measurement) -> float | None:
     return sum(moved) * window.length_s / window.steps
 
 
-def drifts(runs: Iterable[Measurement]) -> Iterable[Finding]:
-    """By the fixed computation before each block of a campaign's runs."""
-    blocks: dict[str, dict[tuple[int | None, str], float]] = {}
-    for run in runs:
-        if run.campaign is not None and run.probe_s is not None:
-            blocks.setdefault(run.campaign, {})[run.round, run.run.case.scale] = run.probe_s
-    for campaign, probes in blocks.items():
-        least, most = min(probes.values()), max(probes.values())
-        if most / least - 1 > rules.MachineDrifts.limit:
-            yield rules.MachineDrifts(
-                campaign=campaign, least_s=least, most_s=most, blocks=len(probes), change=most / least - 1
-            )
-
-
 def other_nodes(runs: Iterable[Measurement]) -> Iterable[Finding]:
     """For each scale whose runs were not all made on the same nodes; one node has a new name in every container."""
     by_scale = by_key(

@@ -3,7 +3,8 @@
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from evalsuite.core import findings
 from evalsuite.core.model import Finding
@@ -17,42 +18,24 @@ SUBJECTS = frozenset(
 _RUN = re.compile(r"(.+)/r\d+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Excess:
+class Size(NamedTuple):
     value: float
     kind: str
-    allowed: float
-
-    @property
-    def beyond(self) -> float:
-        far = abs(self.value) if self.kind in ("change", "points") else self.value  # as far below as above
-        return abs(far - self.allowed)
+    beyond: float  # what is allowed
 
 
-def size(finding: Finding) -> Excess | None:
-    given = {field.name: field for field in fields(finding)}
-    kinds = findings.kinds(type(finding))
-    free = {name: kind for name, kind in kinds.items() if given[name].default is MISSING}
-    for wanted in SIZES:
-        name = next((name for name, kind in free.items() if kind == wanted), None)
-        if name is not None and isinstance(value := getattr(finding, name), int | float):
-            return _sized(finding, float(value), wanted)
-    rates = [float(getattr(finding, name)) for name, kind in free.items() if kind == "rate"]
-    if len(rates) == 2 and rates[1]:
-        return _sized(finding, rates[0] / rates[1] - 1, "change", allowed=0.0)
-    counted = [name for name, kind in free.items() if kind == "count"]
-    if len(counted) == 1 and len(free) == 1:
-        return _sized(finding, float(getattr(finding, counted[0])), "count")
-    return None
-
-
-def _sized(finding: Finding, value: float, kind: str, allowed: float | None = None) -> Excess | None:
-    if not math.isfinite(value):
+def size(finding: Finding) -> Size | None:
+    rule = type(finding)
+    kinds, limits = findings.kinds(rule), findings.limits(rule)
+    sized = [
+        (name, wanted) for wanted in SIZES for name, kind in kinds.items() if kind == wanted and name not in limits
+    ]
+    if not sized or not isinstance(value := getattr(finding, sized[0][0]), int | float) or not math.isfinite(value):
         return None
-    if allowed is None:
-        limits = [field.default for field in fields(finding) if isinstance(field.default, int | float)]
-        allowed = float(limits[0]) if limits else 1.0 if kind in ("ratio", "factor") else 0.0
-    return Excess(value=value, kind=kind, allowed=allowed)
+    kind = sized[0][1]
+    allowed = next((limit for limit, _ in limits.values()), 1.0 if kind in ("ratio", "factor") else 0.0)
+    far = abs(value) if kind in ("change", "points") else value  # as far below as above
+    return Size(value=value, kind=kind, beyond=abs(far - allowed))
 
 
 def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
@@ -67,6 +50,6 @@ def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
 def _together(same: list[Finding]) -> Finding:
     if len(same) == 1:
         return same[0]
-    worst = min(same, key=lambda finding: (-(excess.beyond if (excess := size(finding)) else 0.0), finding.where))
+    worst = min(same, key=lambda finding: (-(told.beyond if (told := size(finding)) else 0.0), finding.where))
     places = {place for finding in same for place in (finding.where, *finding.also)} - {worst.where}
     return replace(worst, also=tuple(sorted(places)))

@@ -149,16 +149,6 @@ def test_a_ratio_of_few_runs_has_a_range_and_no_interval(repeats, coverage):
 # what is called an outlier
 
 
-@pytest.mark.parametrize(("values", "others", "called"), TABLE["outliers"])
-def test_an_outlier_is_far_off_by_three_measures(values, others, called):
-    of = [measured(CASE, r, value) for r, value in enumerate(values)]
-    for k, runs_of in enumerate(others, 1):
-        of += [measured(CASE.at_scale(1, 2 * k), r, value) for r, value in enumerate(runs_of)]
-
-    findings = summaries(of)[0].findings
-    assert [finding.items_per_s for finding in findings if finding.name == "outlying_repeat"] == list(called)
-
-
 # mean utilisation
 
 

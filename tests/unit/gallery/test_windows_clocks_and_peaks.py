@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalsuite.core.findings import HostClocksDiffer, LastBatchShort
-from evalsuite.core.model import Fact, Window
+from evalsuite.core.findings import HostClocksDiffer
+from evalsuite.core.model import Fact
 from evalsuite.report.text.findings import english
-from evalsuite.results.measure.plausibility import clocks_apart, items_per_epoch, last_batch
+from evalsuite.results.measure.plausibility import clocks_apart
 from evalsuite.results.rules import flops_and_energy
-from evalsuite.results.rules.severity import merge_repeated
 from evalsuite.runs.samples import Header, Sample
 from tests import runfolders, sources, synthetic
 
@@ -61,37 +60,3 @@ class TestWhatADeviceCanDo:
         assert [each.code for each in findings] == ([code] if code else [])
         assert all(told in english(each) for each in findings)
         assert (flops_and_energy.compute(summary).mfu is None) is (code == "D20")
-
-
-def within(first, last):
-    return Window(first_step=first, last_step=last, steps=last - first + 1)
-
-
-class TestTheLastBatchOfAnEpoch:
-    """ImageNet in batches of 8,192 is 156 whole ones and 3,215 images: every 157th step trains those."""
-
-    CASE = synthetic.case("pytorch", (4, 8), protocol=synthetic.FULL, batch_per_device=256)
-
-    @pytest.mark.parametrize(("first", "last", "step"), [(100, 199, 157), (157, 256, 157), (300, 399, 314)])
-    def test_a_window_that_holds_one_says_where_and_how_much_it_may_matter(self, first, last, step):
-        batch = last_batch(self.CASE, within(first, last), items_per_epoch(None, "imagenet", "images/s"))
-
-        assert (batch.step, batch.items) == (step, 1_281_167)
-        assert batch.share == pytest.approx(3215 / 8192) and batch.most == pytest.approx((1 - 3215 / 8192) / 100)
-        assert english(batch).startswith(f"an epoch of 1,281,167 items ends at step {step}, inside the window")
-
-    def test_several_epochs_in_the_window_count_each_and_repeats_of_a_case_tell_it_once(self):
-        batch = last_batch(self.CASE, within(101, 500), 1_281_167)
-        assert isinstance(batch, LastBatchShort)
-        assert batch.most == pytest.approx(3 * (1 - 3215 / 8192) / 400)
-
-        alike = [last_batch(self.CASE, within(100, 199), 1_281_167)] * 5
-        assert len(merge_repeated(alike)) == 1
-
-        assert items_per_epoch(None, "synthetic", "images/s") is None
-        assert items_per_epoch(50_000, "synthetic", "images/s") == 50_000
-        assert items_per_epoch(None, "imagenet", "sequences/s") is None
-
-    @pytest.mark.parametrize(("window", "items"), sources.cases("windows_clocks_and_peaks.toml")["no_last_batch"])
-    def test_where_none_lies_inside_or_it_hardly_matters_nothing_is_said(self, window, items):
-        assert last_batch(self.CASE, window and within(*window), items) is None

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from evalsuite.core.findings import OutlyingRepeat
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.book import Book
@@ -270,11 +269,6 @@ def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
-    # whose order with the first is open for a run far from its others
-    outlying = (each for each in answer.leaders if any(isinstance(of, OutlyingRepeat) for of in each.summary.findings))
-    if far := list(outlying) if answer.known == "scatter" else []:
-        listed = words.listed(_named(answer, entry.summary, words) for entry in far)
-        return words("answers.needs_outlier", frameworks=listed)
     repeats = answer.deciding
     if repeats is None:
         return None
