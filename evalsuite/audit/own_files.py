@@ -4,7 +4,6 @@ Whether their numbers are those of the raw files is told by making them again (`
 """
 
 import base64
-import fnmatch
 import hashlib
 import io
 import itertools
@@ -14,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.core.files import MOST_SUMMARY_BYTES, read_bytes, read_json, sha256
@@ -34,7 +33,6 @@ TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".lo
 ARCHIVES, BINARY = frozenset({".zip", ".xlsx"}), frozenset({".pdf", ".parquet"})
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
 UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error)
-WHOLE_PAGES = ("report.html", "report.??.html")  # which show the seal
 Look = Callable[[Path, str, str], EvalsuiteError | None]  # at a text of a file, by its name
 
 ACTIVE = {"iframe", "object", "embed", "base", "frame", "applet", "foreignobject", "handler"}
@@ -61,13 +59,20 @@ def mistakes(
         kind = Contradicts if path.exists() else Gone
         yield kind.of("site.not_ours", path=path, error=wrong)
     seal = sha256(folder / SUMMARY)
+    for name, hashed in cast("Mapping[str, str]", summary.get("page_files", {})).items():
+        if (folder / name).exists() and manifest.hash_unsealed(folder / name, seal) != hashed:
+            yield Contradicts.of(
+                "site.not_ours", path=folder / name, error=Message("report.not_as_written", name=SUMMARY)
+            )
+        elif not (folder / name).exists():
+            yield Gone.of("audit.gone", path=folder / name)
     known = {file for name in NAMES for file in folder.glob(name)}
     for file in files:
         try:
             if file not in known or (file.suffix == ".csv" and file.stem not in tables.COLUMNS):
                 raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=NAMES)
             for name, text in _texts(file):
-                if other := _mistake(name, text, summary, seal):
+                if other := _mistake(name, text, summary):
                     yield EvalsuiteError.of("site.not_ours", path=file, error=other)
                 if told := look(file, name, text):
                     yield told
@@ -75,13 +80,12 @@ def mistakes(
             yield error
 
 
-def _mistake(name: str, text: str, summary: Mapping[str, Any], seal: str) -> Message | None:
+def _mistake(name: str, text: str, summary: Mapping[str, Any]) -> Message | None:
     if not name.isprintable() or name.startswith("/") or ".." in name.split("/"):
         return Message("site.name", name=ascii(name))
     if not name.endswith((".html", ".svg")):
         return None
-    whole = any(fnmatch.fnmatchcase(name, each) for each in WHOLE_PAGES)
-    if name.endswith(".html") and (summary["input_sha256"] not in text or (whole and seal not in text)):
+    if name.endswith(".html") and summary["input_sha256"] not in text:
         return Message("site.other_page")
     reader = _Reader()
     reader.feed(text)

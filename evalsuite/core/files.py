@@ -28,7 +28,7 @@ HOLE_BYTES = 1 << 30  # a larger file of which next to nothing was ever written 
 MOST_BYTES = 1 << 26  # of a record
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
 LEAST_BYTES = 32  # of a value in our files, on average; a shorter one takes far more room once it is read
-MOST_BLANK_BYTES = 1 << 10  # behind a file, which an editor may have put there
+MOST_BLANK = 64  # bytes behind a file, which an editor may have put there
 MOST_SUMMARY_BYTES = 1 << 29  # ten times the summary of 10,000 cases
 HASHED = ("*.py", "*.toml", "*.csv", "*.json")  # of our sources and data, for caches
 CACHE_UNUSED_S = 30 * 86_400  # caches of other versions go after that
@@ -123,24 +123,11 @@ def _laid_out(facts: object) -> bytes:
 def says_the_same(path: Path, sha256: str) -> bool:
     """Whether the file with that hash had what *path* has: but for blank lines behind it, or JSON laid out anew."""
     try:
-        if path.suffix == ".json":
-            return hashlib.sha256(_laid_out(read_json(path))).hexdigest() == sha256
-        with open_file(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size - MOST_BLANK_BYTES))
-            blank = file.read()
-            blank = blank[len(blank.rstrip(b"\r\n\t ")) :].partition(b"\n")[2]
-            file.seek(0)
-            hashed, end = hashlib.sha256(), size - len(blank)
-            while piece := file.read(min(PIECE_BYTES, end - file.tell())):
-                hashed.update(piece)
+        content = _laid_out(read_json(path)) if path.suffix == ".json" else read_bytes(path)
     except (OSError, EvalsuiteError):
         return False
-    for place in range(len(blank) + 1):
-        if hashed.hexdigest() == sha256:
-            return True
-        hashed.update(blank[place : place + 1])
-    return False
+    ends = range(len(content.rstrip(b"\r\n\t ")) + 1, len(content) + 1)[-MOST_BLANK:]
+    return any(hashlib.sha256(content[:end]).hexdigest() == sha256 for end in ends)
 
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes], *, mode: int = 0o644, lasting: bool = True) -> None:

@@ -89,19 +89,20 @@ def build(
         write_atomically(file, text.encode("utf-8", "backslashreplace"))
         return file
 
-    facts = summary_json.document(book, build_hash)
-    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    seal = sha256(write_text(out / "summary.json", text))
-    folder = out / "tables"
+    folder, drawn = out / "tables", list[str]()
     folder.mkdir(exist_ok=True)
     list(
         processes.shared(
             lambda name: tables.write(book, folder, name),
             tuple(tables.COLUMNS),
-            lambda: write_text(page, render.page(book, said, build_hash, seal)),
+            lambda: drawn.append(render.page(book, said, build_hash, manifest.UNSEALED)),
             worth=len(book.measurements) > WORTH_PROCESSES,
         )
     )
-    written = [page, out / "summary.json", *(folder / f"{name}.csv" for name in tables.COLUMNS)]
+    files = [write_text(page, drawn[0]), *(folder / f"{name}.csv" for name in tables.COLUMNS)]
+    facts = summary_json.document(book, build_hash, {file.relative_to(out).as_posix(): sha256(file) for file in files})
+    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    seal = sha256(write_text(out / "summary.json", text))
+    written = [write_text(page, drawn[0].replace(manifest.UNSEALED, seal)), out / "summary.json", *files[1:]]
     manifest.add(out, build_hash, written, languages)
     return written

@@ -12,7 +12,6 @@ from evalsuite.core import paths
 from evalsuite.finished.history import History, HistoryLine, StoredReport
 from evalsuite.report.book import heading
 from evalsuite.report.page import assets, templates
-from evalsuite.report.sections.verdict import answers
 from evalsuite.report.sections.verdict import verdict as verdict_room
 from evalsuite.report.sections.verdict.verdict import ModelFinding
 from evalsuite.report.text import names, numbers, words
@@ -93,16 +92,6 @@ class Site:
             "input_sha256": report.input_sha256,
             "seal": entry.seal,
             "journal_sha256": report.journal_sha256,
-            "found": [
-                {
-                    "model": each.setting.model,
-                    "outcome": each.outcome,
-                    "cases": [of.summary.case.id for of in each.ranked],
-                }
-                for each in answers.headlines(report)
-            ],
-            "verdicts": {verdict.criterion: verdict.outcome for verdict in report.verdicts},
-            "framework_versions": {name: list(versions) for name, versions in report.versions.items()},
         }
 
 

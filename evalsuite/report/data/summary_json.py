@@ -6,6 +6,7 @@ has another way.
 
 from collections.abc import Mapping
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 
 from evalsuite import __version__
@@ -22,7 +23,7 @@ from evalsuite.report.text import findings
 PATHS = paths.read_data("schema/summary.toml")
 
 
-def document(book: Book, build_hash: str) -> Mapping[str, Any]:
+def document(book: Book, build_hash: str, page_files: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, Any]:
     """The whole file as plain values. Renaming or removing a field needs a new *schema_version*."""
     evaluation = book.evaluation
     whole = {
@@ -31,6 +32,7 @@ def document(book: Book, build_hash: str) -> Mapping[str, Any]:
         "evalsuite": __version__,
         "manifest": manifest.NAME,
         "input_sha256": build_hash,
+        "page_files": page_files,
         "summaries": book.summaries,
         "author_findings": author.rows(book),
         "problems": evaluation.kept_problems,

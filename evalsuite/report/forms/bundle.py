@@ -12,7 +12,7 @@ from typing import Any
 
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import replacing, sha256, write_atomically, zip_entry
+from evalsuite.core.files import is_file, replacing, sha256, write_atomically, zip_entry
 from evalsuite.core.model import Measurement
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
@@ -34,10 +34,11 @@ def write(material: Material) -> list[Path]:
 
 
 def contents(material: Material) -> dict[str, bytes]:
-    book, build_hash = material.book, material.build_hash
+    book, summary = material.book, material.out / "summary.json"
+    written = summary.read_bytes() if is_file(summary) else _json(summary_json.document(book, material.build_hash))
     return {
         README: readme("bundle.readme", material),
-        "summary.json": _json(summary_json.document(book, build_hash)),
+        "summary.json": written,
         "evidence.json": _json(evidence(book)),
         "summary.schema.json": SCHEMA.read_bytes(),
         "tables.json": _json(tables.rows(book)),

@@ -59,8 +59,8 @@ def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding,
     """What is said of files of *folder* that have not the hash that is *held* of them; None: none is."""
     touched = tuple(name for name, recorded in sorted(held.items()) if folder.is_touched(name, recorded))
     others = tuple(sorted({*held} - {*touched}))
-    kinds: tuple[tuple[type[Finding], tuple[str, ...]], ...] = ((ChangedSinceRun, others), (TouchedSinceRun, touched))
-    return tuple(kind(files=names) for kind, names in kinds if names)
+    found = (ChangedSinceRun(files=others), TouchedSinceRun(files=touched))
+    return tuple(each for each in found if each.files)
 
 
 def _ranks(case: Case, read: Reading) -> Iterator[Finding]:

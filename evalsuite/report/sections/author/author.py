@@ -8,11 +8,11 @@ outside braces is printed as it is.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from markupsafe import Markup, escape
 
-from evalsuite.core.author_document import PLACE, AuthorNote
+from evalsuite.core.author_document import PLACE, AuthorNote, BothLanguages
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import AuthorDiffers
 from evalsuite.core.messages import LANGUAGES
@@ -44,15 +44,8 @@ OF_A_CASE: Mapping[str, tuple[Callable[[Summary], float | None], Callable[[float
 }
 
 
-class Written(Protocol):
-    @property
-    def zh(self) -> str: ...
-    @property
-    def en(self) -> str: ...
-
-
 class FilledText(Rendered):
-    def __init__(self, words: Words, book: Book, written: Written) -> None:
+    def __init__(self, words: Words, book: Book, written: BothLanguages) -> None:
         self.words, self.book, self.written = words, book, written
 
     def in_language(self, language: str) -> Markup:
