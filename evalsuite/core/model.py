@@ -630,7 +630,6 @@ class Verdict(Judged):
     case: Case | None = None  # the worst in scope
     reason: str = ""  # key of a sentence in data/text, filled with *values*
     values: tuple[tuple[str, str], ...] = ()
-    within_noise: bool = False
     holds: str = ""  # what must hold, of a criterion that a spec defines
     cells: tuple[VerdictCell, ...] = ()  # one for each framework, model and precision
 

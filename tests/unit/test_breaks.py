@@ -55,11 +55,10 @@ def test_what_is_recorded_to_differ_is_listed_and_nothing_is_made_up():
     (drop,) = drops(told)
     (other,) = drops(untold)
     assert [(change.key, change.before, change.after) for change in drop.changes] == [
-        ("nodes", 1, 2),
         ("communication", 0.1, 0.4),
         ("network", 1e8, 9e8),
     ]
-    assert drop.changes[2].of_capacity == pytest.approx(0.9)
+    assert drop.changes[1].of_capacity == pytest.approx(0.9)
     assert other.after.case.scale == "4x8" and other.changes == ()
 
 
@@ -82,7 +81,7 @@ def test_what_was_not_recorded_before_is_absent_and_not_zero():
 
     (drop,) = drops((base, small, large, largest))
 
-    assert [(change.key, change.before) for change in drop.changes] == [("nodes", 1), ("communication", None)]
+    assert [(change.key, change.before) for change in drop.changes] == [("communication", None)]
 
 
 def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from statistics import fmean
-from typing import Literal
 
 from evalsuite.core.model import Summary, Utilisation, by_key
 from evalsuite.results.compare import fairness
@@ -19,14 +18,12 @@ from evalsuite.results.measure import breakdown
 LEAST_SHARE = 0.02
 LEAST_GROWTH = 1.25  # of the rate of the network
 LEAST_IDLE = 10.0  # points of a device's utilisation that are lost
-Key = Literal["nodes", "communication", "data", "network", "busy"]
-Stage = Literal["within", "crossing", "between"]  # a node, from one to several, several nodes
-PHASES: Mapping[Key, tuple[str, ...]] = {"communication": breakdown.COMMUNICATION, "data": ("data",)}
+PHASES: Mapping[str, tuple[str, ...]] = {"communication": breakdown.COMMUNICATION, "data": ("data",)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedChange:
-    key: Key
+    key: str  # "communication", "data", "network" or "busy"
     before: float | None
     after: float
     of_capacity: float | None = None  # with "network": share of what is stated, after
@@ -39,7 +36,7 @@ class Break:
     changes: tuple[RecordedChange, ...]  # none: nothing recorded differs
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> str:
         return stage(self.before, self.after)
 
     @property
@@ -47,10 +44,8 @@ class Break:
         return 1 - self.after.items_per_s_per_device / self.before.items_per_s_per_device
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loss:
-    key: str  # a stage, or a phase of the step; "rest": what no timer says
-    share: float  # of the throughput that ideal scaling would give
+# a stage, or a phase of the step ("rest": what no timer says), and its share of the throughput of ideal scaling
+Loss = tuple[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,15 +62,15 @@ class Ladder:
         return self.last.efficiency.value if self.last.efficiency else 1.0
 
     @cached_property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> list[Loss]:
         """What the largest scale lacks, by the parts of its step where both ends have timers, else by stages."""
         if losses := _by_phases(self):
-            return tuple(losses)
+            return losses
         stages = []
         for key, steps in groupby(pairwise(self.scales), key=lambda step: stage(*step)):
             sides = [point.efficiency.value for step in steps for point in step if point.efficiency]
-            stages.append(Loss(key=key, share=sides[0] - sides[-1]))
-        return tuple(stages)
+            stages.append((key, sides[0] - sides[-1]))
+        return stages
 
 
 def ladders(summaries: Iterable[Summary], threshold: float) -> tuple[Ladder, ...]:
@@ -88,7 +83,8 @@ def ladders(summaries: Iterable[Summary], threshold: float) -> tuple[Ladder, ...
     return tuple(Ladder(scales=members, broken=_first(members, threshold)) for members in several)
 
 
-def stage(before: Summary, after: Summary) -> Stage:
+def stage(before: Summary, after: Summary) -> str:
+    """Of a step of scale: within a node, crossing to several nodes, or between them."""
     if before.case.nodes == after.case.nodes:
         return "within"
     return "crossing" if before.case.nodes == 1 else "between"
@@ -100,11 +96,11 @@ def _by_phases(ladder: Ladder) -> list[Loss]:
     if base is None or last is None or base.of != last.of:
         return []
     grown = [
-        Loss(key=phase.name, share=(phase.seconds - (base.seconds_of(phase.name) or 0.0)) / last.seconds)
+        (phase.name, (phase.seconds - (base.seconds_of(phase.name) or 0.0)) / last.seconds)
         for phase in last.phases
         if phase.parent is None
     ]
-    return [*grown, Loss(key="rest", share=1 - ladder.left - math.fsum(loss.share for loss in grown))]
+    return [*grown, ("rest", 1 - ladder.left - math.fsum(share for _, share in grown))]
 
 
 def _devices(summary: Summary) -> int:
@@ -121,8 +117,6 @@ def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
 
 
 def _changes(before: Summary, after: Summary) -> Iterable[RecordedChange]:
-    if before.case.nodes == 1 < after.case.nodes:
-        yield RecordedChange(key="nodes", before=1, after=after.case.nodes)
     for key, phases in PHASES.items():
         was_share, share = _share(before, phases), _share(after, phases)
         if share is not None and share - (was_share or 0.0) >= LEAST_SHARE:

@@ -44,14 +44,10 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    measured: tuple[Summary, ...]  # by devices
+    largest: Summary  # that was measured
     base: Summary
     forecasts: tuple[Forecast, ...]  # by devices
     refusals: tuple[Refusal, ...]  # the furthest scale of each reason
-
-    @property
-    def largest(self) -> Summary:
-        return self.measured[-1]
 
 
 def predicted(points: Points, devices: int) -> float:
@@ -87,34 +83,21 @@ def outlooks(summaries: Iterable[Row], planned: Iterable[Case]) -> tuple[Outlook
     longest: dict[str, list[Summary]] = {}
     for (series, *_), rows in parts.items():
         longest[series] = max(longest.get(series, []), rows, key=len)
-    found = []
-    for series, rows in longest.items():
-        members = sorted(rows, key=lambda row: _size(row.case))
-        last = members[-1].case.total_devices
-        beyond = sorted((case for case in wanted.get(series, ()) if case.total_devices > last), key=_size)
-        if beyond:
-            found.append(_outlook(members, beyond))
-    return tuple(found)
+    found = (_outlook(rows, wanted.get(series, ())) for series, rows in longest.items())
+    return tuple(outlook for outlook in found if outlook)
 
 
-def _size(case: Case) -> tuple[int, int]:
-    return case.total_devices, case.nodes
-
-
-def _outlook(members: Sequence[Summary], beyond: Sequence[Case]) -> Outlook:
+def _outlook(members: Sequence[Summary], asked: Iterable[Case]) -> Outlook | None:
+    largest = max(members, key=lambda row: (row.case.total_devices, row.case.nodes))
+    farther = (case for case in asked if case.total_devices > largest.case.total_devices)
+    beyond = sorted(farther, key=lambda case: (case.total_devices, case.nodes))
     base = next(member for member in members if member.case == member.base)
-    best: dict[int, float] = {}
-    for member in members:
-        devices = member.case.total_devices
-        best[devices] = max(member.items_per_s.value, best.get(devices, 0.0))
-    points = sorted(best.items())
+    rates = by_key((member.case.total_devices, member.items_per_s.value) for member in members)
+    points = sorted((devices, max(each)) for devices, each in rates.items())
     refused = {case: _refuse(case, members, points) for case in beyond}
-    return Outlook(
-        measured=tuple(members),
-        base=base,
-        forecasts=tuple(_forecast(case, base, points) for case in beyond if refused[case] is None),
-        refusals=tuple({refusal.reason: refusal for refusal in refused.values() if refusal}.values()),
-    )
+    forecasts = tuple(_forecast(case, base, points) for case in beyond if refused[case] is None)
+    refusals = {refusal.reason: refusal for refusal in refused.values() if refusal}
+    return Outlook(largest=largest, base=base, forecasts=forecasts, refusals=(*refusals.values(),)) if beyond else None
 
 
 def _refuse(case: Case, members: Sequence[Summary], points: Points) -> Refusal | None:

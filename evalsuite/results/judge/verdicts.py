@@ -92,7 +92,7 @@ def verdicts(
 def _of_cells(verdict: Verdict, cells: Sequence[VerdictCell]) -> Verdict:
     """Passed if every cell passes, failed if one fails; the worst cell is the one that is shown."""
     worst = min(cells, key=_badness)
-    return replace(verdict, **worst.judged, within_noise="spans" in worst.notes, cells=tuple(cells))
+    return replace(verdict, **worst.judged, cells=tuple(cells))
 
 
 def _badness(cell: VerdictCell) -> tuple[int, bool, float]:

@@ -63,7 +63,7 @@ def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Seq
             continue
         cell, limit = min(cells, key=lambda cell: WORST.index(cell[0].outcome))
         every = tuple(each for each, _ in cells)
-        yield replace(verdict, **cell.judged, threshold=limit, within_noise="spans" in cell.notes, cells=every)
+        yield replace(verdict, **cell.judged, threshold=limit, cells=every)
 
 
 def _cell(asked: OwnCriterion, case: Case, summary: Summary | None) -> tuple[VerdictCell, float | None]:

@@ -12,7 +12,6 @@ from evalsuite.report.text.words import Rendered, Text, Words
 
 CARD = "v"
 NOT_HERE = ("no_large_scale", "strong_only", "no_gpu")  # why it cannot apply
-SHARES = ("C1", "C2a", "C2b", "C2")  # criteria whose value is a share; others are ratios
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +64,7 @@ def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
 
 
 def _card(verdict: Verdict, words: Words) -> Card:
-    share = numbers.beside(verdict.threshold) if verdict.criterion in SHARES else numbers.speedup
-    form = numbers.plain if verdict.holds else share
+    form = numbers.plain if verdict.holds else numbers.beside(verdict.threshold)
     ref = names.case_anchor(verdict.case) if verdict.case else None
     reached, threshold = verdict.measured, verdict.threshold
     own = names.anchor(CARD, verdict.criterion)
@@ -84,7 +82,7 @@ def _card(verdict: Verdict, words: Words) -> Card:
 
 def _cells(verdict: Verdict, form: Form) -> tuple[CardCell, ...]:
     measured = [cell for cell in verdict.cells if cell.measured]
-    if verdict.criterion not in SHARES or len(verdict.cells) < 2 or not measured:
+    if verdict.holds or len(verdict.cells) < 2 or not measured:
         return ()
     return tuple(
         CardCell(
@@ -99,17 +97,10 @@ def _cells(verdict: Verdict, form: Form) -> tuple[CardCell, ...]:
 
 
 def _statement(verdict: Verdict, form: Form, words: Words) -> Text:
-    key = f"criteria.{verdict.criterion}"
     if verdict.holds:
         return words("criteria.own", holds=names.visible(verdict.holds))
-    if key not in words:
-        return words("criteria.other", name=names.visible(verdict.criterion))
-    limits: dict[str, object] = {}
-    if verdict.threshold is not None:
-        limits["threshold"] = form(verdict.threshold)
-    if verdict.min_nodes is not None:
-        limits["min_nodes"] = numbers.count(verdict.min_nodes)
-    return words(key, **limits)
+    limits = {"threshold": form(verdict.threshold or 0.0), "min_nodes": numbers.count(verdict.min_nodes or 0)}
+    return words(f"criteria.{verdict.criterion}", **limits)
 
 
 def _reason(verdict: Verdict | VerdictCell, words: Words) -> Rendered | None:
@@ -128,7 +119,7 @@ def _named(name: str, value: str, words: Words) -> object:
             words(f"resource_kinds.{each}") if f"resource_kinds.{each}" in words else names.visible(each)
             for each in value.split(", ")
         )
-    if name in ("scale", "scales"):
+    if name == "scales":
         return names.visible(value).replace("x", "×")
     if name == "codes":
         return words.listed(findings.rule(code, words) for code in value.split(", "))

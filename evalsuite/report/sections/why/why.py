@@ -32,7 +32,7 @@ class WhyRow:
     @property
     def parts(self) -> list[tuple[str, float]]:
         """Of the throughput that ideal scaling would give: what is left, then each loss."""
-        losses = [(loss.key if loss.key in DRAWN else "rest", loss.share) for loss in self.ladder.losses]
+        losses = [(key if key in DRAWN else "rest", share) for key, share in self.ladder.losses]
         return [("left", self.ladder.left), *(loss for loss in losses if loss[1] > 0)]
 
 
@@ -147,7 +147,7 @@ def _finding(breaks: Sequence[Break], of: int, words: Words) -> Text:
     if of > 1:
         n, all_ = (numbers.count(count).about(ref) for count in (len(breaks), of))
         said = words("why.of_settings", said_text=said, n=n, all=all_)
-    if changes := [describe_change(each, words) for each in worst.changes if each.key != "nodes"]:
+    if changes := [describe_change(each, words) for each in worst.changes]:
         key = "why.there" if len(breaks) == 1 else "why.there_most"
         said = words(key, said_text=said, changes=words.listed(changes).about(ref))
     return words("answers.closed", said_text=said)
