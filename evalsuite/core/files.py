@@ -39,19 +39,13 @@ _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON escapes of surrogates
 def open_file(path: Path, *, follow: bool = False) -> io.BufferedReader:
     """*path* for reading. Raises OSError if it is no file: a pipe, a socket or a device, which could block or never
     end, or a link, which could lead anywhere, unless *follow*: for what a person names."""
-    handle = _checked(
-        os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)), path
-    )
-    return os.fdopen(handle, "rb")
-
-
-def _checked(handle: int, path: Path | str) -> int:
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
     about = os.fstat(handle)
     hole = about.st_size > HOLE_BYTES and about.st_blocks * 512 < about.st_size >> 10
     if hole or not stat.S_ISREG(about.st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, Message("core.a_hole" if hole else "core.no_regular_file"), str(path))
-    return handle
+    return os.fdopen(handle, "rb")
 
 
 def read_bytes(path: Path, *, most: int = MOST_BYTES, follow: bool = False) -> bytes:
@@ -194,7 +188,11 @@ def scratch(purpose: str) -> Iterator[Path]:
 
 def open_own(path: str, flags: int) -> int:
     """An opener for `open`: no link is followed, and no pipe waited for."""
-    return _checked(os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666), path)
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, Message("core.no_regular_file"), path)
+    return handle
 
 
 def write_named(path: Path, content: bytes) -> None:

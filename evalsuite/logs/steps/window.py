@@ -169,20 +169,15 @@ def find_partial_batches(steps: Sequence[Step]) -> dict[int, tuple[Step, float]]
     which are compared with those of the step before.
     """
     partial = {}
-    for number, step in enumerate(steps):
-        last = number + 1 == len(steps) or steps[number + 1].after_pause
-        share = _share(*steps[number - 2 : number + 1]) if last and number >= 2 else None
-        if share is not None and share < FULL_BATCH:
-            partial[step.index] = (step, share)
+    for earlier, before, step, after in zip(steps, steps[1:], steps[2:], (*steps[3:], None), strict=False):
+        ends = after is None or after.after_pause
+        if not ends or before.after_pause or step.after_pause or not earlier.steps == before.steps == step.steps:
+            continue
+        items = [
+            last.items_per_s * (last.stamp_s - first.stamp_s)
+            for first, last in ((earlier, before), (before, step))
+            if last.items_per_s is not None and last.stamp_s is not None and first.stamp_s is not None
+        ]
+        if len(items) == 2 and all(items) and items[1] / items[0] < FULL_BATCH:
+            partial[step.index] = (step, items[1] / items[0])
     return partial
-
-
-def _share(earlier: Step, before: Step, step: Step) -> float | None:
-    if not earlier.steps == before.steps == step.steps or before.after_pause or step.after_pause:
-        return None
-    items = []
-    for first, last in ((earlier, before), (before, step)):
-        if last.items_per_s is None or last.stamp_s is None or first.stamp_s is None:
-            return None
-        items.append(last.items_per_s * (last.stamp_s - first.stamp_s))
-    return items[1] / items[0] if all(items) else None

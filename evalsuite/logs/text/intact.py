@@ -6,7 +6,7 @@ Terminals, `fold` and spreadsheets do that. What is left whole then makes anothe
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -65,7 +65,9 @@ class IntactCheck:
             self._commas = has_decimal_commas(text)
         if begun > piece.reports:
             for kind in self.kinds:
-                for begin in itertools.islice(_find_unread(text, kind), MOST_TRIED - self._tried):
+                begins = (match.start() for match in _over_lines(kind.literal).finditer(text))
+                unread = (begin for begin in begins if not _count_reports(text, kind, begin))
+                for begin in itertools.islice(unread, MOST_TRIED - self._tried):
                     self._tried += 1
                     if _is_altered(text, begin, kind, self.kinds):
                         self._altered += 1
@@ -172,17 +174,6 @@ def unfolded(text: bytes) -> bytes | None:
 
 
 # lines that are no reports as they are
-
-
-def _find_unread(text: bytes, kind: Line) -> Iterator[int]:
-    at = text.find(kind.literal)
-    while at >= 0:
-        if not _count_reports(text, kind, at):
-            yield at
-        at = text.find(kind.literal, at + 1)
-    for match in _over_lines(kind.literal).finditer(text):
-        if b"\n" in match[0] and not _count_reports(text, kind, match.start()):
-            yield match.start()
 
 
 @lru_cache(maxsize=64)
