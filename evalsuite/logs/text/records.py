@@ -8,7 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, reduce
+from functools import cache, lru_cache, partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,16 +72,21 @@ def find_places(records: Sequence[Record]) -> list[tuple[int, int]]:
 _THOUSANDS = re.compile(rb"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
 
-def number(value: bytes | float | None) -> float | None:
-    """`b"5,868"` → 5868.0; None for what is no finite number, and for commas that group nothing."""
+def number(value: bytes | float | None, above: float = -math.inf, below: float = math.inf) -> float | None:
+    """`b"5,868"` → 5868.0; None for what is no number between the limits, and for commas that group nothing."""
     if value is None or value is True or value is False:
         return None
     try:
         read = float(value)
     except (ValueError, OverflowError, TypeError):
-        grouped = isinstance(value, bytes) and _THOUSANDS.fullmatch(value)
-        return number(value.replace(b",", b"")) if isinstance(value, bytes) and grouped else None
-    return read if -math.inf < read < math.inf else None
+        if isinstance(value, bytes) and _THOUSANDS.fullmatch(value):
+            return number(value.replace(b",", b""), above, below)
+        return None
+    return read if above < read < below else None
+
+
+positive = partial(number, above=1e-9, below=1e15)
+"""What can be a rate or a time: above zero (D01), and not absurdly large."""
 
 
 def whole(value: bytes | float | None) -> int | None:
@@ -89,18 +94,6 @@ def whole(value: bytes | float | None) -> int | None:
         return int(value)
     read = None if value is None else number(value)
     return None if read is None or abs(read) > 1e18 else int(read)
-
-
-def positive(value: bytes | float | None) -> float | None:
-    """If it can be a rate or a time: above zero, and not absurdly large."""
-    if value is None:
-        return None
-    read: float | None
-    try:
-        read = float(value)
-    except (ValueError, OverflowError, TypeError):
-        read = number(value)
-    return read if read is not None and 1e-9 < read < 1e15 else None
 
 
 def clock_s(text: bytes) -> float:
