@@ -226,7 +226,7 @@ def told_apart(trials: int = TRIALS) -> list[tuple[int, float, float, float, flo
                 tested = seen = 0
                 for before, after in pairs:
                     slower = after * (1 - effect)
-                    differs = bool(statistics.differ(list(before), list(slower)))
+                    differs = bool(significance.differ(list(before), list(slower)))
                     tested += differs
                     share = abs(numpy.median(slower) / numpy.median(before) - 1)
                     seen += differs and share >= changes.LEAST_EFFECT

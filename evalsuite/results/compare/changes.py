@@ -14,7 +14,7 @@ from typing import Literal
 from evalsuite.core.model import Case, Interval, Row, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.measure.statistics import differ, ratio_of_medians
+from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, values
 
 Outcome = Literal["faster", "slower", "no_difference", "cannot_tell"]
@@ -127,7 +127,7 @@ def pair(
     if obstacles:
         return Unpaired(case=after.case, only_in=None, why=_first(obstacles))
     ratio = ratio_of_medians(values(after), values(before))
-    unlike = None if before.partial or after.partial else differ(values(after), values(before))
+    unlike = None if before.partial or after.partial else significance.differ(values(after), values(before))
     ours, theirs = campaign_medians(after), campaign_medians(before)
     if unlike is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
         new, old = list(ours.values()), list(theirs.values())

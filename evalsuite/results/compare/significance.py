@@ -7,6 +7,7 @@ order. How often each errs is simulated (docs/method.md, table 3; benchmarks/jud
 """
 
 import math
+import random
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ LEVEL, LATER_LEVEL = 0.05, 0.035  # with five runs; with more, since adaptive re
 EARLY_LEVELS = {3: 0.005, 4: 0.0041, 5: 0.0029, 6: 0.0027}  # runs → at which a lead is decided without further ones
 ALONE = 20  # times more tests, where the pair's own rounds decide against the scatter of the others
 EQUAL_WITHIN = 0.015
-MORE_ROUNDS, DRAWS = 5, 2_000
+MORE_ROUNDS, DRAWS = 5, 1_000
 USUAL_LEAD = 1.0  # ÷ the scatter of a lead: before any run, leads are as likely to either side of none
 Basis = Literal["rounds", "runs", "across"]
 Leads = Sequence[float]  # log of first ÷ one, a round each
@@ -159,21 +160,20 @@ def chance_of_telling(seen: Leads, rivals: int) -> float:
     By draws from what the rounds leave open of lead and scatter (t), the lead drawn towards none, since the larger was
     chosen. Of leads of 0 to 5 % it is right within 0.1 where it is above a half (benchmarks/judgement.py).
     """
-    import numpy
-
-    random, runs, whole = numpy.random.default_rng(BOOTSTRAP_SEED), len(seen), len(seen) + MORE_ROUNDS
+    draw, runs, whole = random.Random(BOOTSTRAP_SEED), len(seen), len(seen) + MORE_ROUNDS
     mean, deviation = _mean_and_deviation(seen)
-    doubt = 1 / USUAL_LEAD**2
-    squares = (runs - 1) * deviation**2 + mean**2 * runs * doubt / (runs + doubt)
-    scatters = numpy.sqrt(squares / random.chisquare(runs, DRAWS))
-    true = mean * runs / (runs + doubt) + scatters / math.sqrt(runs + doubt) * random.standard_normal(DRAWS)
-    new = true[:, None] + scatters[:, None] * random.standard_normal((DRAWS, MORE_ROUNDS))
-    rounds = numpy.concatenate([numpy.tile(seen, (DRAWS, 1)), new], axis=1)
-    own = rounds.std(axis=1, ddof=1)
-    pooled = numpy.sqrt((own**2 + (rivals - 2) * scatters**2) / (rivals - 1))
-    t = rounds.mean(axis=1) * math.sqrt(whole)
-    told = (t > t_limit(LEVEL, whole - 1) * own) & (t > limit(whole, rivals - 1, (rivals - 1) * (whole - 1)) * pooled)
-    return float((told & (numpy.median(rounds, axis=1) >= -math.log1p(-LEAST_GAP))).mean())
+    known = runs + 1 / USUAL_LEAD**2
+    squares = (runs - 1) * deviation**2 + mean**2 * runs * (known - runs) / known
+    least, all_least = t_limit(LEVEL, whole - 1), limit(whole, rivals - 1, (rivals - 1) * (whole - 1))
+    told = 0
+    for _ in range(DRAWS):
+        scatter = math.sqrt(squares / draw.gammavariate(runs / 2, 2))
+        true = draw.gauss(mean * runs / known, scatter / math.sqrt(known))
+        rounds = [*seen, *(draw.gauss(true, scatter) for _ in range(MORE_ROUNDS))]
+        pooled = math.hypot(_mean_and_deviation(rounds)[1], math.sqrt(rivals - 2) * scatter) / math.sqrt(rivals - 1)
+        clear = statistics.median(rounds) >= -math.log1p(-LEAST_GAP)
+        told += clear and _t(rounds) > least and _t(rounds, pooled) > all_least
+    return told / DRAWS
 
 
 def limit(runs: int, tests: int = 1, freedom: int | None = None) -> float:
@@ -201,6 +201,14 @@ def _is_below(lower: Sequence[float], higher: Sequence[float], tests: int, gap: 
         return False
     lead, error, freedom = _lead(lower, higher)
     return lead / error > limit(max(runs), tests, freedom) if error else lead > 0
+
+
+def differ(a: Sequence[float], b: Sequence[float]) -> bool | None:
+    """Whether either is below the other by Welch's test at 5 %; None of fewer than five runs."""
+    if min(len(a), len(b)) < FULL_REPEATS:
+        return None
+    lead, error, freedom = _lead(a, b)
+    return abs(lead) > t_limit(LEVEL, freedom) * error
 
 
 def _is_equal(lower: Sequence[float], higher: Sequence[float]) -> bool:

@@ -2,10 +2,8 @@
 
 import functools
 import math
-import random
 import statistics
 from collections.abc import Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from evalsuite.core import paths
@@ -20,6 +18,7 @@ BOOTSTRAP_DRAWS = 10_000  # docs/report.md#definitions
 BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interval
 BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
+SIGNIFICANCE = 0.05
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
 
 
@@ -125,40 +124,3 @@ def _medians(values: Sequence[float], middles: "NDArray[int64]") -> "NDArray[flo
     lower, upper = middles
     medians: NDArray[float64] = (ordered[lower] + ordered[upper]) / 2
     return medians
-
-
-MOST_SPLITS = 200_000
-SPLITS_DRAWN = 10_000
-
-
-def permutation_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p of the permutation test on the difference of means (Fisher 1935; Good, Permutation Tests, §3).
-
-    Of more than 200,000 splits 10,000 are drawn, with a fixed seed, and the one seen is counted among them (Phipson &
-    Smyth, 2010).
-    """
-    pooled = [*a, *b]
-    total = math.fsum(pooled)
-    seen = abs(math.fsum(a) / len(a) - math.fsum(b) / len(b))
-    tolerance = 1e-12 * max(abs(value) for value in pooled)
-    exact = math.comb(len(pooled), len(a)) <= MOST_SPLITS
-    splits, as_far = (0, 0) if exact else (1, 1)
-    draw = random.Random(BOOTSTRAP_SEED)
-    drawn = (draw.sample(pooled, len(a)) for _ in range(SPLITS_DRAWN))
-    for chosen in combinations(pooled, len(a)) if exact else drawn:
-        part = math.fsum(chosen)
-        difference = abs(part / len(a) - (total - part) / len(b))
-        splits += 1
-        as_far += difference >= seen - tolerance
-    return as_far / splits
-
-
-SIGNIFICANCE = 0.05
-
-
-def differ(a: Sequence[float], b: Sequence[float]) -> bool | None:
-    """Whether the ranges do not overlap or the permutation test gives p < 0.05; None if the runs are too few."""
-    if min(len(a), len(b)) < MIN_RUNS_TO_TELL:
-        return None
-    apart = max(a) < min(b) or max(b) < min(a)
-    return apart or permutation_p(a, b) < SIGNIFICANCE

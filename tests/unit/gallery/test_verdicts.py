@@ -146,9 +146,6 @@ def test_a_ratio_of_few_runs_has_a_range_and_no_interval(repeats, coverage):
     assert scale.efficiency.coverage == coverage
 
 
-# what is called an outlier
-
-
 # mean utilisation
 
 
