@@ -225,11 +225,10 @@ def _read_author(file: Path | None) -> Authored | None:
 
 
 def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
-    known = catalogue.known(where)
     for summary in evaluation.summaries:
         for measurement in summary.measurements:
-            command = evaluation.commands.get(measurement.run.id)
-            if command and command.recipe.dialect_source and command.recipe.dialect not in known:
+            recipe = command.recipe if (command := evaluation.commands.get(measurement.run.id)) else None
+            if recipe and recipe.dialect_source and recipe.dialect not in catalogue.known(where):
                 yield measurement.reason
 
 

@@ -45,8 +45,9 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
     filled = here if case.nodes == 1 else {}  # of several nodes the node agent fills each one's own
 
     def placed(word: str) -> str:
-        inside = re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
-        return placeholders.fill(inside, filled)
+        if run_id in word:
+            word = re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
+        return placeholders.fill(word, filled)
 
     words = [placed(word) for word in given]
     settings = [(name, placed(value)) for name, value in sorted(command.environment.items())]
