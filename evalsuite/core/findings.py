@@ -60,10 +60,6 @@ class DeviceReadings(typing.Protocol):
         """Of several nodes, over ports of InfiniBand adapters or over interfaces; None where there are none."""
 
 
-class DuplicateRepeat(Finding, code="D04", question=5):
-    repeat: Count
-
-
 class SameBytes(Finding, code="D04", question=5):
     first: Name  # that counts
 

@@ -57,7 +57,7 @@ def test_repeats_are_numbered_on_and_each_run_keeps_its_campaign_and_its_place(t
     ]  # fmt: skip
     assert [row.n for row in valid(whole.summaries)] == [4, 1]
     assert [case.id for case in whole.planned] == [CASE.id, OTHER.id] and len({run.run.id for run in runs}) == 5
-    wrong = ("duplicate_repeat", "taken_away", "taken_away", "run_taken_away")
+    wrong = ("taken_away", "run_taken_away")
     assert not [finding for finding in whole.findings if finding.name in wrong]
 
 

@@ -14,7 +14,7 @@ from evalsuite.core import findings as rules
 from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
 from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
-from evalsuite.results.measure import breakdown, facts, machines
+from evalsuite.results.measure import breakdown, machines
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
 
@@ -27,17 +27,15 @@ ORIGINS = get_args(Origin)
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     runs = copies.by_stamps([_of_known_origin(run) for run in measurements])
-    later = _duplicates(runs)
     copied = copies.copies(runs)
-    checked = [_checked(run, place in later, copied.get(place)) for place, run in enumerate(runs)]
+    checked = [_checked(run, copied.get(place)) for place, run in enumerate(runs)]
     return machine.with_causes(checked)
 
 
-def _checked(run: Measurement, duplicate: bool, copy: Finding | None) -> Measurement:
+def _checked(run: Measurement, copy: Finding | None) -> Measurement:
     too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
     possible = tuple(used for used in run.utilisation if used not in too_fast)
     doubts = [
-        *([rules.DuplicateRepeat(repeat=run.run.repeat)] if duplicate else []),
         *([copy] if copy else []),
         *too_fast.values(),
         *rules.detect("in_run", run),
@@ -59,17 +57,6 @@ def _of_known_origin(run: Measurement) -> Measurement:
     return replace(run, origin="cited", findings=(*run.findings, finding))
 
 
-def _duplicates(runs: Sequence[Measurement]) -> set[int]:
-    """D04: places of runs whose case and repeat were met before; the first by its start is kept."""
-    first: set[str] = set()
-    places = set()
-    for place in sorted(range(len(runs)), key=lambda k: (runs[k].started_at or "~", k)):
-        name = runs[place].run.id
-        places |= {place} if name in first else set()
-        first.add(name)
-    return places
-
-
 def _too_fast(used: Utilisation) -> Finding | None:
     """D20: a reading above the capacity of its hardware."""
     if used.unit == "%" or not used.capacity or used.mean <= used.capacity * rules.AboveCapacity.limit:
@@ -88,7 +75,6 @@ def findings(
     figures = ((known[run.run.id].figure, run.run.case.id) for run in runs if run.run.id in known)
     return (
         *_split_series(summaries),
-        *_said_of_machines(summaries),
         *rules.detect("in_cases", valid(summaries)),
         *_trends(valid(summaries)),
         *machine.other_nodes(runs),
@@ -178,21 +164,3 @@ def _split_series(summaries: Sequence[Row]) -> Iterable[Finding]:
             yield rules.SeveralEnvironments(environments=tuple(map(str, environments)), where=name)
         if len(versions) > 1:
             yield rules.SeveralVersions(versions=tuple(versions), where=name)
-
-
-def _said_of_machines(summaries: Sequence[Row]) -> Iterable[Finding]:
-    devices: dict[str, dict[str, None]] = {}
-    for run in (run for row in summaries for run in row.measurements):
-        known = facts.of_measurement(run)
-        if "machine" in known and "device_model" in known:
-            devices.setdefault(known["machine"].value, {})[known["device_model"].value] = None
-    for name, (first, *others) in devices.items():
-        if others:
-            yield rules.FactsDisagree(
-                fact="device_model",
-                source="stated",
-                value=first,
-                other_source="stated",
-                other_value=", ".join(others),
-                where=name,
-            )

@@ -7,7 +7,7 @@ import pytest
 
 from evalsuite.cli import main
 from evalsuite.core.documents import Gpu, HostEnvironment
-from evalsuite.core.findings import FactsDisagree, SeveralEnvironments
+from evalsuite.core.findings import SeveralEnvironments
 from evalsuite.core.model import Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.scaling import with_scaling
@@ -97,15 +97,6 @@ def test_a_table_whose_column_and_option_name_two_machines_or_campaigns_is_not_r
         _, answers, _ = bring(table, option, other)
         assert f'--set says "{other.partition("=")[2]}", and the table says' in answers[0]["reason"]
     assert bring(table, "--set", "machine=dgx-a")[0] == 0
-
-
-def test_two_devices_said_of_one_machine_are_a_finding(bring, tmp_path):
-    logs(tmp_path / "logs", s1x1=0.5, s1x2=0.4)
-    bring(tmp_path / "logs/dgx-a/1n1g", "--set", "devices=1", "--set", "device=A100", "--set", "machine=dgx-a")
-    bring(tmp_path / "logs/dgx-a/1n2g", "--set", "devices=2", "--set", "device=V100", "--set", "machine=dgx-a")
-
-    findings = [finding for finding in evaluate(bring.store).findings if isinstance(finding, FactsDisagree)]
-    assert [(run.where, {run.value, run.other_value}) for run in findings] == [("dgx-a", {"A100", "V100"})]
 
 
 def test_the_name_of_a_machine_is_no_device(bring, tmp_path):
