@@ -1,4 +1,4 @@
-"""How often the statements of a report are wrong, by simulation: the tables of docs/method.md.
+"""How often the statements of a report are wrong, by simulation: the tables of docs/numbers.md.
 
     python benchmarks/judgement.py                 every table, as Markdown
     python benchmarks/judgement.py --write         and the tables in data/statistics

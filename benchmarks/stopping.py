@@ -1,4 +1,4 @@
-"""What adaptive repeats save and what they get wrong, by simulation and on recorded runs: tables of docs/method.md.
+"""What adaptive repeats save and what they get wrong, by simulation and on recorded runs: tables of docs/numbers.md.
 
     python benchmarks/stopping.py                       the tables, as Markdown
     python benchmarks/stopping.py --recorded RUNS.csv   savings on recorded repeats (columns of dlperf_runs.csv)

@@ -19,7 +19,7 @@ INTRO = """\
 
 Of the logs that evalsuite is tested with, {count} come with a figure that their authors published. `evalsuite parse`
 gives {near} of them within {near_percent:g} %. For each of the others this page says what the authors averaged, which
-a test repeats on the log and finds their figure, and why the window of [method.md](method.md) gives another one.
+a test repeats on the log and finds their figure, and why the window of [numbers.md](numbers.md) gives another one.
 
 This page is made by `tools/write_published.py`; the sentences are in `tests/golden/published_ways.toml`.
 """

@@ -109,7 +109,7 @@ class Drift(Finding, code="D10", question=2, noted=True):
 
 class SteepDrift(Finding, code="D10", question=2, timing=True):
     change: Change
-    factor: Factor = 1.3  # 317 of 318 honest runs: up to 1.26
+    factor: Factor = 1.3  # 286 of 288 honest runs
 
 
 class ThinSamples(Finding, code="D18", question=10):

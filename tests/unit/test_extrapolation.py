@@ -109,7 +109,7 @@ def test_engine_and_method_have_the_width_and_errors_that_the_published_series_g
     one = validate_extrapolation.validation(validate_extrapolation.errors())
 
     assert pytest.approx(one.width, abs=5e-4) == extrapolation.WIDTH
-    said = (Path(__file__).parents[2] / "docs" / "method.md").read_text(encoding="utf-8")
+    said = (Path(__file__).parents[2] / "docs" / "numbers.md").read_text(encoding="utf-8")
     shares = f"{one.inside * 100:.1f} % | {one.covered * 100:.1f} %"
     interval = f"{1 / one.high:.3f}–{one.high:.3f} | {shares}"
     assert f"| up to 2× | {one.series} | {one.sources} | {one.median_error * 100:.1f} % | {interval} |" in said

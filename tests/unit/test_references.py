@@ -96,7 +96,7 @@ def test_only_one_place_names_what_lies_beside_the_checkout():
     assert found <= KNOWS_OF_IT
 
 
-@pytest.mark.parametrize("text", ["see docs/no-such-page.md", "(REPORT.md §4)", "docs/method.md#no-such-heading"])
+@pytest.mark.parametrize("text", ["see docs/no-such-page.md", "(REPORT.md §4)", "docs/numbers.md#no-such-heading"])
 def test_a_reference_that_leads_nowhere_is_found(text):
     (match,) = FILE.finditer(text)
 

@@ -34,7 +34,7 @@ def missing_runs(plan: Plan, store: Store, places: Places, criteria: Criteria | 
 def _bases_again(missing: Iterable[Run], store: Store) -> Iterator[Run]:
     """One more run of each base that was measured before and that this start, with a larger scale of it, lacks.
 
-    What changed between two starts would be part of the efficiency (docs/method.md#verdicts).
+    What changed between two starts would be part of the efficiency (docs/numbers.md#verdicts).
     """
     cases = dict.fromkeys(run.case for run in missing)
     bases = dict.fromkeys(case.at_scale(1, 1) for case in cases if case.strong_batch is None)

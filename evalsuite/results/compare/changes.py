@@ -1,7 +1,7 @@
 """What changed between two evaluations, case by case; the framework's version alone may differ.
 
 Runs of one campaign share what changes from day to day, so tests over runs call equal campaigns different in a third
-of cases (docs/method.md). With one campaign a side, a change must be larger than campaigns of one software differ by.
+of cases (docs/numbers.md). With one campaign a side, a change must be larger than campaigns of one software differ by.
 With four a side the campaign is the unit: its median counts.
 """
 

@@ -3,7 +3,7 @@
 Runs in the same rounds of a campaign are compared by the paired t test of the logarithms of their ratios, with the
 scatter of all rivals of these rounds at the level of all tests, and with their own at 5 %. Runs of one campaign without
 common rounds are compared by Welch's. Runs of different or unknown campaigns share no day: they only indicate an
-order. How often each errs is simulated (docs/method.md, table 3; benchmarks/judgement.py).
+order. How often each errs is simulated (docs/numbers.md, table 3; benchmarks/judgement.py).
 """
 
 import math

@@ -3,7 +3,7 @@
 Devices ÷ throughput grows by the same amount with every doubling of the devices, as the latency of a tree all-reduce
 does (Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, §4). The slope is the least-squares one and never below 0; the
 line passes through the largest measured scale. How far off it was on published series, and so how wide an interval is,
-tools/validate_extrapolation.py finds (docs/method.md#extrapolation).
+tools/validate_extrapolation.py finds (docs/numbers.md#extrapolation).
 """
 
 import math

@@ -70,7 +70,7 @@ def ratio_of_medians(
     """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
 
     10,000 draws, fixed seed (docs/report.md#definitions; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
-    Its coverage is the simulated one (docs/method.md). With fewer than five runs on either side low and high are the
+    Its coverage is the simulated one (docs/numbers.md). With fewer than five runs on either side low and high are the
     least and the greatest ratio of any two runs, without a coverage; one run on either side gives neither.
     """
     value = statistics.median(values) / statistics.median(base) / divisor
