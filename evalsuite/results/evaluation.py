@@ -61,7 +61,8 @@ def evaluate(
     recorded = replace(attempts.read(store.journal).of(wanted), planned=named)
     marked = attempts.mark_changed(measured, recorded, store.folder)
     ordered = data_rules.check_measurements(_in_plan_order(marked, cases))
-    environments, commands = _environments(store, ordered), _commands(measured, ordered)
+    environments = _environments(store, ordered)
+    commands = {each.measurement.run.id: each.command for each in measured if each.command}
     values = summaries(units.in_one_unit(ordered))
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = measuring.timelines(store, values, cache, meanwhile=compared)
@@ -146,9 +147,3 @@ def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str
             hosts = store.folder(measurement.run).environments()
             hosts_of.update((key, host) for host in list(hosts.values())[:1])  # none: a name alone
     return hosts_of
-
-
-def _commands(measured: Sequence[Measured], ordered: Sequence[Measurement]) -> dict[str, RunCommand]:
-    recorded = {run.measurement.run.id: run.command for run in measured}
-    commands = ((run.run.id, recorded[run.run.id]) for run in ordered)
-    return {run_id: command for run_id, command in commands if command is not None}

@@ -44,8 +44,9 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     nodes = sum(price.node_hours or 0.0 for price in prices)
     cost = say("plan.cost", hours=_hours(hours), nodes=_hours(nodes)) if seconds else ""
     time = duration(sum(seconds)) if seconds else say("plan.unknown_time")
-    yield say(key, missing=len(left), runs=len(plan.runs), time=time, cost=cost)
-    if again := {*left} - {*plan.runs}:
+    again = {*left} - {*plan.runs}
+    yield say(key, missing=len(left), runs=len(plan.runs) + len(again), time=time, cost=cost)
+    if again:
         yield say("plan.base_again", n=len(again), cases=", ".join(sorted(run.case.id for run in again)))
     if plan.to_search:
         yield say("plan.searches", n=len(plan.to_search))

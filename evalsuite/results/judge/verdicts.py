@@ -131,39 +131,30 @@ def _scales(cases: Iterable[Case]) -> dict[str, str]:
     return {"scales": ", ".join(dict.fromkeys(case.scale for case in cases))}
 
 
-def _price(rows: Sequence[Row], cases: Sequence[Case], times: int) -> dict[str, str]:
-    """What *times* runs of each of *cases* take: as its runs did, or as long as the others of its series."""
+def _price(rows: Sequence[Row], runs: Mapping[Case, int]) -> dict[str, str]:
+    """What so many *runs* of each case take: as long as its own did, or as the others here."""
     took_s = by_key((row.case, run.duration_s) for row in rows for run in row.measurements if run.duration_s)
     every = [seconds for of_case in took_s.values() for seconds in of_case]
-    each_h = [(times * statistics.median(took_s.get(case) or every or [0.0]) / 3600, case.nodes) for case in cases]
-    price = {"hours": sum(hours for hours, _ in each_h), "node_hours": sum(hours * nodes for hours, nodes in each_h)}
-    return {"runs": str(times * len(cases)), **{name: f"{value:.2g}" for name, value in price.items() if every}}
-
-
-def _cell_of(case: Case) -> tuple[str, str, str]:
-    return case.framework, case.model, case.precision
+    hours = {case: n * statistics.median(took_s.get(case) or every or [0.0]) / 3600 for case, n in runs.items()}
+    price = {"hours": sum(hours.values()), "node_hours": sum(each * case.nodes for case, each in hours.items())}
+    return {"runs": str(sum(runs.values())), **{name: f"{value:.2g}" for name, value in price.items() if every}}
 
 
 # C1, for each framework, model and precision
 
 
 def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Case]) -> Verdict:
-    deciding = [row.case for row in rows if row.origin in DECIDING_ORIGINS]
+    deciding = {row.case.series for row in rows if row.origin in DECIDING_ORIGINS}
+    others = {row.case.series for row in rows} - deciding
     cited = {row.case for row in rows if row.origin not in DECIDING_ORIGINS}
-    others = {row.case.series for row in rows} - {case.series for case in deciding}
-    wanted = [case for case in planned if case.series not in others]
-    series = dict.fromkeys((_cell_of(case), (case.series, case.model)) for case in (*deciding, *wanted))
+    rows_of = by_key(((row.case.series, row.case.model), row) for row in rows if row.case.series in deciding)
+    wanted = (case for case in planned if case.series not in others and case not in cited)
+    cases_of = by_key(((case.series, case.model), case) for case in wanted)
+    series = dict.fromkeys((*rows_of, *cases_of))
+    judged = [_judge_series(rows_of.get(name, []), cases_of.get(name, []), asked) for name in series]
     cells = []
-    for names in by_key(series).values():
-        judged = [
-            _judge_series(
-                [row for row in rows if (row.case.series, row.case.model) == name],
-                [case for case in wanted if (case.series, case.model) == name and case not in cited],
-                asked,
-            )
-            for name in names
-        ]
-        cells.append(min([each for each in judged if "no_large_scale" not in each.notes] or judged, key=_badness))
+    for each in by_key(((cell.framework, cell.model, cell.precision), cell) for cell in judged).values():
+        cells.append(min([cell for cell in each if "no_large_scale" not in cell.notes] or each, key=_badness))
     verdict = Verdict(criterion="C1", outcome="undetermined", cells=tuple(cells), **vars(asked))
     if all("no_large_scale" in cell.notes for cell in cells):
         reason, named = _no_large(rows, asked)
@@ -185,7 +176,12 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     base = min(valid(rows), key=lambda row: _by_size(row.case), default=None)  # of whatever origin
     measured = [row for case in scope if isinstance(row := row_of.get(case), Summary)]
     missing = [case for case in scope if not isinstance(row_of.get(case), Summary)]
-    lacking = answer("no_value", "missing", **_scales(missing or scope), **_price(rows, missing or scope, FULL_REPEATS))
+    lacking = answer(
+        "no_value",
+        "missing",
+        **_scales(missing or scope),
+        **_price(rows, dict.fromkeys(missing or scope, FULL_REPEATS)),
+    )
     if base is None or not measured:
         return _judge(cell, {}, (), (), lacking)
     reached = {row.case: _efficiency(row, base) for row in measured}
@@ -201,8 +197,8 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     worst = min(measured, key=lambda row: reached[row.case].value)
     excess = baseline.excess(base, valid(rows))
     if doubt is None and any((reached[row.case].low or 0.0) < asked.threshold for row in measured):
-        round_ = _price(rows, [row.case for row in needed], 1)
-        doubt = answer("not_decided", "spans", n=str(min(base.n, worst.n)), **round_)
+        once = _price(rows, {row.case: 1 for row in needed})
+        doubt = answer("not_decided", "spans", n=str(min(base.n, worst.n)), **once)
     elif doubt is None and excess > 1 and (reached[worst.case].low or 0.0) / excess < asked.threshold:
         doubt = answer("not_comparable", "slow_base", excess=f"{excess - 1:.0%}")
     elif doubt is None and not all(_has_evidence(run) for row in needed for run in row.measurements if run.counts):
@@ -211,7 +207,9 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     if cell.outcome == "undetermined":
         return cell
     again = sum(each.attempts for row in needed for each in row.findings if isinstance(each, RunMadeAgain))
-    notes, told = ["again"] if again and cell.outcome == "pass" else [], {"attempts": str(again)}
+    notes, told = list[str](), dict[str, str]()
+    if again and cell.outcome == "pass":
+        notes, told = ["again"], {"attempts": str(again)}
     if len(baseline.starts(needed)) > 1:
         size, clear = baseline.shift(needed)
         notes.append("starts_differ" if clear else "starts_agree")
@@ -233,7 +231,7 @@ def _doubt(rows: Sequence[Row], base: Summary, measured: Sequence[Summary]) -> D
     few = {row.case: FULL_REPEATS if short_window(row) else FULL_REPEATS - row.n for row in needed if row.partial}
     if few:
         fewest = str(min(row.n for row in needed if row.partial))
-        return answer("not_decided", "few", n=fewest, **_price(rows, [*few], max(few.values())))
+        return answer("not_decided", "few", n=fewest, **_price(rows, few))
     broke = {row.case: failed for row in needed if (failed := failed_runs(row))}
     if broke:
         return answer("not_comparable", "runs_failed", n=str(sum(broke.values())), **_scales(broke))
@@ -258,11 +256,11 @@ def _doubt(rows: Sequence[Row], base: Summary, measured: Sequence[Summary]) -> D
         where = _scales(case for case, of_case in found.items() if of_case)
         return answer("not_comparable", "suspicious", codes=", ".join(codes), **where)
     if apart := [row for row in measured if baseline.over_starts(row, base) is None]:
-        once = _price(rows, [base.case, *(row.case for row in apart)], 1)
+        once = _price(rows, {row.case: 1 for row in (base, *apart)})
         return answer("not_decided", "starts", **_scales(row.case for row in apart), **once)
     size, clear = baseline.shift(needed)
     if clear and size >= LEAST_GAP_ACROSS:
-        again = _price(rows, [row.case for row in needed], FULL_REPEATS)
+        again = _price(rows, {row.case: FULL_REPEATS for row in needed})
         return answer("not_comparable", "starts_apart", shift=f"{size:.1%}", **again)
     return None
 
@@ -318,7 +316,7 @@ def _mean_utilisation(
     for name, counted in zip(CRITERIA, (["gpu"], common), strict=True):
         if counted != ["gpu"] or name == CRITERIA[0]:
             verdict = Verdict(criterion=name, outcome="undetermined", **vars(asked))
-            cells = by_key((_cell_of(case), case) for case in scope).values()
+            cells = by_key(((case.framework, case.model, case.precision), case) for case in scope).values()
             judged.append(
                 _of_cells(verdict, [_judge_use(own, measured, shares, counted, asked.threshold) for own in cells])
             )
@@ -354,7 +352,7 @@ def _judge_use(
     ]
     doubt = None
     if found := next((doubt for doubt in doubts if doubt[0]), None):
-        again = _price(measured, found[0], FULL_REPEATS)
+        again = _price(measured, dict.fromkeys(found[0], FULL_REPEATS))
         fewest = str(min((row.n for row in measured if row.partial), default=0))
         doubt = answer(found[1], found[2], n=fewest, **_scales(found[0]), **again)
     sound = [row for row in measured if row.case in means and row.case not in {*thin, *few} and row.decides]

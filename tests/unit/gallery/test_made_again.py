@@ -142,7 +142,7 @@ def test_a_scale_of_another_start_than_its_base_lacks_one_round_of_both_which_de
     verdict = lab.evaluation().verdicts[0]
     assert (verdict.outcome, verdict.reason, verdict.notes) == ("undetermined", "not_decided", ("starts", "price"))
     said = cards._card(verdict, SPOKEN).reason.plain("en")
-    assert "The base and 1×2 were not measured in one start" in said and "That takes 2 runs, about 0.035 h" in said
+    assert "The base and 1×2 were not measured in one start" in said and "Price: 2 runs, about 0.035 h" in said
 
     lab.start(repeats=6)
     assert lab.c1() == ("pass", "met starts_agree")
