@@ -55,9 +55,8 @@ def print_table(request: Request) -> None:
     table(say("plan.title", name=plan.spec.name, runs=runs, device=device), columns, rows)
     if absent:
         print(say("plan.no_recipes", models="; ".join(f"{who}: {', '.join(what)}" for who, what in absent.items())))
-    if place.engine.name != "local":
-        for sentence, recipes in find_unready(request).items():
-            print(say("plan.to_prepare", what=sentence, recipes=", ".join(recipes)))
+    if place.engine.name != "local" and (unready := find_unready(request)):
+        print(say("plan.to_prepare", n=len(unready), first=min(unready)))
     left = missing_runs(plan, place.store, options.search_paths)
     if not left:
         print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
@@ -74,14 +73,9 @@ def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[S
     return by_key(absent), [skip for skip, names in named if skip.case.recipe != NO_RECIPE or names not in absent]
 
 
-def find_unready(request: Request) -> dict[str, list[str]]:
+def find_unready(request: Request) -> set[str]:
     plan, check = request.plan, lacking(request.place.engine)
-    reasons: dict[str, list[str]] = {}
-    for case in plan.cases:
-        for reason in check(case, plan.recipe(case)):
-            names = reasons.setdefault(i18n.worded(reason), [])
-            names += [name for name in (f"{case.framework}/{case.recipe}",) if name not in names]
-    return reasons
+    return {i18n.worded(reason) for case in plan.cases for reason in check(case, plan.recipe(case))}
 
 
 def _count_done(plan: Plan, store: Store) -> Mapping[str, int]:
