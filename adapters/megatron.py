@@ -49,7 +49,7 @@ def _shared(case: Case) -> tuple[str, ...]:
 def _gpt_2021(case: Case) -> Command:
     data = (
         "--data-path",
-        "{data}/gpt2/gpt2_text_document",
+        launchers.GPT_DATA,
         "--vocab-file",
         "{data}/gpt2/gpt2-vocab.json",
         "--merge-file",
@@ -64,6 +64,7 @@ def _gpt_2021(case: Case) -> Command:
             *(("--fp16",) if case.precision == "amp" else ()),
         ),
         environment={"PYTHONUNBUFFERED": "1"},
+        links=launchers.GPT_LINKS,
     )
 
 

@@ -127,11 +127,12 @@ def _gpt(case: Case) -> Command:
             *("--tensor-model-parallel-size", str(tensor), "--pipeline-model-parallel-size", str(pipeline)),
             *launchers.gpt_arguments(case),
             *("--train-iters", str(case.protocol.total_steps), "--log-interval", "1"),
-            *("--metric-print-format", "normal", "--dataset", "{data}/gpt2/gpt2_text_document"),
+            *("--metric-print-format", "normal", "--dataset", launchers.GPT_DATA),
             *("--save-interval", "1000000", "--log", "{scratch}/log", "--save", "{scratch}/snapshots"),
             *(("--fp16",) if case.precision == "amp" else ()),
         ),
         environment={"PYTHONPATH": "{checkout}/LanguageModeling/GPT", "PYTHONUNBUFFERED": "1"},
+        links=launchers.GPT_LINKS,
     )
 
 
@@ -141,6 +142,12 @@ LIBAI_DATA = tuple(  # gpt2_pretrain.py:16 to 19; the test set is opened even wh
     for dataset in ("train.dataset.0", "test.0.dataset")
     for key in ("", "indexed_dataset.")
 )
+
+
+LIBAI = {  # the index of samples is written once for all nodes (dataset_utils.py:40)
+    **{"PYTHONPATH": "{checkout}", "ONEFLOW_FUSE_OPTIMIZER_UPDATE_CAST": "true"},
+    "IS_SHARED_FILE": "1",
+}
 
 
 def _libai_gpt(case: Case) -> Command:
@@ -164,7 +171,7 @@ def _libai_gpt(case: Case) -> Command:
         "model.cfg.num_attention_heads": size["attention_heads"],
         "tokenization.tokenizer.vocab_file": "'{data}/gpt2/gpt2-vocab.json'",
         "tokenization.tokenizer.merges_file": "'{data}/gpt2/gpt2-merges.txt'",
-        **dict.fromkeys(LIBAI_DATA, "'{data}/gpt2/gpt2_text_document'"),
+        **dict.fromkeys(LIBAI_DATA, f"'{launchers.GPT_DATA}'"),
     }
     return Command(
         argv=(
@@ -172,15 +179,13 @@ def _libai_gpt(case: Case) -> Command:
             *("--config-file", "{checkout}/configs/gpt2_pretrain.py"),
             *(f"{name}={value}" for name, value in {**settings, **longer}.items()),
         ),
-        environment={"PYTHONPATH": "{checkout}", "ONEFLOW_FUSE_OPTIMIZER_UPDATE_CAST": "true"},
+        environment=LIBAI,
+        links=launchers.GPT_LINKS,
     )
 
 
 def _libai_bert(case: Case) -> Command:
-    """BERT-base of configs/bert_large_pretrain.py, whose own is of eight layers and Chinese. What the index of samples
-    is built of lies in the run's folder, where the index is written beside it (dataset_utils.py:347), once for all
-    nodes (:40).
-    """
+    """BERT-base of configs/bert_large_pretrain.py, whose own is of eight layers and Chinese."""
     settings = {
         "train.train_micro_batch_size": case.batch_per_device,
         "train.amp.enabled": case.precision == "amp",
@@ -208,7 +213,7 @@ def _libai_bert(case: Case) -> Command:
             *("--config-file", "{checkout}/configs/bert_large_pretrain.py"),
             *(f"{name}={value}" for name, value in settings.items()),
         ),
-        environment={"PYTHONPATH": "{checkout}", "ONEFLOW_FUSE_OPTIMIZER_UPDATE_CAST": "true", "IS_SHARED_FILE": "1"},
+        environment=LIBAI,
         links={
             f"bert_text_sentence.{end}": f"{{data}}/bert-megatron/bert_text_sentence.{end}" for end in ("bin", "idx")
         },

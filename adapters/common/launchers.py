@@ -22,6 +22,11 @@ GPT_SIZE = {"num_layers": (), "hidden_size": (), "attention_heads": (), "sequenc
 GPT_345M = {**GPT_SIZES, "attention_heads": "16", "sequence_length": "1024"}
 
 
+# Megatron-LM and its descendants write an index of their samples beside the data: a run links them into its own folder.
+GPT_DATA = "{scratch}/gpt2_text_document"
+GPT_LINKS = {f"gpt2_text_document.{end}": f"{{data}}/gpt2/gpt2_text_document.{end}" for end in ("bin", "idx")}
+
+
 def replica(case: Case) -> tuple[int, int]:
     """(tensor, pipeline): a replica has their product of devices."""
     return int(case.option("tensor_parallel", "1")), int(case.option("pipeline_parallel", "1"))

@@ -55,16 +55,16 @@ def _make(names: Mapping[str, int], arguments: argparse.Namespace) -> int:
 
 def _announce(sizes: Mapping[str, Size]) -> None:
     """How large and how long, of what is not there yet, before the first is begun."""
-    missing = {name: size for name, size in sizes.items() if not (paths.data_sets() / name).exists()}
-    gigabytes, hours = 0.0, 0.0
-    for name, size in missing.items():
-        of = data_sets.data_set(name)
-        needed, seconds = data_sets.needed_bytes(of, size), data_sets.core_seconds(of, size)
-        gigabytes, hours = gigabytes + needed / 1e9, hours + seconds / 3600
-        note(say("data.to_make", name=name, size=size, gigabytes=f"{needed / 1e9:,.1f}", time=duration(seconds)))
+    missing = {name: data_sets.data_set(name) for name in sizes if not (paths.data_sets() / name).exists()}
+    bytes_of = {name: data_sets.needed_bytes(of, sizes[name]) for name, of in missing.items()}
+    seconds_of = {name: data_sets.core_seconds(of, sizes[name]) for name, of in missing.items()}
+    for name, needed in bytes_of.items():
+        asked = {"gigabytes": f"{needed / 1e9:,.1f}", "time": duration(seconds_of[name])}
+        note(say("data.to_make", name=name, size=sizes[name], **asked))
     paths.data_sets().mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(paths.data_sets()).free / 1e9
-    note(say("data.in_all", n=len(missing), gigabytes=f"{gigabytes:,.0f}", free=f"{free:,.0f}", hours=f"{hours:,.1f}"))
+    free = shutil.disk_usage(paths.data_sets()).free
+    room = {"gigabytes": f"{sum(bytes_of.values()) / 1e9:,.0f}", "free": f"{free / 1e9:,.0f}"}
+    note(say("data.in_all", n=len(missing), hours=f"{sum(seconds_of.values()) / 3600:,.1f}", **room))
 
 
 def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:

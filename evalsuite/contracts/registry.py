@@ -86,6 +86,9 @@ def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recip
         unsupported=author_modules.guard(
             recipe.unsupported, f"{where}: unsupported", Message("core.text_or_none"), (str, type(None))
         ),
+        epoch=author_modules.guard(
+            recipe.epoch, f"{where}: epoch", Message("core.items_or_data"), (int, str, type(None))
+        ),
     )
 
 

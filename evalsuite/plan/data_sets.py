@@ -55,6 +55,7 @@ class DataSet:
     beside: Word | None = None  # the data set that this one belongs to
     layout: Many[Word]  # patterns, each of which finds a file
     magic: Mapping[str, Hexadecimal] = field(default_factory=dict)  # pattern → how such a file begins
+    listed: str = ""  # a line or a file for each item of training: "train_list.txt", "train/*/*"; "": neither
     repeats: bool = False  # whether a pass over it can be made longer, its items being listed or linked several times
     counted: Word | None = None  # pattern of the files of which each rank wants one
     fewest: Annotated[int, at_least(1)] = 1  # such files, however few the ranks
@@ -217,8 +218,10 @@ def refusal(there: Callable[[str], int | None] = lambda name: None) -> Callable[
         nodes, most = divmod(fitting, case.devices_per_node)
         largest = f"{nodes}x{case.devices_per_node}" if nodes else f"1x{most}" if most else Message("plan.no_scale")
         of = Message("plan.of_data", name=name) if name else ""
-        times = -(-wanted * case.global_batch // items)
-        longer = Message("plan.longer", name=name, times=times) if name and data_set(name).repeats else ""
+        longer = ""
+        if name and data_set(name).repeats:
+            times = -(-wanted * case.global_batch // counts(data_set(name), Size("full-shape"))["train"])
+            longer = Message("plan.longer", name=name, size=str(Size("full-shape", times=times)))
         return Message("plan.short_epoch", items=items, of=of, wanted=wanted, largest=largest, longer=longer)
 
     return reason

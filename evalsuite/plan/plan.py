@@ -106,10 +106,6 @@ def in_blocks(cases: Sequence[Case], spec: Spec, repeats: Iterable[int] | None =
             yield from (Run(case=case, repeat=repeat) for case in block)
 
 
-def recipes_for(adapter: Adapter, model: str, wanted: Sequence[str]) -> list[Recipe]:
-    return [recipe for recipe in adapter.recipes if recipe.model == model and {recipe.name, recipe.kind} & set(wanted)]
-
-
 def _asked(
     spec: Spec, adapters: Mapping[str, Adapter], machine: Machine
 ) -> tuple[list[tuple[Case, Recipe | None]], set[str]]:
@@ -144,7 +140,10 @@ def of_matrix(
     for (nodes, devices), model, batch, precision, xla in spec.points():
         for adapter in frameworks:
             absent = () if spec.entered else (None,)
-            recipes: Sequence[Recipe | None] = recipes_for(adapter, model, spec.recipes) or absent
+            ours = [
+                each for each in adapter.recipes if each.model == model and {each.name, each.kind} & {*spec.recipes}
+            ]
+            recipes: Sequence[Recipe | None] = ours or absent
             for recipe in recipes:
                 case = Case(
                     framework=adapter.name,

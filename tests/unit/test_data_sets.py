@@ -294,6 +294,25 @@ def test_of_a_data_set_that_was_made_its_own_items_count(root):
     assert "520 items of bert-npz" in found
 
 
+def test_of_a_data_set_of_others_what_its_files_tell_counts(root):
+    assert data_manifest.training_items("imagenet") is None  # not there
+    for name in ("train/a/1.JPEG", "train/a/2.JPEG", "train/b/3.JPEG", "val/a/4.JPEG"):
+        (root / "imagenet" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "imagenet" / name).write_bytes(b"")
+    (root / "imagenet-lists").mkdir()
+    (root / "imagenet-lists" / "train_list.txt").write_text("train/a/1.JPEG 0\ntrain/b/3.JPEG 1\n")
+    (root / "imagenet-recordio").mkdir()
+
+    assert data_manifest.training_items("imagenet") == 3
+    for scale, size in (((1, 1), "full-shape`"), ((125, 8), "full-shape*13`")):
+        found = data_sets.refusal(data_manifest.training_items)(
+            FAR.at_scale(*scale), replace(RECIPE, epoch=lambda case: "imagenet")
+        )
+        assert found.endswith(f"evalsuite data make imagenet --size {size}")
+    assert data_manifest.training_items("imagenet-lists") == 2
+    assert data_manifest.training_items("imagenet-recordio") is None  # a file of many
+
+
 def test_each_rank_has_a_file_of_those_that_the_command_names(root):
     make_set(root, "criteo-ofrecord", shards=300)
     recipe = registry.discover()["oneflow"].recipe("wide-deep")

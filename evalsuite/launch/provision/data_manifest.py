@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +55,14 @@ def read(name: str) -> Manifest | None:
 
 
 def training_items(name: str) -> int | None:
-    """None where evalsuite did not make it, or it is broken, which `problem` says."""
-    with contextlib.suppress(EvalsuiteError):
-        return manifest.items.get("train") if (manifest := read(name)) else None
+    """None where its files do not tell, or it is not there, or broken, which `problem` says."""
+    listed, folder = data_sets.data_set(name).listed, paths.data_sets() / name
+    with contextlib.suppress(EvalsuiteError, OSError):
+        if manifest := read(name):
+            return manifest.items.get("train")
+        if listed.endswith("/*"):
+            return sum(len(os.listdir(place)) for place in folder.glob(listed.removesuffix("/*"))) or None
+        return (folder / listed).read_bytes().count(b"\n") if listed else None
     return None
 
 
