@@ -10,6 +10,7 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 TORCH = ("torch==2.13.0", "torchvision==0.28.0")
+TORCH_OF_2025 = ("torch==2.7.1", "torchvision==0.22.1")  # the last on PyPI that a V100 runs; it has torch.accelerator
 CPU = {"PYTHONPATH": "{workloads}/shims"}  # for PyTorch without CUDA together with a torchvision for CUDA
 WORKERS = {"loader_workers": ()}  # per device; DLPerf's figures differ 2.4 times between 1 and 6
 # By default, at the commits of data/repositories.toml: imagenet/main.py:202 and 247 (2020: 173 and 210),
@@ -235,6 +236,7 @@ EXAMPLES = Recipe(
     epoch=lambda case: "imagenet" if case.option("data") == "imagenet" else TRAINING_IMAGES,
     outside="the run is ended within its first epoch",
     requirements=TORCH,
+    other_wheels=(TORCH_OF_2025,),
     import_name="torch",
     image="nvcr.io/nvidia/pytorch:26.06-py3",
 )
@@ -254,6 +256,7 @@ ADAPTER = Adapter(
             facts=IMAGENET,
             python="3.8",
             requirements=("torch==1.6.0", "torchvision==0.7.0", "numpy==1.23.5"),
+            other_wheels=(),
             image="nvcr.io/nvidia/pytorch:20.03-py3",
         ),
         Recipe(
@@ -270,6 +273,7 @@ ADAPTER = Adapter(
             epoch=lambda case: "imagenet",
             outside="the run is ended within its first epoch",
             requirements=TORCH,
+            other_wheels=(TORCH_OF_2025,),
             import_name="torch",
             image="nvcr.io/nvidia/pytorch:26.06-py3",
         ),
