@@ -112,7 +112,8 @@ LAUNCHERS = {
     "torch.distributed.launch": ("{node_rank}", "{master_addr}"),
     "oneflow.distributed.launch": ("{node_rank}", "{master_addr}"),
     "multiproc.py": ("{node_rank}", "{master_addr}"),
-    "paddle.distributed.launch": ("{node_rank}", "{host"),
+    "--cluster_node_ips={hosts}": ("{host}",),  # Paddle 1.8
+    "paddle.distributed.launch": ("{node_rank}", "{master_address}"),  # it takes no names
     "mpirun": ("{hosts_slots}",),
     "{bin}/horovodrun": ("{hosts_slots}",),
     "{bin}/bfrun": ("{hosts_slots}",),
@@ -182,10 +183,8 @@ def _ranks(case: Case, command: Command) -> str:
     if launcher is None:
         return "unknown"
     absent = [place for place in LAUNCHERS[launcher] if place not in words]
-    if launcher == "paddle.distributed.launch" and "--cluster_node_ips={hosts}" in words:
-        absent = []  # of 1.8: --node_ip names the node
-    if absent or "--ips {hosts}" in words:
-        return f"{launcher} is given no {' nor '.join(absent) or 'address'}: every node would be the first"
+    if absent:
+        return f"{launcher} is given no {' nor '.join(absent)}: every node would be the first"
     return f"ok: {launcher}"
 
 

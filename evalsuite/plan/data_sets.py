@@ -1,6 +1,7 @@
 """The data sets that training scripts read, as `data/data_sets.toml` declares them."""
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -154,18 +155,11 @@ def read_in(recipe: Recipe, cases: Iterable[Case]) -> list[str]:
 
 def of_recipe(framework: str, recipe: Recipe) -> list[str]:
     """The data sets that *recipe* reads on one node or two, with each value of its axis `data`."""
-    plain = Case(
-        framework=framework,
-        recipe=recipe.name,
-        model=recipe.model,
-        batch_per_device=BATCHES[0],
-        nodes=2,
-        devices_per_node=8,
-        device="gpu" if "gpu" in recipe.devices else recipe.devices[0],
-    )
-    values = (recipe.options or {}).get("data", ())
-    one_node = [replace(plain, nodes=1, options=given) for given in ((), *((("data", value),) for value in values))]
-    cases = [replace(case, batch_per_device=batch) for case in (plain, *one_node) for batch in BATCHES]
+    device = "gpu" if "gpu" in recipe.devices else recipe.devices[0]
+    plain = Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=1, device=device)
+    options = ((), *((("data", value),) for value in (recipe.options or {}).get("data", ())))
+    axes = itertools.product((1, 2), BATCHES, options)
+    cases = (replace(plain.at_scale(n, 8), batch_per_device=batch, options=given) for n, batch, given in axes)
     return read_in(recipe, cases)
 
 
