@@ -330,3 +330,18 @@ def test_plan_skips_what_cannot_meet_the_protocol_and_ends_with_3_where_that_is_
 
     assert cli.main(["plan", "--profile", "full", *case, "--hosts", hosts, "--commands"]) == Exit.NOTHING_MEASURED
     assert "the largest scale that fits at this batch is 10x8" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("longer", [False, True])
+def test_each_participant_of_tianshu_has_a_full_window_at_every_scale_or_a_reason_by_name(root, capsys, longer):
+    for name in ("imagenet", "imagenet-lists") if longer else ():
+        make_set(root, name, source="images", size="full-shape*25", items={"train": 25 * 1_281_167}, shards=1)
+    hosts = ",".join(f"gpu{number}:8" for number in range(125))
+
+    cli.main(["plan", "--profile", "tianshu", "--hosts", hosts, "--scales", "16x8,32x8,64x8,125x8", "--json"])
+
+    skips = json.loads(capsys.readouterr().out)["skips"]
+    short = {skip["id"].split("-")[0] for skip in skips if "a pass over" in skip["reason"]}
+    assert short == ({"mxnet"} if longer else {"mxnet", "ngc_pytorch", "paddlepaddle", "pytorch"})
+    assert not any("want a file each" in skip["reason"] for skip in skips)
+    assert all("largest scale that fits" in skip["reason"] for skip in skips if "a pass over" in skip["reason"])
