@@ -23,7 +23,7 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run, by_key
 from evalsuite.importing import published_tables, user_facts
-from evalsuite.importing.log_import import HOST, Content, Imported, command, compare_facts, contents
+from evalsuite.importing.log_import import HOST, Imported, command, compare_facts, contents
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import reading
@@ -113,13 +113,15 @@ def cite_table(
             continue
         figures.append(figure)
     series = by_key((_series(figure), figure) for figure in figures if figure.kind != "run")
-    to = _To(store=into, dialects=dialects, series=series, there=contents(into))
+    known = contents(into)  # by their bytes
     for case, members in _by_case(figures):
         for cited in _runs_of(case, members):
             first = cited.first
-            there = to.there.get((hashlib.sha256(_text(first)).hexdigest(),) * len(cited.members))
-            known = there is not None and there.finished
-            made = compare_facts(first.where, there, first.facts) if there and known else _write_figure(cited, to)
+            there = known.get((hashlib.sha256(_text(first)).hexdigest(),) * len(cited.members))
+            if there and there.finished:
+                made = compare_facts(first.where, there, first.facts)
+            else:
+                made = _write_figure(cited, into, dialects, series.get(_series(first), ()))
             for member in cited.members:
                 again = member is not cited.first and made.run is not None
                 place = replace(made, source=member.where, findings=() if again else made.findings)
@@ -260,30 +262,22 @@ def _is_one(figure: _Figure) -> bool:
     return re.fullmatch(r"1(\.0*)?", text) is not None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _To:
-    store: Store
-    dialects: Mapping[str, Dialect]
-    series: Mapping[tuple[Case, str], Sequence[_Figure]]
-    there: Mapping[Content, RunFolder]  # by their bytes
-
-
-def _write_figure(cited: _Cited, to: _To) -> Imported:
+def _write_figure(cited: _Cited, into: Store, dialects: Mapping[str, Dialect], series: Sequence[_Figure]) -> Imported:
     first, dialect = cited.first, f"cited_{cited.first.items}"
     for case in _cases(cited):
         run = Run(case=case, repeat=cited.repeat)
-        there = to.store.folder(run)
+        there = into.folder(run)
         if there.finished and _same(there, cited):
             return Imported(source=first.where, run=run.id, status="already there")
-        with to.store.claim(run) as folder:
+        with into.claim(run) as folder:
             if folder is None:
                 continue  # another figure is no repeat
             try:
-                _fill(folder, cited, to)
+                _fill(folder, cited, dialects, series)
             except OSError as error:
                 raise EvalsuiteError.of("importing.row_failed", path=folder.path, error=error) from error
             logs = folder.logs()
-        read = reading.read_run(logs, case, dialect, dialects=to.dialects)
+        read = reading.read_run(logs, case, dialect, dialects=dialects)
         return Imported(source=first.where, run=run.id, status=read.status, reason=read.reason, findings=read.findings)
     raise AssertionError("the names of cases do not end")
 
@@ -316,13 +310,13 @@ def _text(first: _Figure) -> bytes:
     return f"{first.row.raw}\nevalsuite cites {value:.10g} {first.items}/s of the whole job\n".encode()
 
 
-def _fill(folder: RunFolder, cited: _Cited, to: _To) -> None:
+def _fill(folder: RunFolder, cited: _Cited, dialects: Mapping[str, Dialect], series: Sequence[_Figure]) -> None:
     first = cited.first
     path = folder.log_path(HOST)
     path.write_bytes(_text(first))
     sources = [Source(path=member.where, sha256=files.sha256(path)) for member in cited.members]
-    made = command(to.dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
-    folder.write_command(_describe(made, cited, to.series.get(_series(first), ())))
+    made = command(dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
+    folder.write_command(_describe(made, cited, series))
     folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
 
 

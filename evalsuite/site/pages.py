@@ -60,9 +60,6 @@ class Site:
             undated=[line for line in self.history.undated if line.case.model == model],
         )
 
-    def named(self, id: str) -> StoredReport:
-        return next(entry for entry in self.stored if entry.id == id)
-
     def found(self, entry: StoredReport) -> tuple[Sequence[ModelFinding], int]:
         """What leads in the first models of a report, and how many models more it has."""
         every = verdict_room.model_findings(entry.report, self.report_words) if entry.report else ()
