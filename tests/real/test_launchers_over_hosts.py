@@ -5,6 +5,7 @@ cache; a launcher that is in none of them is skipped by name.
 """
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -44,8 +45,8 @@ STARTED = {
     "paddle.distributed.launch": Started(words=launchers.paddle_launch, needs="paddle", tells=OF_PADDLE),
     "oneflow.distributed.launch": Started(words=launchers.oneflow_launch, needs="oneflow", tells=OF_TORCH),
     "mpirun": Started(words=launchers.mpirun, spawn="once", tells=OF_MPI),
-    "horovodrun": Started(words=launchers.horovodrun, needs="horovod", spawn="once", tells=OF_HOROVOD),
-    "bfrun": Started(words=launchers.bfrun, needs="bluefog", spawn="once", tells=OF_MPI),
+    "horovodrun": Started(words=launchers.horovodrun, needs="horovod==0.28.1", spawn="once", tells=OF_HOROVOD),
+    "bfrun": Started(words=launchers.bfrun, needs="bluefog==0.3.0", spawn="once", tells=OF_MPI),
     "the agent for each device": Started(spawn="per_device", tells=OF_TORCH),
     "KVStore": Started(
         needs="mxnet", spawn="per_device", tells=(WORKLOADS,), probe="launchers_kvstore.py.in", device="cpu"
@@ -56,8 +57,48 @@ STARTED = {
 }
 
 
+SOURCES = {  # their launchers are Python, and need nothing of what their wheels compile: name and version → its program
+    "horovod==0.28.1": ("horovodrun", "horovod.runner.launch", "run_commandline"),
+    "bluefog==0.3.0": ("bfrun", "bluefog.run.run", "main"),
+}
+NEEDED = ("setuptools==65.5.0", "wheel==0.45.1", "six==1.17.0", "cloudpickle==3.1.1", "psutil==6.1.1", "PyYAML==6.0.2")
+# in place of an extension, which horovodrun asks for it
+BUILT = (
+    "def gloo_built():\n    return True\n\n\nmpi_built = gloo_built\n"
+)
+
+
+def of_source(wanted: str) -> str | None:
+    """The Python of an environment with that launcher, unpacked if need be; None where it cannot be had."""
+    name, _, version = wanted.partition("==")
+    place, (program, module, function) = paths.cache() / "tests" / f"{name}-{version}", SOURCES[wanted]
+    python, script = place / "bin" / "python", place / "bin" / program
+    if script.exists():
+        return str(python)
+    shutil.rmtree(place, ignore_errors=True)
+    source = ("download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", name, "-d", place, wanted)
+    if subprocess.run([sys.executable, "-m", "venv", place]).returncode:
+        return None
+    for words in (("install", "-q", *NEEDED), source):
+        if subprocess.run([python, "-m", "pip", *words], capture_output=True).returncode:
+            return None
+    packages = next(place.glob("lib/python3*/site-packages"))
+    shutil.unpack_archive(place / f"{name}-{version}.tar.gz", place, filter="data")
+    shutil.copytree(place / f"{name}-{version}" / name, packages / name)
+    extension = packages / name / "torch"
+    shutil.rmtree(extension)
+    extension.mkdir()
+    (extension / "__init__.py").write_text(BUILT)
+    start = f'#!{python}\nfrom {module} import {function}\n\nif __name__ == "__main__":\n    {function}()\n'
+    script.write_text(start)
+    script.chmod(0o755)
+    return str(python)
+
+
 def interpreter(module: str) -> str | None:
     """That of an environment that holds *module*, of Python 3.10 or newer if there is one; None if none does."""
+    if module in SOURCES:
+        return of_source(module)
     folders = [*(paths.cache() / "environments").glob("*/"), *(paths.cache() / "tests").glob("*/")]
     held = sorted(place for each in folders for place in each.glob(f"lib/python3.1*/site-packages/{module}"))
     held = held or sorted(place for each in folders for place in each.glob(f"lib/python3.*/site-packages/{module}"))
@@ -67,6 +108,8 @@ def interpreter(module: str) -> str | None:
 def agents(reached, hosts: int, how: Started, python: str, folder: Path) -> list[subprocess.Popen]:
     """The node agents of the first *hosts*, as the engine hosts starts them."""
     known, config = reached
+    for host in known.values():  # for the ssh of horovodrun
+        subprocess.run(host.enter("mount", "--bind", str(config), "/etc/ssh/ssh_config"), check=True)
     case = Case(
         framework="f", recipe="r", model="m", nodes=hosts, devices_per_node=2, batch_per_device=1, device=how.device
     )
