@@ -7,19 +7,40 @@ from evalsuite.core.model import Case
 
 MINIBATCHES_PER_TASK = 50
 DATA = "{data}/cifar10-elasticdl"
+# The client returns once it has made the master's pod (elasticdl_client/api.py:141): after its own words come the logs
+# of all workers to their end, and whether the master succeeded. The pods go with the run, which names them by
+# its folder. Labels: elasticdl_client/common/k8s_client.py:30.
+FOLLOW = """\
+workers=$1; shift
+name=evalsuite-$(pwd -P | cksum | cut -d' ' -f1)
+all=elasticdl-job-name=$name
+own=$all,elasticdl-replica-type=worker
+master=pod/elasticdl-$name-master
+trap 'kubectl delete pods,services -l "$all" --timeout=60s' EXIT
+trap 'exit 143' TERM INT
+"$@" "--job_name=$name" || exit
+until [ "$(kubectl get pods -l "$own" -o name | wc -l)" -ge "$workers" ]; do
+  [ "$(kubectl get "$master" -o 'jsonpath={.status.phase}')" != Failed ] || { kubectl logs "$master"; exit 1; }
+  sleep 2
+done
+kubectl wait --for=condition=Ready --timeout=600s pods -l "$own" || exit
+kubectl logs --follow --prefix --tail=-1 --max-log-requests "$workers" -l "$own" || exit
+kubectl wait --for=jsonpath='{.status.phase}'=Succeeded --timeout=60s "$master"
+"""
 
 
 def _train(model: str) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
-        """The client starts a master pod, and that the workers, whose pods keep the logs. A worker prints the loss of
-        each step; its timers are never reported at this commit (task_data_service.py:52). `--max_step` counts the
-        minibatches of all workers (task_manager.py:524); without a number of epochs passes follow each other (:457).
-        The pods find the data where the nodes have them (elasticdl_client/common/k8s_volume.py:63).
+        """The client starts a master pod, and that the workers. A worker prints the loss of each step; its timers are
+        never reported at this commit (task_data_service.py:52). `--max_step` counts the minibatches of all workers
+        (task_manager.py:524); without a number of epochs passes follow each other (:457). The pods find the data where
+        the nodes have them (elasticdl_client/common/k8s_volume.py:63).
         """
         gpu = f",nvidia.com/gpu={1}" if case.device == "gpu" else ""
         return Command(
             argv=(
-                *("{bin}/elasticdl", "train", "--image_name=elasticdl:ci", "--job_name=evalsuite"),
+                *("sh", "-c", FOLLOW, "sh", str(case.total_devices)),
+                *("{bin}/elasticdl", "train", "--image_name=elasticdl:ci"),
                 *("--model_zoo={checkout}/model_zoo", f"--model_def=cifar10.{model}.custom_model"),
                 *(f"--training_data={DATA}/train", f"--volume=host_path={DATA},mount_path={DATA}"),
                 "--distribution_strategy=AllreduceStrategy",

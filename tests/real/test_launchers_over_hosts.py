@@ -5,6 +5,7 @@ cache; a launcher that is in none of them is skipped by name.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters import elasticdl
 from adapters.common import launchers
 from evalsuite.core import paths, placeholders
 from evalsuite.core.model import Case
@@ -63,9 +65,7 @@ SOURCES = {  # their launchers are Python, and need nothing of what their wheels
 }
 NEEDED = ("setuptools==65.5.0", "wheel==0.45.1", "six==1.17.0", "cloudpickle==3.1.1", "psutil==6.1.1", "PyYAML==6.0.2")
 # in place of an extension, which horovodrun asks for it
-BUILT = (
-    "def gloo_built():\n    return True\n\n\nmpi_built = gloo_built\n"
-)
+BUILT = "def gloo_built():\n    return True\n\n\nmpi_built = gloo_built\n"
 
 
 def of_source(wanted: str) -> str | None:
@@ -157,3 +157,30 @@ def test_every_process_has_its_own_rank_on_its_host_and_all_meet_on_the_first(re
     places = {(place or "").partition(":")[0] for *_, place, _ in seen}
     assert places <= {"", NAMES[0], reached[0][NAMES[0]].address}
     assert how.device == "cpu" or {visible for *_, visible in seen} <= {"0,1", None}
+
+
+@pytest.mark.parametrize(("phase", "code"), [("Succeeded", 0), ("Failed", 1)])
+def test_the_logs_of_elasticdl_s_pods_are_followed_to_their_end_and_the_pods_go_with_the_run(tmp_path, phase, code):
+    for name in ("kubectl", "elasticdl"):
+        (tmp_path / name).write_text(sources.text("launchers_kubectl.sh"))
+        (tmp_path / name).chmod(0o755)
+    case = Case(
+        framework="elasticdl", recipe="r", model="m", nodes=1, devices_per_node=2, batch_per_device=1, device="cpu"
+    )
+    argv = [
+        placeholders.fill(word, {"{bin}": str(tmp_path)}) for word in elasticdl.ADAPTER.recipes[0].command(case).argv
+    ]
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PHASE": phase}
+    asked = {}
+    for run in ("r0", "r1"):
+        (tmp_path / run).mkdir()
+        ended = subprocess.run(argv, cwd=tmp_path / run, env=environment, capture_output=True, text=True)
+        asked[run] = (tmp_path / run / "asked").read_text().splitlines()
+
+        assert (ended.returncode, ended.stdout.count("step 1")) == (code, 2)
+
+    client, *_, last = asked["r0"]
+    names = {run: lines[0].partition("--job_name=")[2] for run, lines in asked.items()}
+    assert client.startswith("elasticdl train")
+    assert last == f"kubectl delete pods,services -l elasticdl-job-name={names['r0']} --timeout=60s"
+    assert names["r0"] != names["r1"]
