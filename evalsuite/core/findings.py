@@ -9,7 +9,6 @@ only the reading of a log or another calculation sees is raised there.
 """
 
 import dataclasses
-import functools
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -817,13 +816,10 @@ RULES: Mapping[str, type[Finding]] = {rule.name: rule for rule in Finding.__subc
 
 
 def detect(how: str, evidence: object) -> Iterator[Finding]:
-    for detector in _detectors(how):
-        yield from detector(evidence)
-
-
-@functools.cache
-def _detectors(how: str) -> tuple[Callable[[Any], Iterable[Finding]], ...]:
-    return tuple(getattr(rule, how) for rule in RULES.values() if hasattr(rule, how))
+    for known in RULES.values():
+        detector: Callable[[Any], Iterable[Finding]] | None = getattr(known, how, None)
+        if detector is not None:
+            yield from detector(evidence)
 
 
 def codes() -> tuple[str, ...]:

@@ -47,14 +47,11 @@ def csv_files(book: Book, wanted: Iterable[str] | None = None) -> Mapping[str, b
 def _csv(book: Book, name: str) -> Iterator[bytes]:
     """In parts, as UTF-8 with a byte order mark: spreadsheets need it for Chinese."""
     columns, table = with_options(COLUMNS[name], _rows(book, name))
+    left = iter(table)
+    some = iter(lambda: [[row[column] for column in columns] for row in islice(left, ROWS_AT_ONCE)], [])
+    parts = map(_lines_of_steps, _timed(book)) if name == "steps" else map(_lines, some)
     yield _lines([columns]).encode("utf-8-sig", "backslashreplace")
-    parts = map(_lines_of_steps, _timed(book)) if name == "steps" else _parts(columns, iter(table))
     yield from (part.encode("utf-8", "backslashreplace") for part in parts)
-
-
-def _parts(columns: Sequence[str], table: Iterator[Row]) -> Iterator[str]:
-    while some := [[row[column] for column in columns] for row in islice(table, ROWS_AT_ONCE)]:
-        yield _lines(some)
 
 
 def _lines(rows: Iterable[Sequence[Any]]) -> str:
