@@ -93,6 +93,21 @@ def computed(*commands, receipts=()):
     return summary_json.document(as_book(*commands, receipts=receipts), "0")["fairness"][0]["computation"]
 
 
+@pytest.mark.parametrize(
+    ("origin", "losses", "said"), [("imported", 0, True), ("imported", 2, False), ("measured", 0, False)]
+)
+def test_a_log_from_elsewhere_without_a_loss_does_not_show_that_it_learnt(origin, losses, said):
+    found = [measured(name) for name in ("pytorch", "mxnet")]
+    made = {"origin": origin, "first_losses": ((1, 7.0), (2, 6.9))[:losses]}
+    rows = [
+        replace(row, origin=origin, measurements=tuple(replace(run, **made) for run in row.measurements))
+        for row in found
+    ]
+    (asked,) = answers.questions(Book(evaluation=synthetic.evaluation(rows)), words.read())
+
+    assert ("Whether it learnt is not shown" in str(asked.unproven)) is said
+
+
 @pytest.mark.parametrize(("changes", "shown"), sources.cases("report_fairness.toml")["a_pair_is_proven_where"])
 def test_a_pair_is_proven_where_the_scripts_that_ran_are_those_of_the_receipt(changes, shown):
     as_run = ("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet", **changes))

@@ -67,7 +67,7 @@ class AnsweredQuestion:
     places: tuple[RankedPlace, ...]
     reasons: tuple[Text, ...]
     head: Text
-    unproven: Text | None = None  # whose computation no receipt shows
+    unproven: Rendered | None = None
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
@@ -76,19 +76,29 @@ def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     return tuple(
         replace(
             _question(answer, labels[answer.setting], anchor(answer) in first, words),
-            unproven=_without_receipt(answer, book, words),
+            unproven=_not_shown(answer, book, words),
         )
         for answer in book.answers
         if answer.setting in known
     )
 
 
-def _without_receipt(answer: Answer, book: Book, words: Words) -> Text | None:
+def _not_shown(answer: Answer, book: Book, words: Words) -> Rendered | None:
+    """Whose computation no receipt shows, and of whose learning its log from elsewhere says nothing."""
     known = book.evaluation
-    ranked = (entry.summary for entry in answer.ranked if entry.summary.grounds not in OF_OTHERS)
-    without = [summary for summary in ranked if not has_receipt(summary, known.commands, known.receipts)]
-    named = [_named(answer, summary, words) for summary in without]
-    return words("answers.no_receipt", frameworks=words.listed(named)) if named else None
+    ranked = [entry.summary for entry in answer.ranked if entry.summary.grounds not in OF_OTHERS]
+    lacking = {
+        "no_receipt": [row for row in ranked if not has_receipt(row, known.commands, known.receipts)],
+        "no_loss": [
+            row for row in ranked if row.origin == "imported" and not any(r.first_losses for r in row.measurements)
+        ],
+    }
+    said = [
+        words(f"answers.{key}", frameworks=words.listed(_named(answer, row, words) for row in rows))
+        for key, rows in lacking.items()
+        if rows
+    ]
+    return words.sentences(said) if said else None
 
 
 def headlines(book: Answered) -> tuple[Answer, ...]:
