@@ -195,8 +195,13 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     if at_exit:
         yield rules.FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
     for scan in run.scans[:1]:
-        yield from filter(None, (scan.incidents.again, scan.incidents.resumed, scan.incidents.nan))
-        yield from scan.incidents.not_learning()
+        seen = scan.incidents
+        yield from filter(None, (seen.again, seen.resumed, seen.nan))
+        if len(seen.norms) >= rules.GradientsZero.fewest and not any(seen.norms):
+            yield rules.GradientsZero(reports=len(seen.norms))
+        reports, skipped = len(seen.skipped), sum(seen.skipped)
+        if reports >= rules.UpdatesSkipped.fewest and skipped > rules.UpdatesSkipped.limit * reports:
+            yield rules.UpdatesSkipped(reports=skipped, of_reports=reports)
     yield from doubts.of_steps(measured, numbers.merged.steps) if measured else ()
     yield from numbers.merged.findings
     yield from numbers.findings

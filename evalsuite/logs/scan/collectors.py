@@ -9,9 +9,9 @@ from functools import cache
 
 from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
-from evalsuite.core.findings import BeginsAgain, GradientsZero, LossNotANumber, Resumed, UpdatesSkipped
+from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.core.messages import Message
-from evalsuite.core.model import Breakdown, Finding, Phase, Score, Window
+from evalsuite.core.model import Breakdown, Phase, Score, Window
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.text.intact import WIDTHS, may_be_cut, unfolded
 from evalsuite.logs.text.logfile import Chunk, Piece
@@ -195,21 +195,14 @@ class Incidents:
         spelt = (b"n" in text and b"nan" in text) or (b"N" in text and (b"NaN" in text or b"NAN" in text))
         if self.nan is None and spelt and (nan := _NAN_LOSS.search(text)):
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
-        if b"norm" in text:
+        if b"n" in text and b"norm" in text:
             self.norms += [float(norm[1]) > 0 for norm in _NORM.finditer(text)]
-        if b"skipped" in text:
+        if b"k" in text and b"skipped" in text:
             self.skipped += [int(count[1]) > 0 for count in _SKIPPED.finditer(text)]
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
         if self.resumed is None and may_resume and (resumed := _RESUMED.search(text)):
             quoted = resumed[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
             self.resumed = Resumed(line=_line(piece.chunk, resumed.start()), text=quoted)
-
-    def not_learning(self) -> Iterator[Finding]:
-        if len(self.norms) >= GradientsZero.fewest and not any(self.norms):
-            yield GradientsZero(reports=len(self.norms))
-        reports, skipped = len(self.skipped), sum(self.skipped)
-        if reports >= UpdatesSkipped.fewest and skipped > UpdatesSkipped.limit * reports:
-            yield UpdatesSkipped(reports=skipped, of_reports=reports)
 
 
 def _line(chunk: Chunk, at: int) -> int:

@@ -22,9 +22,20 @@ def of_steps(measured: Throughput, steps: Sequence[Step]) -> Iterator[Finding]:
     window = measured.window
     if window is None:
         return
+    # by the times of the later part of the warm-up, most of which must be longer than most of the window
+    before = measured.counted.before_s if measured.counted else ()
+    warmup = before[math.ceil(SlowWarmup.first * len(before)) :]
+    times = [seconds for seconds in measured.step_time_s if seconds > 0]
+    if len(before) >= FEWEST_WARMUP and times:
+        slower = statistics.median(warmup) / statistics.median(times)
+        beyond = (slower - 1) * (window.first_step - 1) / window.steps
+        if slower > SlowWarmup.limit and beyond > SlowWarmup.share:
+            longer = sum(warm > step for warm in warmup for step in times) / len(warmup) / len(times)
+            if longer > SlowWarmup.most:
+                yield SlowWarmup(factor=slower, beyond=beyond)
     inside = [step for step in steps if window.first_step <= step.index <= window.last_step]
-    yield from _slow_warmup(measured)
-    yield from _two_kinds(inside)
+    if all(step.steps == 1 for step in inside):
+        yield from _two_kinds(inside)
     losses = [step.loss for step in inside if step.loss is not None and math.isfinite(step.loss)]
     if len(losses) >= LossConstant.fewest and len({*losses}) == 1:
         digits = len(f"{losses[0]:.15g}".split("e")[0].replace(".", "").strip("-0"))
@@ -32,41 +43,23 @@ def of_steps(measured: Throughput, steps: Sequence[Step]) -> Iterator[Finding]:
             yield LossConstant(steps=len(losses), loss=losses[0])
 
 
-def _slow_warmup(measured: Throughput) -> Iterator[Finding]:
-    """By the times of the later part, most of which must be longer than most of the window."""
-    before = measured.counted.before_s if measured.counted else ()
-    warmup = before[math.ceil(SlowWarmup.first * len(before)) :]
-    steps = [seconds for seconds in measured.step_time_s if seconds > 0]
-    if measured.window is None or len(before) < FEWEST_WARMUP or not steps:
-        return
-    usual_s, warm_s = statistics.median(steps), statistics.median(warmup)
-    beyond = (warm_s / usual_s - 1) * (measured.window.first_step - 1) / measured.window.steps
-    longer = sum(warm > step for warm in warmup for step in steps) / len(warmup) / len(steps)
-    if warm_s > SlowWarmup.limit * usual_s and longer > SlowWarmup.most and beyond > SlowWarmup.share:
-        yield SlowWarmup(factor=warm_s / usual_s, beyond=beyond)
-
-
 def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:
     """A gap in the middle of the times of the steps, as they arrived or as printed: two clusters, nothing between."""
-    if any(step.steps > 1 for step in steps):
-        return
     arrived, stamped, printed = (
         [value for step in steps if (value := getattr(step, name)) is not None]
         for name in ("arrival_s", "stamp_s", "seconds")
     )
-    for seconds, noted_s in ((_gaps(arrived), NOTED_S), (_gaps(stamped), 0.0), (printed, 0.0)):
+    arrived, stamped = ([b - a for a, b in itertools.pairwise(times)] for times in (arrived, stamped))
+    for seconds, noted_s in ((arrived, NOTED_S), (stamped, 0.0), (printed, 0.0)):
         known = sorted(max(each, INSTANT_S) for each in seconds)
         if len(known) < FEWEST_STEPS:
             continue
-        digit_s = min((after - before for before, after in itertools.pairwise(sorted({*seconds}))), default=0.0)
         least, most = (round(share * len(known)) for share in (TwoKindsOfSteps.fewest, TwoKindsOfSteps.most))
         place = max(range(least, most), key=lambda at: known[at] / known[at - 1])
-        told = known[place] - known[place - 1] > (noted_s or 2 * digit_s)
-        if told and known[place] > TwoKindsOfSteps.limit * known[place - 1]:
+        if known[place] <= TwoKindsOfSteps.limit * known[place - 1]:
+            continue
+        digit_s = min((after - before for before, after in itertools.pairwise(sorted({*seconds}))), default=0.0)
+        if known[place] - known[place - 1] > (noted_s or 2 * digit_s):
             fast_s, slow_s = statistics.median(known[:place]), statistics.median(known[place:])
             yield TwoKindsOfSteps(share=place / len(known), fast_s=fast_s, slow_s=slow_s)
             return
-
-
-def _gaps(times_s: Sequence[float]) -> list[float]:
-    return [after - before for before, after in itertools.pairwise(times_s)]

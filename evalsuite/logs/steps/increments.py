@@ -64,8 +64,8 @@ def increments_of(stream: Sequence[Record], dialect: Dialect) -> list[Increment]
             continue
         before = _increment(record if begun is None else _timed(record, begun), before, base, usual, dialect)
         begun = None
-        stamped = record.stamp_s is not None and not any(_FIGURES(record))  # then a clock leaves it out
-        if (record.gap and dialect.evaluation_inside and not stamped) or (by_stamps and before.pause):
+        inside = record.gap and dialect.evaluation_inside  # what has a stamp alone, a clock leaves out
+        if (inside and (record.stamp_s is None or any(_FIGURES(record)))) or (by_stamps and before.pause):
             left_out = True
             continue
         increments.append(before._replace(pause=True) if left_out else before)  # no stamp tells where it began
@@ -152,15 +152,14 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
         steps = max(1, int(record.interval or usual))
         index += steps
     else:
-        step, own = max(1, said + base), record.interval or (None if record.since is None else said - record.since)
-        if earlier is None:
-            index, steps = step, max(1, min(step, int(own or usual)))
-        elif new_epoch and dialect.steps_restart != "never":
-            index += max(0, (earlier.of or 0) - (earlier.step or 0) - base) + step
-            steps = max(1, min(step, int(own or step)))
-        else:
+        step = max(1, said + base)
+        if earlier is not None and not (new_epoch and dialect.steps_restart != "never"):
             steps = max(1, step - max(1, (earlier.step or 0) + base))
             index += steps
+        else:
+            index += step + (max(0, (earlier.of or 0) - (earlier.step or 0) - base) if earlier else 0)
+            own = record.interval or (None if record.since is None else said - record.since)
+            steps = max(1, min(step, int(own or (step if earlier else usual))))
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"
     mean_s, stamp, began = record.mean_s, record.stamp_s, before.stamp_s if before else None
