@@ -31,7 +31,7 @@ def _arcface_mxnet(case: Case) -> Command:
             *("--loss", "arcface", "--dataset", "emore", "--per-batch-size", str(case.batch_per_device)),
             *("--frequent", "1", "--verbose", "1000000", "--ckpt", "0", "--models-root", "{scratch}/models"),
         ),
-        environment={"CUDA_VISIBLE_DEVICES": launchers.devices(case), "PYTHONPATH": "{scratch}"},
+        environment={"PYTHONPATH": "{scratch}"},  # train.py:238 counts the devices of CUDA_VISIBLE_DEVICES
         files={"config.py": 'from sample_config import *\n\ndataset.emore.dataset_path = "{data}/faces_emore"\n'},
     )
 

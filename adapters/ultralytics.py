@@ -10,7 +10,8 @@ from evalsuite.core.model import Case
 def _classify(case: Case) -> Command:
     """`batch` is the whole job's and `workers` a process's (engine/trainer.py:303, cfg/default.yaml). `nbs` is the
     batch of an optimiser step, 64 by default: smaller batches were accumulated up to it (engine/trainer.py:321). With
-    optimizer=auto the number of steps would choose it (:1184). It writes a cache beside the folders that it reads.
+    optimizer=auto the number of steps would choose it (:1184). `device` takes the place of CUDA_VISIBLE_DEVICES, so one
+    alone is not named (utils/torch_utils.py). It writes a cache beside the folders that it reads.
     """
     gpu = case.device == "gpu"
     settings = {
@@ -21,7 +22,7 @@ def _classify(case: Case) -> Command:
         "batch": str(case.global_batch),
         "nbs": str(case.global_batch),
         "workers": case.option("loader_workers", "8"),
-        "device": ",".join(map(str, range(case.devices_per_node))) if gpu else "cpu",
+        **({} if gpu and case.devices_per_node == 1 else {"device": launchers.devices(case) if gpu else "cpu"}),
         "optimizer": "SGD",
         "amp": str(case.precision == "amp"),
         "compile": str(case.xla),
