@@ -744,18 +744,6 @@ class OddEfficiency(Finding, code="D11", question=9):
     lowest: Limit = 0.05
 
 
-class SlowerAtScale(Finding, code="D11", question=9):
-    larger: Scale
-    larger_items_per_s: Rate
-    smaller: Scale
-    smaller_items_per_s: Rate
-    unit: Name
-
-
-class OtherBase(Finding, code="D11", question=9, noted=True):
-    base_devices: Count
-
-
 class SeveralEnvironments(Finding, code="D15", question=6, noted=True):
     environments: tuple[Name, ...]
 

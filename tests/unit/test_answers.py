@@ -37,7 +37,7 @@ def test_a_fastest_one_is_named_only_with_enough_runs_and_steps():
 
     five, three, one, short = ask(FIVE), ask(FIVE[:3]), ask((1.0,)), ask(FIVE, protocol=synthetic.QUICK)
 
-    assert (five.known, three.known, one.known, short.known) == ("ahead", "repeats", "runs", "runs")
+    assert (five.known, three.known, one.known, short.known) == ("ahead", "runs", "runs", "runs")
     assert five.deciding is None
     assert (three.deciding.needed, three.deciding.runs) == ("repeats", 4)
     assert (one.deciding.needed, one.deciding.runs) == ("repeats", 8)

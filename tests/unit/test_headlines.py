@@ -14,7 +14,6 @@ from evalsuite.core.findings import (
     HungAtEnd,
     PartialBatch,
     PublishedDiffers,
-    SlowerAtScale,
     SteepDrift,
     ThinSamples,
 )
@@ -138,7 +137,7 @@ def test_to_say_it_once_again_changes_nothing_and_a_case_called_like_a_run_is_no
     merged = severity.merge_repeated(each)
     assert merged == severity.merge_repeated([*merged, *each]) == severity.merge_repeated([*reversed(each), *merged])
 
-    found = [SlowerAtScale(larger="1x2", larger_items_per_s=1, smaller="1x1", smaller_items_per_s=2, unit="x/s")] * 2
+    found = [Drift(change=0.1)] * 2
     assert len(severity.merge_repeated(found)) == 1
 
     assert severity.size(PartialBatch(step=1, share=0.1)).beyond > severity.size(PartialBatch(step=1, share=0.5)).beyond

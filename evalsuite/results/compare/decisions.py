@@ -96,7 +96,6 @@ def _scope_of(cases: list[Case]) -> RankingScope:
 
 PUBLISHED = ("cited", "digitised")
 LEAST_CHANCE = 0.5  # of less nothing is said
-FEWEST_RUNS = 3  # of fewer, no order is spoken of
 Outcome = Literal[  # all that is said of two, in every form (docs/decisions/0024-one-decision-a-pair.md)
     "ahead",  # the first is
     "equal",  # within 1.5 %
@@ -106,7 +105,6 @@ Outcome = Literal[  # all that is said of two, in every form (docs/decisions/002
 ]
 Why = Literal[  # it is not decided
     "scatter",  # five runs and more do not tell
-    "repeats",  # all runs of the first lie above, and they are fewer than five
     "runs",  # they are fewer, shorter, failed or disturbed
     "campaign",  # the runs are not known to be of one
     "base",  # the higher value contradicts its own scaling
@@ -172,13 +170,8 @@ def decide(a: Summary, b: Summary, among: Sequence[Summary] = (), purpose: Purpo
     return Decision(first=first, second=second, known=known, compared=compared, unknown=unknown)
 
 
-def _runs(first: Summary, second: Summary, compared: PairComparison) -> int:
-    return max(compared.rounds, min(first.n, second.n))
-
-
 def _known(first: Summary, second: Summary, compared: PairComparison, unknown: Sequence[str]) -> Known:
-    both, runs = (first, second), _runs(first, second, compared)
-    few = runs < FULL_REPEATS
+    both, runs = (first, second), max(compared.rounds, min(first.n, second.n))
     if any(row.origin in PUBLISHED for row in both):
         return "source"
     if any(row.grounds == "printed" for row in both):
@@ -191,14 +184,12 @@ def _known(first: Summary, second: Summary, compared: PairComparison, unknown: S
         or (row.disturbed and not compared.rounds)
         for row in both
     ]
-    if runs < FEWEST_RUNS or any(weak) or (few and not compared.behind):
+    if any(weak) or (runs < FULL_REPEATS and not compared.early):
         return "runs"
     if unknown:
         return "facts"
     if not compared.behind:
         return "equal" if compared.equal else "scatter"
-    if few and not compared.early:
-        return "repeats"
     if compared.basis == "across":
         return "campaign"
     return "base" if suspicious(first) else "ahead"
@@ -213,7 +204,7 @@ def _deciding(known: Known, rows: Sequence[Summary], scope: RankingScope) -> Dec
         return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
     again = [short_window(row) for row in rows]
     more = [FULL_REPEATS if short else max(0, FULL_REPEATS - row.n) for row, short in zip(rows, again, strict=True)]
-    if known not in ("runs", "repeats") or not any(more):
+    if known != "runs" or not any(more):
         return None
     return Deciding(needed="window" if any(again) else "repeats", runs=sum(more))
 
@@ -238,7 +229,7 @@ def speed(summary: Summary) -> float:
 
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 WEAKEST: Sequence[Known] = ("source", "clock", "runs", "facts")  # of one such pair the whole is no more
-OF_A_LEAD: Sequence[Known] = ("repeats", "campaign", "base", "ahead")  # the weakest first
+OF_A_LEAD: Sequence[Known] = ("campaign", "base", "ahead")  # the weakest first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,7 +276,7 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Rank
     if not pairs:
         return Ranking(ranked=ranked)
     known = _known_of_all(pairs, scope, rivals)
-    fewest = min(_runs(pair.first, pair.second, pair.compared) for pair in pairs)
+    fewest = min(max(pair.compared.rounds, min(pair.first.n, pair.second.n)) for pair in pairs)
     simulated = known in ("ahead", "equal", "scatter") and all(pair.compared.basis != "across" for pair in pairs)
     return Ranking(
         ranked=ranked,
@@ -303,8 +294,6 @@ def _known_of_all(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequen
     level = [pair for pair in pairs if not pair.behind]
     if not level:
         return next(kind for kind in OF_A_LEAD if kind in levels)
-    if "repeats" in levels:
-        return "runs"
     others = [decide(a.second, b.second, rivals, scope.purpose) for a, b in combinations(level, 2)]
     return "equal" if all(pair.known == "equal" for pair in (*level, *others)) else "scatter"
 

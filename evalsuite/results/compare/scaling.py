@@ -1,15 +1,14 @@
 """Summaries against one another: speed-up and efficiency inside a series, ratios between frameworks."""
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from evalsuite.core.findings import OddEfficiency, OtherBase, SlowerAtScale, SuperLinear
-from evalsuite.core.model import Finding, Interval, Row, Summary, by_key
+from evalsuite.core.findings import OddEfficiency, SuperLinear
+from evalsuite.core.model import Finding, Interval, Row, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Common
 from evalsuite.results.measure.statistics import ratio_of_medians
-from evalsuite.results.measure.summary import valid, values, with_findings
+from evalsuite.results.measure.summary import valid, values
 
 
 def suspicious(summary: Summary) -> bool:
@@ -19,38 +18,30 @@ def suspicious(summary: Summary) -> bool:
 def with_scaling(summaries: Iterable[Row]) -> list[Row]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 
-    The base is one node with one device, else the smallest scale measured (docs/report.md#definitions, D15).
+    The base is one node with one device, else the smallest scale measured (docs/report.md#definitions).
     One whose value is disputed is a base still: nothing is put in its place, and there is no speed-up over it.
     """
-    rows = list(summaries)
-    smallest = sorted(valid(rows), key=lambda row: (row.case.total_devices, row.case.nodes))
-    bases = {series: members[0] for series, members in _series(smallest).items()}
-    scaled: list[Row] = []
-    for row in rows:
-        base = bases[_key(row)] if isinstance(row, Summary) and row.grounds != "disputed" else None
-        scaled.append(_scaled(row, base) if isinstance(row, Summary) and base and base.grounds != "disputed" else row)
-    falls = (each for members in _series(valid(scaled)).values() for each in _falls(members))
-    return with_findings(scaled, by_key((each.where, each) for each in falls))
+    rows, bases = list(summaries), dict[Common, Summary]()
+    for row in sorted(valid(rows), key=lambda row: (row.case.total_devices, row.case.nodes)):
+        bases.setdefault(_series(row), row)
+    return [_scaled(row, bases[_series(row)]) if isinstance(row, Summary) else row for row in rows]
 
 
-def _key(summary: Summary) -> Common:
+def _series(summary: Summary) -> Common:
     return tuple(each for each in fairness.group(summary, fairness.SCALES) if each[0] != fairness.CLOCKS)
 
 
-def _series(summaries: Sequence[Summary]) -> dict[Common, list[Summary]]:
-    return by_key((_key(summary), summary) for summary in summaries)
-
-
 def _scaled(summary: Summary, base: Summary) -> Summary:
+    if "disputed" in (summary.grounds, base.grounds):
+        return summary
     ideal = summary.case.total_devices / base.case.total_devices
     if summary is base:
         speedup = efficiency = Interval(value=1.0)
     else:
         speedup = ratio_of_medians(values(summary), values(base))
         efficiency = ratio_of_medians(values(summary), values(base), divisor=ideal)
-    findings = [finding] if (finding := _superlinear(summary, efficiency)) else []
-    if base.case.total_devices == summary.case.total_devices > 1:
-        findings.append(OtherBase(base_devices=base.case.total_devices, where=summary.case.id))
+    odd = None if summary.disturbed or base.disturbed else _superlinear(summary, efficiency)
+    findings = [odd] if odd else []
     return replace(
         summary, base=base.case, speedup=speedup, efficiency=efficiency, findings=(*summary.findings, *findings)
     )
@@ -64,19 +55,3 @@ def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
     if low > SuperLinear.limit:
         return SuperLinear(efficiency=efficiency.value, where=summary.case.id)
     return None
-
-
-def _falls(members: Sequence[Summary]) -> Iterator[Finding]:
-    measured = sorted(members, key=lambda summary: summary.case.total_devices)
-    for smaller, larger in itertools.pairwise(measured):
-        if larger.case.total_devices > smaller.case.total_devices and (
-            larger.items_per_s.value < smaller.items_per_s.value
-        ):
-            yield SlowerAtScale(
-                larger=larger.case.scale,
-                larger_items_per_s=larger.items_per_s.value,
-                smaller=smaller.case.scale,
-                smaller_items_per_s=smaller.items_per_s.value,
-                unit=larger.unit,
-                where=larger.case.id,
-            )

@@ -16,7 +16,7 @@ from evalsuite.results.compare.answers import Answer, Missing, headline
 
 WEIGHTS: Mapping[str | None, Literal["bold", "plain", "weak"]] = {
     **dict.fromkeys(("ahead", "equal"), "bold"),
-    **dict.fromkeys(("repeats", "source", "clock"), "plain"),
+    **dict.fromkeys(("source", "clock"), "plain"),
 }
 TINTS = (0.25, 0.5, 0.75, 0.9)  # of the highest throughput
 
