@@ -543,7 +543,7 @@ def training() -> Evaluation:
             for split, value in zip(("train", "validation"), pair, strict=True)
         )
         found.append(summary([replace(run, scores=tuple(scores))]))
-    targets = criteria.read().targets
+    targets = criteria.read().target
     rows = with_scaling(found)
     findings = tuple(convergence.findings(rows, targets))
     return evaluation(rows, targets=targets, findings=findings, repeats=1, profile="training", title="Training")

@@ -24,7 +24,7 @@ COMPOSED = (
     *("filter", "findings", "launcher", "legend", "limits", "origin", "quality", "questions", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "verdict", "verdict_notes", "verdicts"),
     *("notices", "answers", "outcome", "standings", "against"),
-    *("why", "kind", "steptime", "phases", "unlike", "explain", "headlines", "breaks"),
+    *("why", "kind", "steptime", "phases", "unlike", "explain", "headlines"),
 )
 
 

@@ -4,36 +4,20 @@ That is ratio of the throughputs ÷ ratio of the devices, brought to one doublin
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
-from statistics import fmean
 
-from evalsuite.core.model import Summary, Utilisation, by_key
+from evalsuite.core.model import Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.measure import breakdown
-
-LEAST_SHARE = 0.02
-LEAST_GROWTH = 1.25  # of the rate of the network
-LEAST_IDLE = 10.0  # points of a device's utilisation that are lost
-PHASES: Mapping[str, tuple[str, ...]] = {"communication": breakdown.COMMUNICATION, "data": ("data",)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecordedChange:
-    key: str  # "communication", "data", "network" or "busy"
-    before: float | None
-    after: float
-    of_capacity: float | None = None  # with "network": share of what is stated, after
 
 
 @dataclass(frozen=True, kw_only=True)
 class Break:
     before: Summary
     after: Summary
-    changes: tuple[RecordedChange, ...]  # none: nothing recorded differs
 
     @property
     def stage(self) -> str:
@@ -112,34 +96,5 @@ def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
         doublings = math.log2(_devices(after) / _devices(before))
         step = after.items_per_s_per_device / before.items_per_s_per_device
         if doublings and math.pow(step, 1 / doublings) < threshold:
-            return Break(before=before, after=after, changes=tuple(_changes(before, after)))
+            return Break(before=before, after=after)
     return None
-
-
-def _changes(before: Summary, after: Summary) -> Iterable[RecordedChange]:
-    for key, phases in PHASES.items():
-        was_share, share = _share(before, phases), _share(after, phases)
-        if share is not None and share - (was_share or 0.0) >= LEAST_SHARE:
-            yield RecordedChange(key=key, before=was_share, after=share)
-    used, idle = ([each.mean for each in row.utilisation if each.resource == "gpu"] for row in (before, after))
-    if used and idle and fmean(used) - fmean(idle) >= LEAST_IDLE:
-        yield RecordedChange(key="busy", before=fmean(used) / 100, after=fmean(idle) / 100)
-    was, now = _network(before), _network(after)
-    crosses = after.case.nodes > 1
-    if crosses and now is not None and now.mean > 0 and (was is None or now.mean >= LEAST_GROWTH * was.mean):
-        yield RecordedChange(
-            key="network",
-            before=was.mean if was else None,
-            after=now.mean,
-            of_capacity=now.mean / now.capacity if now.capacity else None,
-        )
-
-
-def _share(summary: Summary, phases: Sequence[str]) -> float | None:
-    passed_s = breakdown.seconds_of(summary.breakdown, phases) if summary.breakdown else None
-    return passed_s / summary.breakdown.seconds if passed_s is not None and summary.breakdown else None
-
-
-def _network(summary: Summary) -> Utilisation | None:
-    links = (used for used in summary.utilisation if used.resource in ("network_receive", "network_send"))
-    return max(links, key=lambda used: used.mean, default=None)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from evalsuite.core.model import by_key
 from evalsuite.report import figures
@@ -13,12 +12,11 @@ from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, series_of_block
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.judge.breaks import Break, Ladder, RecordedChange
+from evalsuite.results.judge.breaks import Break, Ladder
 
 MOST_PANELS = 12
-NOTHING_BESIDE = 0.01  # of the rate after: what a host alone sends and receives is no part of the training
 DRAWN = ("within", "crossing", "between", "data", "allreduce")
 
 
@@ -147,19 +145,4 @@ def _finding(breaks: Sequence[Break], of: int, words: Words) -> Text:
     if of > 1:
         n, all_ = (numbers.count(count).about(ref) for count in (len(breaks), of))
         said = words("why.of_settings", said_text=said, n=n, all=all_)
-    if changes := [describe_change(each, words) for each in worst.changes]:
-        key = "why.there" if len(breaks) == 1 else "why.there_most"
-        said = words(key, said_text=said, changes=words.listed(changes).about(ref))
     return words("answers.closed", said_text=said)
-
-
-def describe_change(change: RecordedChange, words: Words) -> Text:
-    form: Form = partial(numbers.quantity, unit="bytes/s") if change.key == "network" else numbers.percent
-    known: Rendered | Number = form(change.after)
-    if change.before is not None:
-        nothing = change.key == "network" and change.before < NOTHING_BESIDE * change.after
-        before = words("breaks.no_network") if nothing else form(change.before)
-        known = words("why.base_share", before=before, after=known)
-    if change.of_capacity is not None:
-        return words("breaks.network_share", change=known, share=numbers.percent(change.of_capacity))
-    return words(f"breaks.{change.key}", change=known)
