@@ -96,7 +96,7 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "repository": repository.address if repository else recipe.source or None,
         "commit": repository.commit if repository else recipe.commit or None,
         "licence": repository.licence if repository else None,
-        "scripts": evidence.get("scripts") or _scripts(recipe, case),
+        "scripts": evidence.get("scripts", []),
         "image": recipe.image,
         "verification": _verification(adapter, recipe, evidence),
     }
@@ -122,13 +122,6 @@ def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any])
     if level == "ran here":
         return {"level": level, "date": date, "rehearsed_steps": steps}
     return {"level": rehearsed.level(seen), "date": seen.date, "rehearsed_steps": steps}
-
-
-def _scripts(recipe: Recipe, case: Case) -> list[str]:
-    cases = (case, replace(case, device="gpu"), replace(case, device="gpu", precision="amp"))
-    served = next((case for case in cases if recipe.refusal(case) is None), None)
-    words = recipe.command_of(served).argv if served else ()
-    return [word.removeprefix("{checkout}/").removeprefix("{workloads}/") for word in words if word.endswith(".py")]
 
 
 def _answer(recipe: Recipe, case: Case, kind: str | None = None, **switch: Any) -> dict[str, object]:
