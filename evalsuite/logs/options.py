@@ -5,7 +5,7 @@ Three shapes are known: argparse's Namespace in one line, Megatron's names with 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from evalsuite.logs.text.logfile import Unreadable, chunks
@@ -27,11 +27,21 @@ _HOST = re.compile(
     rb"(?m)^(?:\[\d+\] ?)?([\w.-]+):\d+:\d+ \[\d+\] NCCL INFO"
     rb"|(?i:\b(?:host ?name|nodename|node_name)\b|SLURMD_NODENAME)['\"]? ?[:=] ?['\"]?([a-z][\w.-]*)"
 )
+#   precision: bf16 · {"arch": "resnet18", "batch_size": 64}
+_COLON = re.compile(rb"(?:^\s*|[{,] ?)[\"']?([a-z]\w*)[\"']?: ?[\"']?([\w./-]+)[\"']?(?=[,}]|\s*$)", re.MULTILINE)
 _OFF, _ON = ("False", "None", "false", "none"), ("True", "true")
 
 
 def printed(head: bytes) -> tuple[str, ...]:
-    return tuple(_words(head))
+    return tuple(_words(_pairs(head)))
+
+
+def loosely_printed(head: bytes) -> tuple[str, ...]:
+    """With pairs of YAML and JSON, where a name has one value: they may be of anything that a script prints."""
+    values: dict[str, set[str]] = {}
+    for match in _COLON.finditer(head):
+        values.setdefault(match[1].decode(), set()).add(match[2].decode("utf-8", "replace"))
+    return (*printed(head), *_words((name, *given) for name, given in values.items() if len(given) == 1))
 
 
 def parameters(head: bytes) -> str | None:
@@ -58,12 +68,12 @@ def head(path: Path) -> bytes:
     return text
 
 
-def _words(text: bytes) -> Iterator[str]:
-    for name, value in _pairs(text):
+def _words(pairs: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    for name, value in pairs:
         if value in _ON:
             yield f"--{name}"
         elif value:
-            yield f"--no-{name}" if value in _OFF else f"--{name}={value}"
+            yield f"--no_{name}" if value in _OFF else f"--{name}={value}"
 
 
 def _pairs(text: bytes) -> Iterator[tuple[str, str]]:

@@ -147,6 +147,9 @@ LIES = {
     "device": (*head("GPU 0: NVIDIA H100 80GB HBM3"), "device model is H100 in the log, and V100"),
     "precision": (*head("Namespace(amp=True, batch_size=64)"), "precision is amp in the log, and fp32"),
     "size": (*head("Namespace(image_size=160)"), "input size is 160 in the log, and 224"),
+    "in JSON": (*head('{"arch": "resnet18", "lr": 0.1}'), "model variant is resnet18 in the log"),
+    "in YAML": (*head("  dtype: bfloat16"), "precision is bf16 or bf16_amp in the log"),
+    "batch": (*head("Namespace(batch_size=16, lr=0.1)"), "batch size per device is 16 in the log, and 64"),
     "recompute": (
         *head("  recompute_granularity ... full", recompute="none", **LLM),
         "recomputation of activations is",

@@ -26,12 +26,13 @@ PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 PARAMETERS_APART = 1.5
 _PRODUCT = re.compile(r"\b(V100|P100|T4|A100|A800|A30|A40|L40S|H100|H800|H20|H200|B200|GB200|MI\d{3}X?|RTX \d{4})\b")
-# GPU 0: Tesla V100-SXM2-32GB · |   0  Tesla V100-SXM2... · name: A100-PCIE-40GB · CUDA:0 (NVIDIA GeForce RTX 3070,
+# GPU 0: A40 · |   0  Tesla V100-SXM2... · name: A100-PCIE-40GB · CUDA:0 (NVIDIA GeForce RTX 3070, · on NVIDIA H100
 _DEVICE = re.compile(
-    r"(?:\b(?:GPU|[Dd]evice) ?\(?\d+\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?)['\"]?(?:[A-Z]\w+ )*"
-    + _PRODUCT.pattern
+    r"(?:\b(?:GPU|[Dd]evice) ?\(?\d+\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?|\b(?=NVIDIA |Tesla |GeForce ))"
+    r"['\"]?(?:[A-Z]\w+ )*" + _PRODUCT.pattern
 )
 _ARCHITECTURE = ("--arch", "--model", "--model_name", "--model_name_or_path", "--network", "--backbone")
+_BATCH = ("--batch_size", "--train_batch_size")
 _MODEL_SIZE = re.compile(r"([a-z]+)[-_]?(\d+|tiny|small|base|medium|large|xlarge|huge)")  # resnet18, bert-large-uncased
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 
@@ -234,18 +235,20 @@ def _sizes(case: Case) -> dict[str, str | None]:
 
 
 def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
-    """Device and size of the model, where *head* names others than are stated."""
-    printed = set(_DEVICE.findall(head.decode("utf-8", "replace")))
-    stated = " ".join(fact.value for fact in facts if fact.key == "device_model") or case.device
-    known = stated == "cpu" or _PRODUCT.search(stated.upper())
-    other = (
-        printed.pop() if known and len(printed) == 1 and not any(each in stated.upper() for each in printed) else None
-    )
-    words = [word.partition("=") for word in options.printed(head)]
-    models = [value.lower().rpartition("/")[2] for name, _, value in words if name in _ARCHITECTURE]
-    sizes, ours = [(model, _MODEL_SIZE.match(model)) for model in models], _MODEL_SIZE.match(case.model.lower())
-    apart = (model for model, size in sizes if size and ours and size[1] == ours[1] and size[2] != ours[2])
-    return {"device_model": other, "model_variant": next(apart, None)}
+    """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
+    words = options.loosely_printed(head)
+    pairs = [(name, value.lower().rpartition("/")[2]) for name, _, value in (word.partition("=") for word in words)]
+    stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
+    known = stated == "CPU" or _PRODUCT.search(stated)
+    devices = set(_DEVICE.findall(head.decode("utf-8", "replace")) if known else ())
+    own, models = _MODEL_SIZE.match(case.model.lower()), [value for name, value in pairs if name in _ARCHITECTURE]
+    sizes = (size for size in map(_MODEL_SIZE.match, models) if size and own and size[1] == own[1])
+    batches = {value for name, value in pairs if name in _BATCH}
+    ours = {str(case.batch_per_device * n) for n in (1, case.devices_per_node, case.total_devices)}
+    batch = batches.pop() if len(batches) == 1 and ours.isdisjoint(batches) and b"accum" not in head else None
+    device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
+    model = next((size[0] for size in sizes if own and size[2] != own[2]), None)
+    return {**_of_words(words), "device_model": device, "model_variant": model, "batch_per_device": batch}
 
 
 def _contradict(a: Fact, b: Fact) -> bool:
