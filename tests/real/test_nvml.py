@@ -152,3 +152,29 @@ def test_the_look_at_a_node_says_how_its_devices_are_set(tmp_path):
     found = [(pitfall["seen"]["id"], pitfall["seen"]["values"]["gpus"]) for pitfall in node["facts"]["pitfalls"]]
     assert found == [("machine.sm_clock_mhz_lowered", [0, 1]), ("machine.not_persistent", [0])]
     assert [check["detail"] for check in node["checks"]].count(node["facts"]["pitfalls"][0]["seen"]) == 1
+
+
+def test_a_command_is_shown_its_devices_by_uuid_and_one_that_needs_more_is_not_started(tmp_path):
+    environment = stand_in(tmp_path, library("READINGS")) | {"EVALSUITE_HOST": "n"}
+    said, headers = {}, {}
+    for asked in ("1", "2", "3"):
+        folder = tmp_path / asked
+        words = (
+            "-o",
+            str(folder),
+            "--device",
+            "gpu",
+            "--devices-per-node",
+            asked,
+            "--",
+            "printenv",
+            "CUDA_VISIBLE_DEVICES",
+        )
+        line = [sys.executable, "-m", "evalsuite", "sample", *words]
+        ended = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=180)
+        said[asked] = (ended.returncode, ended.stdout.strip())
+        headers[asked] = ended.stderr if ended.returncode else RunFolder(folder).samples("n").header
+
+    assert said == {"1": (0, "GPU-00000"), "2": (0, "GPU-00000,GPU-00001"), "3": (126, "")}
+    assert [gpu.of_job for gpu in headers["1"].gpus] == [True, False]
+    assert "this host shows 2 devices; the case needs 3" in headers["3"]
