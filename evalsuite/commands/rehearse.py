@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,12 +17,12 @@ from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.findings import MoreThanPlanned
-from evalsuite.core.messages import Message, message_of
+from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import Case, Run
 from evalsuite.launch import campaign
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.provision import readiness
-from evalsuite.logs import catalogue, reading
+from evalsuite.logs import catalogue, excerpt, reading
 from evalsuite.plan import spec
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.spec import Spec
@@ -84,6 +85,8 @@ def _rehearse(
     """Each scale in turn; the evidence is written where all the steps were taken."""
     original = adapter.recipe(name)
     recipe, store = rehearsal.rehearsed(original, how), Store(arguments.out / "runs")
+    if absent := next((program for program in recipe.programs("cpu") if not shutil.which(program)), None):
+        raise EvalsuiteError.of("launch.program", name=absent)  # before anything large is fetched
     rehearsals.fetch(recipe, how, arguments.mirror, note)
     if arguments.scales:
         scales = [spec.scale(word) for word in arguments.scales.split(",")]
@@ -140,7 +143,9 @@ def _judge(
     dialects = catalogue.known(places)
     read = reading.read_run(folder.logs(), case, recipe.dialect_name, scope=recipe.scope, dialects=dialects)
     if not read.steps:
-        unread = Message("commands.rehearse_log", reason=outcome.reason or read.reason, folder=folder.path)
+        last = next((line for log in folder.logs() if (line := excerpt.last_line(log.path))), "")
+        said = join(outcome.reason or read.reason, last)
+        unread = Message("commands.rehearse_log", reason=said, folder=folder.path)
         return Rehearsed(recipe=name, scale=case.scale, reason=unread)
     judged = measurement.measurement(folder, places)  # as a run is judged that was stopped
     seen, asked = read.steps[-1].index, case.protocol.total_steps
