@@ -73,22 +73,18 @@ def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[
 
     *commands*: run id → what was run, of every finished run.
     """
-    last: dict[str, int] = {}
-    for attempt in recorded.attempts:
-        last[attempt.run] = max(attempt.number, last.get(attempt.run, 0))
+    numbers = by_key((attempt.run, attempt.number) for attempt in recorded.attempts)
     kept = {run: command.campaign.attempt for run, command in commands.items() if command.campaign}
     return tuple(
         each
         for each in recorded.attempts
-        if each.number != kept.get(each.run) and (each.number < last[each.run] or each.status is not None)
+        if each.number != kept.get(each.run) and (each.number < max(numbers[each.run]) or each.status is not None)
     )
 
 
 def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
     by_case = by_key(
-        (each.where.partition("/")[0], each)
-        for find in (_gone, _broken, _added, _before, _lacking)
-        for each in find(recorded, commands)
+        (each.where.partition("/")[0], each) for find in (_gone, _broken, _plans) for each in find(recorded, commands)
     )
     return {case: tuple(theirs) for case, theirs in by_case.items()}
 
@@ -105,42 +101,26 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
 
 
 def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    sealed = {campaign.id: campaign.plan_sha256 for campaign in recorded.campaigns if campaign.whole}
+    sealed = {(campaign.id, campaign.plan_sha256) for campaign in recorded.campaigns if campaign.whole}
     starts = {(attempt.run, attempt.number) for attempt in recorded.attempts}
-    for run, command in commands.items():
-        place = command.campaign
-        if place is None:
-            continue
-        known = sealed.get(place.id) == place.plan_sha256
-        if recorded.broken or not known or (run, place.attempt) not in starts:
+    for run, place in ((run, command.campaign) for run, command in commands.items() if command.campaign):
+        known = (place.id, place.plan_sha256) in sealed and (run, place.attempt) in starts
+        if recorded.broken or not known:
             yield rules.JournalBroken(campaign=place.id, where=run)
 
 
-def _before(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """What the plans of the starts say: earlier evaluations, repeats added, rounds and cases that the folder lacks,
+    whether journal and last plan were made anew or not."""
     ran = {command.campaign.id for command in commands.values() if command.campaign}
-    for campaign in recorded.campaigns:
-        if campaign.id in ran and (evaluations := campaign.elsewhere):
-            yield from (rules.EvaluatedBefore(evaluations=evaluations, where=case.id) for case in campaign.plan.cases)
-
-
-def _lacking(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """Rounds and cases that a started plan names and the folder lacks, journal and last plan made anew or not."""
-    ran = {command.campaign.id for command in commands.values() if command.campaign}
+    asked = by_key((case.id, start) for start in recorded.campaigns if start.id in ran for case in start.plan.cases)
+    measured = {run.partition("/")[0] for run in commands}
     here = Counter(run.partition("/")[0] for run in {*commands, *(attempt.run for attempt in recorded.attempts)})
-    asked: Counter[str] = Counter()
-    for campaign in recorded.campaigns:  # the most that one of them asks for
-        asked |= Counter({case.id: campaign.plan.repeats for case in campaign.plan.cases if campaign.id in ran})
-    for case, repeats in asked.items():
+    for case, starts in asked.items():
+        most = [start.plan.most_repeats or start.plan.repeats for start in starts]
+        if max(most) > most[0] and case in measured:
+            yield rules.RepeatsAdded(planned=most[0], later=max(most), where=case)
+        yield from (rules.EvaluatedBefore(evaluations=each.elsewhere, where=case) for each in starts if each.elsewhere)
+        repeats = max(start.plan.repeats for start in starts)
         if 0 < here[case] < repeats or (not here[case] and case not in (recorded.planned or asked)):
             yield rules.RoundsMissing(planned=repeats, here=here[case], where=case)
-
-
-def _added(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    asked: dict[str, list[int]] = {}
-    ran = {command.campaign.id for command in commands.values() if command.campaign}
-    for campaign in recorded.campaigns:
-        for case in campaign.plan.cases if campaign.id in ran else ():
-            asked.setdefault(case.id, []).append(campaign.plan.most_repeats or campaign.plan.repeats)
-    for case_id, repeats in asked.items():
-        if max(repeats) > repeats[0] and any(run.partition("/")[0] == case_id for run in commands):
-            yield rules.RepeatsAdded(planned=repeats[0], later=max(repeats), where=case_id)
