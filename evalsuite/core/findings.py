@@ -287,14 +287,6 @@ class SetAside(Finding, code="busy_machine", question=6, aside=True):
     quiet: Count  # runs of its case that had the machine for themselves
 
 
-class OtherNodes(Finding, code="D15", question=6, noted=True):
-    scale: Name
-    nodes: tuple[Name, ...]
-    others: tuple[Name, ...]
-    runs: Count
-    of_runs: Count
-
-
 class ChangedSinceRun(Finding, code="changed_since_run", question=5):
     files: tuple[Name, ...]
 

@@ -6,22 +6,10 @@ from evalsuite.core.findings import ClockBackwards
 from evalsuite.core.model import Utilisation
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
-from evalsuite.results.measure import summary
 from evalsuite.results.rules import data_rules
 
 GIB = 1024**3
 SPOKEN = words.read()
-
-
-def test_of_a_repeat_met_twice_the_first_by_its_start_counts():
-    of = synthetic.case(protocol=synthetic.FULL)
-    early = replace(synthetic.measured(of, 0, 38.0), started_at="2026-11-20T09:00:00+08:00")
-    late = replace(synthetic.measured(of, 0, 60.0), started_at="2026-11-20T12:00:00+08:00")
-
-    findings = data_rules.check_measurements([late, early])
-
-    assert [[f.code for f in run.findings] for run in findings] == [["D04"], []]
-    assert summary.summary(of, findings).items_per_s.value == 38.0
 
 
 def test_a_reading_above_its_capacity_is_left_out_and_named():

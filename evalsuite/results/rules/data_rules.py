@@ -77,7 +77,6 @@ def findings(
         *_split_series(summaries),
         *rules.detect("in_cases", valid(summaries)),
         *_trends(valid(summaries)),
-        *machine.other_nodes(runs),
         *_missing_rows(valid(summaries), known),
         *(each for found, case in figures if found for each in cited_figure(found, case)),
     )

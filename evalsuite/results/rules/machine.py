@@ -1,13 +1,12 @@
 """Whether the machine was left alone and the same, and what of a run is its doing (docs/method.md, question 6)."""
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
 
 from evalsuite.core import findings as rules
-from evalsuite.core.model import Finding, Measurement, by_key
+from evalsuite.core.model import Measurement, by_key
 from evalsuite.results.measure.summary import work_of_step
 
 BETWEEN = ("loopback", "network_send")  # processes of a job
@@ -19,7 +18,11 @@ def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
     A script that leaves work out spends less of it; a neighbour changes the wall clock alone. Held against are the
     undoubted runs of its case, else those of its other scales: without any the doubt remains.
     """
-    marked = [replace(run, findings=(*run.findings, *_moved(run, least_s))) for run, least_s in _with_least(runs)]
+    probes, marked = by_key((run.campaign, run.probe_s) for run in runs if run.campaign and run.probe_s), []
+    for run in runs:
+        least_s, probe_s = min(probes.get(run.campaign or "", ()), default=math.inf), run.probe_s or 0.0
+        moved = rules.ProbeMoved(probe_s=probe_s, least_s=least_s, where=run.run.id)
+        marked.append(replace(run, findings=(*run.findings, moved)) if probe_s > moved.factor * least_s else run)
     sound = [run for run in marked if run.counts and run.grounds == "clock"]
     of_case, of_series = (
         by_key((run.run.case.id, run) for run in sound),
@@ -31,17 +34,6 @@ def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
         else run
         for run in marked
     ]
-
-
-def _with_least(runs: Sequence[Measurement]) -> Iterator[tuple[Measurement, float]]:
-    probes = by_key((run.campaign, run.probe_s) for run in runs if run.campaign and run.probe_s)
-    for run in runs:
-        yield run, min(probes.get(run.campaign or "", ()), default=math.inf)
-
-
-def _moved(run: Measurement, least_s: float) -> Iterator[Finding]:
-    if run.probe_s is not None and run.probe_s > rules.ProbeMoved.factor * least_s:
-        yield rules.ProbeMoved(probe_s=run.probe_s, least_s=least_s, where=run.run.id)
 
 
 def _explained(run: Measurement, alike: Sequence[Measurement], series: Sequence[Measurement]) -> Measurement:
@@ -71,17 +63,3 @@ def _bytes(run: Measurement) -> float | None:
         return None
     moved = [use.mean for use in run.utilisation if use.device is None and use.resource in BETWEEN]
     return sum(moved) * window.length_s / window.steps
-
-
-def other_nodes(runs: Iterable[Measurement]) -> Iterable[Finding]:
-    """For each scale whose runs were not all made on the same nodes; one node has a new name in every container."""
-    by_scale = by_key(
-        (run.run.case.scale, tuple(sorted(run.hosts)))
-        for run in runs
-        if run.run.case.nodes > 1 and run.value is not None and len(run.hosts) == run.run.case.nodes
-    )
-    for scale, hosts in sorted(by_scale.items()):
-        (usual, times), *others = Counter(sorted(hosts)).most_common()
-        if others:
-            apart = len(hosts) - times
-            yield rules.OtherNodes(scale=scale, nodes=usual, others=others[0][0], runs=apart, of_runs=len(hosts))

@@ -286,18 +286,6 @@ class TestTheWindow:
         assert [(round(each.seconds, 1), each.where[-2:]) for each in findings] == [(19.5, "r1")]
         assert [place[-2:] for place in findings[0].also] == ["r0", "r2"]
 
-    def test_a_speedup_of_two_clocks_is_told(self, tmp_path):
-        runfolders.finished(tmp_path)
-        steps = runfolders.steps()
-        lines = [f"2026-11-20 10:0{n // 120}:{n / 2 % 60:06.3f} {line}" for n, line in enumerate(steps.lines)]
-        runfolders.finished(tmp_path, runfolders.Host(printed=[replace(steps, lines=lines)]), FOUR)
-
-        findings = [each for each in evaluate(Store(tmp_path)).findings if each.code == "clock_disagrees"]
-
-        assert [english(each) for each in findings] == [
-            "timed by log stamps, but its base by arrival times: the speedup includes the difference of the clocks"
-        ]
-
 
 ADAPTER = sources.text("runs_adapter.py.in")
 
