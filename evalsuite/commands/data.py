@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import duration, line, note, print_json
+from evalsuite.commands.printing.terminal import line, note, print_json
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter
 from evalsuite.contracts.registry import discover
@@ -55,16 +55,14 @@ def _make(names: Mapping[str, int], arguments: argparse.Namespace) -> int:
 
 def _announce(sizes: Mapping[str, Size]) -> None:
     """How large and how long, of what is not there yet, before the first is begun."""
-    missing = {name: data_sets.data_set(name) for name in sizes if not (paths.data_sets() / name).exists()}
-    bytes_of = {name: data_sets.needed_bytes(of, sizes[name]) for name, of in missing.items()}
-    seconds_of = {name: data_sets.core_seconds(of, sizes[name]) for name, of in missing.items()}
-    for name, needed in bytes_of.items():
-        asked = {"gigabytes": f"{needed / 1e9:,.1f}", "time": duration(seconds_of[name])}
-        note(say("data.to_make", name=name, size=sizes[name], **asked))
+    missing = [
+        (data_sets.data_set(name), size) for name, size in sizes.items() if not (paths.data_sets() / name).exists()
+    ]
+    needed = sum(data_sets.needed_bytes(*each) for each in missing)
     paths.data_sets().mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(paths.data_sets()).free
-    room = {"gigabytes": f"{sum(bytes_of.values()) / 1e9:,.0f}", "free": f"{free / 1e9:,.0f}"}
-    note(say("data.in_all", n=len(missing), hours=f"{sum(seconds_of.values()) / 3600:,.1f}", **room))
+    room = {"gigabytes": f"{needed / 1e9:,.0f}", "free": f"{shutil.disk_usage(paths.data_sets()).free / 1e9:,.0f}"}
+    hours = sum(data_sets.core_seconds(*each) for each in missing) / 3600
+    note(say("data.in_all", n=len(missing), hours=f"{hours:,.1f}", **room))
 
 
 def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, find_mistakes, write_lock
 from evalsuite.plan import data_sets, plan, spec
-from evalsuite.plan.repositories import Repository, chosen, known
+from evalsuite.plan.repositories import Repository, known, named
 from evalsuite.rehearsal import tables as rehearsal
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
@@ -137,7 +137,8 @@ def _repositories(arguments: argparse.Namespace) -> int:
     repositories = known(arguments.adapters)
     wanted = [*arguments.names, *(_needed(arguments) if arguments.profile else ())]
     if wanted:
-        return _fetch(chosen([] if wanted == ["all"] else wanted, repositories), arguments)
+        names = repositories if wanted == ["all"] else wanted
+        return _fetch([named(name, repositories) for name in names], arguments)
     states = [(repository, checkouts.state(repository)) for repository in repositories.values()]
     if arguments.json:
         print_json([_repository_facts(*each) for each in states])

@@ -196,11 +196,6 @@ def _skip(case: Case, recipe: Recipe | None, adapters: Mapping[str, Adapter], ch
 def _no_recipe(case: Case, adapter: Adapter) -> str:
     others = [recipe.name for recipe in adapter.recipes if recipe.model == case.model]
     models = sorted({recipe.model for recipe in adapter.recipes})
-    kinds = {recipe.kind for recipe in adapter.recipes if recipe.model == case.model}
-    if len(others) == 1:
-        return Message(
-            "plan.other_kind", framework=case.framework, recipe=others[0], model=case.model, kind=kinds.pop()
-        )
     there = f"--recipe {','.join(others)}" if others else f"--models {','.join(models)}"
     return Message("plan.no_recipe", framework=case.framework, model=case.model, there=there)
 

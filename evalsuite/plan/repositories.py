@@ -67,10 +67,6 @@ def of(recipe: Recipe) -> dict[str, Repository]:
     return known((recipe.brought_by,) if recipe.brought_by else ())
 
 
-def chosen(names: Iterable[str], repositories: Mapping[str, Repository]) -> list[Repository]:
-    return [named(name, repositories) for name in names] or list(repositories.values())
-
-
 def folder(recipe: Recipe) -> Path:
     return named(recipe.checkout, of(recipe)).folder
 

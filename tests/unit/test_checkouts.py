@@ -248,7 +248,7 @@ def test_another_host_serves_the_same_owner_and_name_and_an_unknown_name_gets_th
 
     assert source == "https://git.example.org/mirrors/lab/toynet"
     with pytest.raises(EvalsuiteError, match="Did you mean pytorch-examples"):
-        repositories.chosen(["pytorch-exampels"], repositories.known())
+        repositories.named("pytorch-exampels", repositories.known())
 
 
 def test_a_profile_names_the_repositories_that_it_needs_and_reference_workloads_need_none(mirror, capsys):

@@ -241,7 +241,7 @@ def test_how_large_and_how_long_stands_before_the_first_is_made(root, capsys, mo
 
     assert cli.main(["data", "make", "imagenet", "bert-npz", "--size", "full-shape"]) == Exit.DONE
     said = capsys.readouterr().err
-    assert "imagenet: full-shape, up to 146.4 GB, about 2 h 35 min" in said and "2 to make: up to 216 GB" in said
+    assert "2 to make: up to 216 GB of the" in said and "about 6.5 hours of one core" in said
 
 
 def test_what_a_plan_lacks_is_one_script_of_the_shell_and_what_is_there_is_not_in_it(root, capsys, monkeypatch):

@@ -71,7 +71,7 @@ SKIPS = {  # asked, adapters, machine, reason, kind, cases that are left
     ),
     "a recipe that was not asked for": (
         *(ALONE, {"toynet": toynet(kind="official")}, LAPTOP),
-        "toynet: its recipe reference-resnet50 for resnet50_v1.5 is official: --recipe reference-resnet50",
+        "toynet has no such recipe for resnet50_v1.5; it has --recipe reference-resnet50",
         *("unsupported", 0),
     ),
     "more GPUs than the machine has": (

@@ -103,12 +103,9 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
 
 
 def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
-    file = paths.DATA / "verification.json"
-    ours = recipe.brought_by == paths.ADAPTERS and file.is_file()
-    levels: Mapping[str, Any] = (
-        json.loads(file.read_text("utf-8")).get(f"{adapter.name}/{recipe.name}", {}) if ours else {}
-    )
-    return levels
+    ours = recipe.brought_by == paths.ADAPTERS
+    levels: dict[str, Any] = json.loads((paths.DATA / "verification.json").read_text("utf-8")) if ours else {}
+    return dict(levels.get(f"{adapter.name}/{recipe.name}", {}))
 
 
 def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any]) -> dict[str, object]:
