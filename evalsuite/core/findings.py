@@ -174,10 +174,6 @@ class LogWithoutEnd(Finding, code="D25", question=5):
     script: Name
 
 
-class UnknownOrigin(Finding, code="scope_assumed", question=10):
-    origin: Name
-
-
 class ArrivalsBursty(Finding, code="printed_only", question=1, noted=True):
     together: Count
     lines: Count

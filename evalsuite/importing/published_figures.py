@@ -266,9 +266,6 @@ def _write_figure(cited: _Cited, into: Store, dialects: Mapping[str, Dialect], s
     first, dialect = cited.first, f"cited_{cited.first.items}"
     for case in _cases(cited):
         run = Run(case=case, repeat=cited.repeat)
-        there = into.folder(run)
-        if there.finished and _same(there, cited):
-            return Imported(source=first.where, run=run.id, status="already there")
         with into.claim(run) as folder:
             if folder is None:
                 continue  # another figure is no repeat
@@ -287,22 +284,6 @@ def _cases(cited: _Cited) -> Iterator[Case]:
     named = _source_of(cited.first) if cited.first.source else Path(cited.first.where.rpartition(":")[0]).name
     for attempt in itertools.count(1):
         yield _with(cited.case, "table", named if attempt == 1 else f"{named}.{attempt}")
-
-
-def _same(there: RunFolder, cited: _Cited) -> bool:
-    try:
-        known = there.command()
-    except EvalsuiteError:
-        return False
-    if known.recipe.unit != f"{cited.first.items}/s":
-        return False
-    figure = known.figure
-    return (
-        figure is not None
-        and Decimal(figure.printed) == cited.first.value
-        and (figure.kind == "run") == (cited.first.kind == "run")
-        and figure.log_set == cited.first.log_set
-    )
 
 
 def _text(first: _Figure) -> bytes:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from evalsuite.core.decode import Constraint, Mistake, at_least, instant, message
 from evalsuite.core.documents import Document
 from evalsuite.core.messages import Phrase
+from evalsuite.core.model import Origin
 
 Enough = Literal[  # why evalsuite ended a run
     "no_limit",  # after its last measured step: the script has no limit
@@ -38,7 +39,7 @@ class Outcome(Document):
     duration_s: Seconds | None = None
     enough: Enough | bool | None = None  # true in older outcomes: no_limit
     fault: Literal["infrastructure"] | None = None  # None: not the machines
-    origin: str | None = None  # `model.Origin`, or cited by D27; None: measured here
+    origin: Origin | None = None  # None: measured here
     sha256: Mapping[Annotated[str, IN_FOLDER], str] | None = None  # of each log, arrivals and samples file
     trimmed: bool | None = None  # by tools/keep_runs.py
 

@@ -39,14 +39,9 @@ def test_a_clock_that_runs_backwards_is_flagged():
     assert [list(one.findings) for one in findings] == [[ClockBackwards(reports=1, of_reports=3, where=run.run.id)], []]
 
 
-def test_a_run_in_order_is_returned_as_it_came_and_an_unknown_origin_is_treated_as_cited():
+def test_a_run_in_order_is_returned_as_it_came():
     runs = [synthetic.measured(synthetic.case(protocol=synthetic.FULL), repeat, 38.0 + repeat) for repeat in range(5)]
     assert data_rules.check_measurements(runs) == runs
-
-    run = replace(synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0), origin="somewhere")
-    (measurement,) = data_rules.check_measurements([run])
-    assert measurement.origin == "cited"
-    assert [f.code for f in measurement.findings] == ["scope_assumed"]
 
 
 def test_a_series_of_two_versions_is_flagged_and_has_no_speedup_across():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from evalsuite.contracts.dialect import PIECES, Dialect
 from evalsuite.core import findings
@@ -22,7 +22,6 @@ from evalsuite.core.model import (
     Log,
     LossCurve,
     Measurement,
-    Origin,
     Protocol,
     Run,
     Status,
@@ -127,7 +126,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     return Measurement(
         run=run,
         status=status,
-        origin=cast(Origin, outcome.origin or "measured"),  # another word is for rule D27
+        origin=outcome.origin or "measured",
         reason=reason,
         throughput=throughput if valid or throughput is None else replace(throughput, items_per_s=None),
         utilisation=used,

@@ -8,12 +8,11 @@ from decimal import Decimal
 from functools import partial
 from itertools import combinations
 from statistics import median
-from typing import get_args
 
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.core.model import Finding, Measurement, Origin, Row, Summary, Utilisation, by_key
+from evalsuite.core.model import Finding, Measurement, Row, Summary, Utilisation, by_key
 from evalsuite.results.measure import breakdown, machines
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
@@ -22,11 +21,10 @@ MEMORY_TOLERANCE = 0.12  # drivers keep some of it, and GB and GiB differ by 7 %
 GIB = 1024**3
 # control characters but tab and line ends, and what a browser would take for an element
 STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
-ORIGINS = get_args(Origin)
 
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
-    runs = copies.by_stamps([_of_known_origin(run) for run in measurements])
+    runs = copies.by_stamps([*measurements])
     copied = copies.copies(runs)
     checked = [_checked(run, copied.get(place)) for place, run in enumerate(runs)]
     return machine.with_causes(checked)
@@ -47,14 +45,6 @@ def _checked(run: Measurement, copy: Finding | None) -> Measurement:
     if not placed:
         return run
     return replace(run, utilisation=possible, findings=tuple(dict.fromkeys((*run.findings, *placed))))
-
-
-def _of_known_origin(run: Measurement) -> Measurement:
-    """a value of unknown origin is treated as cited, never as measured."""
-    if run.origin in ORIGINS:
-        return run
-    finding = rules.UnknownOrigin(origin=str(run.origin), where=run.run.id)
-    return replace(run, origin="cited", findings=(*run.findings, finding))
 
 
 def _too_fast(used: Utilisation) -> Finding | None:
