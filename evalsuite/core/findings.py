@@ -4,7 +4,7 @@ A finding is one of these classes with its values: `Drift(change=0.07, where=run
 question (`model.CONSEQUENCES`), unless it is only *noted*. The limits that judge are the defaults of its fields.
 
 To add one: declare it here, write its words into data/questions.toml and its test; tests/unit/test_findings.py names
-what lacks. A rule of samples, of a run or of all cases detects by itself, with one of the methods in `DETECTORS`; what
+what lacks. A rule of samples or of a run detects by itself, with one of the methods in `DETECTORS`; what
 only the reading of a log or another calculation sees is raised there.
 """
 
@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from evalsuite.core.model import STAMPS, UNKNOWN, Finding, Measurement, Protocol, Summary
+from evalsuite.core.model import STAMPS, Finding, Measurement, Protocol
 
 # what a field holds, and so how `report/text/findings.py` words it
 Count = Annotated[int, "count"]
@@ -45,7 +45,6 @@ Said = Annotated[str, "said"]  # words of another module
 DETECTORS = {  # class methods of rules → what is given to them
     "in_samples": "DeviceReadings, of the measured steps of a run",
     "in_run": "Measurement",
-    "in_cases": "Sequence[Summary], all cases with a value",
 }
 
 
@@ -553,19 +552,6 @@ class EvaluatedBefore(Finding, code="evaluated_before", question=5, noted=True):
 
 class OwnCriteria(Finding, code="own_criteria", question=10):
     differences: Quote  # "C1 30 % (80 %), no C2"
-
-
-class NotRecorded(Finding, code="not_recorded", question=7, noted=True):
-    cases: Count
-    facts: tuple[FactName, ...]
-
-    @classmethod
-    def in_cases(cls, summaries: Sequence[Summary]) -> Iterator[Finding]:
-        asked = {"precision": ("precision", UNKNOWN), "device_model": ("device", UNKNOWN), "compiler": ("xla", None)}
-        cases = [summary.case for summary in summaries]
-        each = [{fact for fact, (name, none) in asked.items() if getattr(case, name) == none} for case in cases]
-        if lacking := set().union(*each):
-            yield cls(cases=sum(map(bool, each)), facts=tuple(fact for fact in asked if fact in lacking))
 
 
 class StepsUnfinished(Finding, code="work_outside", question=2):

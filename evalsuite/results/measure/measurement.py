@@ -99,7 +99,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     _check_known(recipe, dialects)
     well = outcome.status == "completed" and outcome.exit_code == 0
     read = read_logs(logs, run.case, recipe, dialects, well)
-    against = plausibility.implausible(folder, run.case, outcome, environments, read)
+    against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
     status, reason = _status(outcome, read, against)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None

@@ -1,5 +1,6 @@
 """Whether a run trained what its case says, and whether its records fit together."""
 
+import itertools
 import math
 import re
 import statistics
@@ -38,21 +39,24 @@ NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 
 def implausible(
     folder: RunFolder, case: Case, outcome: Outcome, environments: Mapping[str, HostEnvironment], read: Reading
-) -> tuple[Finding, ...]:
-    held = outcome.sha256 or {}
-    against = list(changed(folder, {name: held.get(name) for name in folder.changed(outcome)}))
-    against += _far_apart(read.throughput)
+) -> Iterator[Finding]:
+    held, measured = outcome.sha256 or {}, read.throughput
+    yield from changed(folder, {name: held.get(name) for name in folder.changed(outcome)})
     recorded = outcome.origin is None or is_recording(folder.path)  # by our agents
-    against += _printed_only(outcome.origin, recorded, read.throughput)
+    apart = [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)] if measured else []
+    if measured is not None and measured.items_per_s is not None:
+        yield from _of_clocks(measured, apart, outcome.origin, recorded)
     if not recorded:
-        return tuple(against)
+        return
     hosts = set(environments) or {log.host for log in folder.logs()}
     if 0 < len(hosts) < case.nodes:
-        against.append(NodesMissing(left=len(hosts), planned=case.nodes))
-    against += _ranks(case, read)
-    against += _unused(case, read.throughput)
-    against += _too_long(read.throughput, outcome.duration_s)
-    return tuple(against)
+        yield NodesMissing(left=len(hosts), planned=case.nodes)
+    yield from _ranks(case, read)
+    yield from itertools.islice(_unused(case, apart), 1)
+    if measured and measured.window and measured.step_time_s and outcome.duration_s is not None:
+        window_s = statistics.fmean(measured.step_time_s) * measured.window.steps
+        if window_s > outcome.duration_s * WindowLongerThanRun.limit:
+            yield WindowLongerThanRun(window_s=window_s, run_s=outcome.duration_s)
 
 
 def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding, ...]:
@@ -72,9 +76,9 @@ def _ranks(case: Case, read: Reading) -> Iterator[Finding]:
             yield OtherWorldSize(printed=round(said.printed), planned=case.total_devices)
 
 
-def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
+def _unused(case: Case, clocks: Sequence[ClockDisagrees]) -> Iterator[Finding]:
     """The clock counts the items of all devices; a script that prints a whole fraction of that trained a part."""
-    for apart in _disagreements(measured):
+    for apart in clocks:
         factor = apart.items_per_s / apart.other_items_per_s
         whole = round(factor)
         if whole > 1 and case.total_devices % whole == 0 and math.isclose(factor, whole, rel_tol=NEARLY):
@@ -84,40 +88,20 @@ def _unused(case: Case, measured: Throughput | None) -> Iterator[Finding]:
                 clock_items_per_s=apart.items_per_s,
                 printed_items_per_s=apart.other_items_per_s,
             )
-            return
 
 
-def _far_apart(measured: Throughput | None) -> Iterator[Finding]:
-    if measured is None or measured.items_per_s is None:
-        return
-    clocks, least = {STAMPS, ARRIVALS}, 1 + ClocksFarApart.clocks
-    far = [
-        apart
-        for apart in _disagreements(measured)
-        if apart.factor > (least if {apart.method, apart.other_method} == clocks else ClocksFarApart.limit)
-    ]
+def _of_clocks(
+    measured: Throughput, clocks: Sequence[ClockDisagrees], origin: str | None, recorded: bool
+) -> Iterator[Finding]:
+    ours, least = {STAMPS, ARRIVALS}, 1 + ClocksFarApart.clocks
+    limits = [least if {apart.method, apart.other_method} == ours else ClocksFarApart.limit for apart in clocks]
+    far = [apart for apart, limit in zip(clocks, limits, strict=True) if apart.factor > limit]
     if far:
         yield ClocksFarApart(difference=max(far, key=lambda clock: clock.factor).difference)
-
-
-def _printed_only(origin: str | None, recorded: bool, measured: Throughput | None) -> Iterator[Finding]:
-    if measured is None or measured.items_per_s is None or origin not in (None, *DECIDING_ORIGINS):
-        return
     stamped = measured.stamps_within is not None and measured.stamps_within <= PrintedOnly.limit
-    if not (measured.clock_items_per_s is not None if recorded or origin != "imported" else stamped):
+    timed = measured.clock_items_per_s is not None if recorded or origin != "imported" else stamped
+    if not timed and origin in (None, *DECIDING_ORIGINS):
         yield PrintedOnly(method=measured.method)
-
-
-def _disagreements(measured: Throughput | None) -> Sequence[ClockDisagrees]:
-    return [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)] if measured else []
-
-
-def _too_long(measured: Throughput | None, run_s: float | None) -> Iterator[Finding]:
-    if measured is None or measured.window is None or not measured.step_time_s or run_s is None:
-        return
-    window_s = statistics.fmean(measured.step_time_s) * measured.window.steps
-    if window_s > run_s * WindowLongerThanRun.limit:
-        yield WindowLongerThanRun(window_s=window_s, run_s=run_s)
 
 
 def clocks_apart(hosts: Mapping[str, Samples]) -> Iterator[Finding]:

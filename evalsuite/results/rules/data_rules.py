@@ -65,7 +65,6 @@ def findings(
     figures = ((known[run.run.id].figure, run.run.case.id) for run in runs if run.run.id in known)
     return (
         *_split_series(summaries),
-        *rules.detect("in_cases", valid(summaries)),
         *_trends(valid(summaries)),
         *_missing_rows(valid(summaries), known),
         *(each for found, case in figures if found for each in cited_figure(found, case)),

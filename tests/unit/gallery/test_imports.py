@@ -13,7 +13,7 @@ from evalsuite.cli import main
 from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.findings import EpochWindow, NotRecorded
+from evalsuite.core.findings import EpochWindow
 from evalsuite.importing import published_tables, user_facts
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness
@@ -193,8 +193,6 @@ class TestWhatIsSaid:
         assert sorted(said, key=len) == [set(), {"fp16"}]
         cases = {folder.run().case.precision: folder.run().case for folder in bring.store.finished()}
         assert (cases["unknown"].device, cases["unknown"].xla, [*cases]) == ("unknown", None, [*cases, "fp16"][:2])
-        (found,) = [finding for finding in evaluate(bring.store).findings if isinstance(finding, NotRecorded)]
-        assert (found.cases, found.facts) == (2, ("precision", "device_model", "compiler"))
 
     def test_a_precision_that_the_log_prints_is_that_of_the_case(self, bring):
         bring(f"a.log {WHAT}", {"a.log": f"Namespace(amp=True, dtype='bfloat16')\n{logs('a.log')['a.log']}"})
