@@ -5,6 +5,7 @@ Each start is a campaign: it seals what is to be run before the first run, and n
 
 import functools
 import math
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +47,8 @@ def machine(device: Device | Literal["auto"]) -> Machine:
 
     devices = open_accelerators()
     chosen: Device = device if device != "auto" else (devices.kind or "cpu")
-    accelerators = len(devices) if chosen in ("cpu", devices.kind) else 0
+    shown = devices.visible(devices.facts(), os.environ) or devices  # of a list in other words the node agent judges
+    accelerators = len(shown) if chosen in ("cpu", devices.kind) else 0
     return Machine(cores=len(cores.usable()), accelerators=accelerators, device=chosen)
 
 
