@@ -10,11 +10,10 @@ from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import OwnCriteria
 from evalsuite.core.messages import LANGUAGES
+from evalsuite.core.model import WORST_FIRST
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import words
 from evalsuite.results.judge import criteria
-
-WORST = ("fail", "undetermined", "pass")
 
 
 def check(file: Path | None, report: Path) -> None:
@@ -37,7 +36,7 @@ def write(file: Path, book: Book, asked: Path, summary: Path) -> None:
     missing = sorted({*terms.nodes} - {host for run in runs for host in run.hosts})
     in_languages = {each: checks.of_criteria(book, words.read((each,), on_cpu=book.on_cpu), each) for each in LANGUAGES}
     outcomes = {check.outcome for check in in_languages[LANGUAGES[0]]} | ({"undetermined"} if missing else set())
-    outcome = min(outcomes or {"undetermined"}, key=WORST.index)
+    outcome = min(outcomes or {"undetermined"}, key=WORST_FIRST.index)
     until = last + timedelta(days=terms.valid_days)
     facts = {
         "hash": files.sha256(summary),

@@ -32,8 +32,7 @@ def of_criteria(book: Book, spoken: Words, language: str) -> list[Check]:
         measured = f"{card.value} ({card.interval})" if card.interval else str(card.value or "")
         sentences = [each.plain(language) if each else "" for each in (card.statement, card.reason)]
         text = " · ".join(filter(None, (sentences[0], measured, sentences[1])))
-        if (outcome := card.verdict.outcome) != "information":
-            checks.append(Check(name=card.verdict.criterion, outcome=outcome, text=text))
+        checks.append(Check(name=card.verdict.criterion, outcome=card.verdict.outcome, text=text))
     return checks
 
 

@@ -4,7 +4,7 @@ Only `messages` of evalsuite is imported at run time: every command imports this
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -578,13 +578,14 @@ class Unmeasured:
 
 
 Row = Summary | Unmeasured  # a case of an evaluation
-Outcome = Literal["pass", "fail", "undetermined", "information"]
+Outcome = Literal["pass", "fail", "undetermined"]
+WORST_FIRST: Sequence[Outcome] = ("fail", "undetermined", "pass")
 
 
-def answer(reason: str, *notes: str, **named: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+def answer(reason: str, *notes: str, **named: str) -> dict[str, Any]:
     """*reason*: met, not_met, not_decided, not_comparable, no_value; *notes*: keys of `verdict_notes` in data/text."""
     price = ("price" if "hours" in named else "price_runs",) if "runs" in named else ()
-    return reason, (("notes", ", ".join((*notes, *price))), *named.items())
+    return {"reason": reason, "values": (("notes", ", ".join((*notes, *price))), *named.items())}
 
 
 class Judged:
@@ -615,8 +616,11 @@ class VerdictCell(Judged):
     values: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, case: Case, /, **others: Any) -> "VerdictCell":
-        return cls(framework=case.framework, model=case.model, precision=case.precision, **others)
+    def of(cls, case: Case, /, scope: Iterable[Case], **others: Any) -> "VerdictCell":
+        """Of the framework, model and precision of *case*, whose *scope* is to be judged."""
+        about: dict[str, Any] = {"framework": case.framework, "model": case.model, "precision": case.precision}
+        scales = tuple(dict.fromkeys(each.scale for each in scope))
+        return cls(**about, outcome="undetermined", scales=scales, **others)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,7 +98,7 @@ def test_cited_values_decide_nothing_and_every_run_leads_to_a_file_a_line_and_it
     facts = summary_json.document(Book(evaluation=identity.ordered(rebuilt)), identity.build_hash(rebuilt))
 
     assert {summary.origin for summary in rebuilt.summaries} == {"cited"}
-    assert {verdict.outcome for verdict in rebuilt.verdicts} <= {"undetermined", "information"}
+    assert {verdict.outcome for verdict in rebuilt.verdicts} <= {"undetermined"}
     assert all(run.throughput.line_first > 0 and len(run.log_sha256) == 64 for run in runs)
     assert facts["data_quality"]["runs_valid"] == sum(summary.n for summary in rebuilt.summaries)
 

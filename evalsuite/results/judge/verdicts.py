@@ -9,6 +9,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evalsuite.core.findings import (
     BusyMachine,
@@ -24,6 +25,7 @@ from evalsuite.core.findings import (
     UnstableRepeats,
 )
 from evalsuite.core.model import (
+    WORST_FIRST,
     Case,
     Finding,
     Interval,
@@ -55,7 +57,6 @@ from evalsuite.results.measure.summary import (
 
 SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # the numbers contradict themselves
 DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
-WORST_FIRST = ("fail", "undetermined", "pass")
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 CRITERIA = ("C2a", "C2b")  # of the GPUs alone, and of all resources
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
@@ -63,8 +64,7 @@ OF_THE_JOB = ("gpu", "cpu", "memory")
 LEAST_SAMPLES = 10  # a run and device, on average: of fewer the mean is that of a moment
 MOST_USED = 1.02  # of a capacity, as of a share in data/meters.toml: above it what is stated is wrong
 
-Values = tuple[tuple[str, str], ...]
-Doubt = tuple[str, Values]  # of `answer`
+Doubt = Mapping[str, Any]  # of `answer`
 Shares = dict[str, float]  # resource → share of its capacity
 
 
@@ -81,8 +81,7 @@ def verdicts(
         asked = [case for case in planned if case.strong_batch is None]
         verdict = _linear_speedup(weak, first, asked)
         if (summaries or planned) and not (weak or asked):
-            reason, named = answer("no_value", "strong_only")
-            verdict = replace(verdict, reason=reason, values=named)
+            verdict = replace(verdict, **answer("no_value", "strong_only"))
         judged.append(verdict)
     if second := criteria.C2:
         judged += _mean_utilisation(summaries, second, planned, nic_gbit_s)
@@ -114,7 +113,7 @@ def _judge(
     if below:
         return replace(cell, outcome="fail", reason="not_met")
     if doubt:
-        return replace(cell, reason=doubt[0], values=doubt[1])
+        return replace(cell, **doubt)
     return replace(cell, outcome="pass", reason="met")
 
 
@@ -157,8 +156,7 @@ def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Cas
         cells.append(min([cell for cell in each if "no_large_scale" not in cell.notes] or each, key=_badness))
     verdict = Verdict(criterion="C1", outcome="undetermined", cells=tuple(cells), **vars(asked))
     if all("no_large_scale" in cell.notes for cell in cells):
-        reason, named = _no_large(rows, asked)
-        return replace(verdict, reason=reason, values=named)
+        return replace(verdict, **_no_large(rows, asked))
     return _of_cells(verdict, cells)
 
 
@@ -167,12 +165,11 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     cases = dict.fromkeys([*planned, *(row.case for row in rows if row.origin in DECIDING_ORIGINS)])
     scope = sorted((case for case in cases if case.nodes >= asked.min_nodes), key=_by_size)
     example = (*(row.case for row in rows), *planned)[0]
-    cell = VerdictCell.of(example, outcome="undetermined", scales=tuple(case.scale for case in scope))
+    cell = VerdictCell.of(example, scope)
     if not scope:
         return _judge(cell, {}, (), (), _no_large(rows, asked))
     if failed := [case for case in scope if _failed_by_itself(row_of.get(case))]:
-        reason, named = answer("not_met", "framework_failed", **_scales(failed))
-        return replace(cell, outcome="fail", reason=reason, case=failed[0], values=named)
+        return replace(cell, outcome="fail", case=failed[0], **answer("not_met", "framework_failed", **_scales(failed)))
     base = min(valid(rows), key=lambda row: _by_size(row.case), default=None)  # of whatever origin
     measured = [row for case in scope if isinstance(row := row_of.get(case), Summary)]
     missing = [case for case in scope if not isinstance(row_of.get(case), Summary)]
@@ -216,7 +213,7 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
         told |= {"starts": str(len(baseline.starts(needed))), "shift": f"{size:.1%}"}
     if cell.outcome == "pass" and any(row.origin == "imported" for row in needed):
         notes.append("by_samples")
-    return replace(cell, values=answer(cell.reason, *notes, **told)[1]) if notes else cell
+    return replace(cell, **answer(cell.reason, *notes, **told)) if notes else cell
 
 
 def _by_size(case: Case) -> tuple[int, int]:
@@ -307,8 +304,7 @@ def _mean_utilisation(
     measured = [row for row in deciding if row.case in scope]
     none = None if any(_readings(row, "gpu") for row in deciding) else answer("no_value", "no_gpu")
     if none or not measured:
-        reason, named = none or _no_large(deciding, asked)
-        about = {"outcome": "undetermined", "reason": reason, "values": named, **vars(asked)}
+        about = {"outcome": "undetermined", **(none or _no_large(deciding, asked)), **vars(asked)}
         return [Verdict(criterion=name, **about) for name in CRITERIA]
     shares = {row.case: _shares(row, nic_gbit_s) for row in measured}
     common = [name for name in RESOURCES if all(name in of for of in shares.values())]
@@ -357,14 +353,13 @@ def _judge_use(
         doubt = answer(found[1], found[2], n=fewest, **_scales(found[0]), **again)
     sound = [row for row in measured if row.case in means and row.case not in {*thin, *few} and row.decides]
     low = [row for row in sound if means[row.case].value < threshold]
-    cell = VerdictCell.of(scope[0], outcome="undetermined", scales=tuple(dict.fromkeys(case.scale for case in scope)))
-    cell = _judge(cell, means, measured, low, doubt)
+    cell = _judge(VerdictCell.of(scope[0], scope), means, measured, low, doubt)
     if cell.outcome == "undetermined" or counted == ["gpu"]:
         return cell
     left_out = ", ".join(name for name in RESOURCES if name not in counted) or "–"
     stated = any(not used.capacity for row in measured for used in _readings(row, "network"))
     resources = ", ".join("network_stated" if name == "network" and stated else name for name in counted)
-    return replace(cell, values=answer("", "mean_of", resources=resources, left_out=left_out)[1])
+    return replace(cell, **answer(cell.reason, "mean_of", resources=resources, left_out=left_out))
 
 
 def _counted(used: Utilisation, case: Case) -> int:

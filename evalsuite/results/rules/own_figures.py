@@ -5,17 +5,10 @@ from dataclasses import replace
 
 from evalsuite.core import expressions
 from evalsuite.core.expressions import OwnColumn, OwnCriterion
-from evalsuite.core.model import Case, Interval, Outcome, Row, Summary, Verdict, VerdictCell, answer
+from evalsuite.core.model import WORST_FIRST, Case, Interval, Row, Summary, Verdict, VerdictCell, answer
 from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import case_figures, valid
 from evalsuite.results.rules import flops_and_energy
-
-OUTCOMES: Mapping[frozenset[bool], tuple[Outcome, str]] = {  # of the value and the ends of its interval → and reason
-    frozenset({True}): ("pass", "met"),
-    frozenset({False}): ("fail", "not_met"),
-    frozenset({True, False}): ("undetermined", "not_decided"),
-}
-WORST: Sequence[Outcome] = ("fail", "undetermined", "pass")
 
 
 def fields(row: Summary) -> Mapping[str, float | None]:
@@ -58,33 +51,31 @@ def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Seq
         cells = [_cell(asked, case, known.get(case)) for case in about]
         verdict = Verdict(criterion=asked.name, outcome="undetermined", min_nodes=asked.min_nodes, holds=asked.holds)
         if not cells:
-            reason, named = answer("no_value", "own_none")
-            yield replace(verdict, reason=reason, values=named)
+            yield replace(verdict, **answer("no_value", "own_none"))
             continue
-        cell, limit = min(cells, key=lambda cell: WORST.index(cell[0].outcome))
+        cell, limit = min(cells, key=lambda cell: WORST_FIRST.index(cell[0].outcome))
         every = tuple(each for each, _ in cells)
         yield replace(verdict, **cell.judged, threshold=limit, cells=every)
 
 
 def _cell(asked: OwnCriterion, case: Case, summary: Summary | None) -> tuple[VerdictCell, float | None]:
-    cell = VerdictCell.of(case, outcome="undetermined", scales=(case.scale,), case=case)
+    cell = VerdictCell.of(case, [case], case=case)
     if summary is None:
-        reason, named = answer("no_value", "missing", scales=case.scale)
-        return replace(cell, reason=reason, values=named), None
+        return replace(cell, **answer("no_value", "missing", scales=case.scale)), None
     known = fields(summary)
     middle = expressions.values(asked.holds, known)
     if middle is None:
         lacking = ", ".join(expressions.lacking(asked.holds, known))
-        reason, named = answer("no_value", "own_unread", fields=lacking)
-        return replace(cell, n=summary.n, reason=reason, values=named), None
+        return replace(cell, n=summary.n, **answer("no_value", "own_unread", fields=lacking)), None
     own = expressions.names(asked.holds) & set(expressions.WITH_INTERVAL)
     ends = [{**known, **{name: _at(summary, name, end) for name in own}} for end in ("low", "high")]
     sides = [side for side in (expressions.values(asked.holds, each) for each in ends) if side]
     cell = replace(cell, n=summary.n, measured=Interval(value=middle[0]))
     if own and (len(sides) < len(ends) or summary.partial):
-        reason, named = answer("not_decided", "few", n=str(summary.n))
-        return replace(cell, reason=reason, values=named), middle[1]
-    held = frozenset(expressions.holds(asked.holds, each) for each in (known, *ends))
-    outcome, reason = OUTCOMES[held]
-    named = answer(reason, "spans", n=str(summary.n))[1] if outcome == "undetermined" else ()
-    return replace(cell, outcome=outcome, reason=reason, values=named), middle[1]
+        return replace(cell, **answer("not_decided", "few", n=str(summary.n))), middle[1]
+    held = {expressions.holds(asked.holds, each) for each in (known, *ends)}
+    if len(held) > 1:
+        return replace(cell, **answer("not_decided", "spans", n=str(summary.n))), middle[1]
+    return replace(
+        cell, outcome="pass" if True in held else "fail", reason="met" if True in held else "not_met"
+    ), middle[1]
