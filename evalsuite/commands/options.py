@@ -58,6 +58,7 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "path": _type(lambda given: Path(given) if given else None, "no_value"),
     "whole": _type(_whole, "whole_number"),
     "number": _type(decode.number, "a_number"),
+    "hz": _type(lambda text: hz if (hz := decode.number(text)) and 0 < hz <= 100 else None, "no_hz"),
     "share": _type(_share, "a_share"),
     "count": _type(lambda text: decode.whole(text) or None, "no_count"),
     "steps": _type(_steps, "no_steps"),

@@ -132,7 +132,7 @@ def _command_line(request: Request, case: Case) -> CommandLine:
         folder=place.store.folder(Run(case=case, repeat=0)).path.resolve(),
         engine=place.engine.serving(recipe),
         timeout_s=plan.spec.timeout_s,
-        share=options.share,
+        agent_options=options.agent_options,
     )
 
 

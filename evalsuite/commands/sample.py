@@ -13,9 +13,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.runs import rehearsed
 from evalsuite.runs.endings import AgentOutcome
 
-MOST = {  # of the options that are numbers
-    "hz": 100, "processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_per_device": 65_536,
-}  # fmt: skip
+# of the options that are numbers
+MOST = {"processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_per_device": 65_536}
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -27,7 +27,7 @@ from evalsuite.machine.heartbeat import HeartbeatMonitor
 from evalsuite.plan import repositories
 from evalsuite.plan.commandline import CommandLine, command_line
 from evalsuite.plan.containers import Container, Runtime
-from evalsuite.plan.engines import Engine
+from evalsuite.plan.engines import Argv, Engine
 from evalsuite.runs import equivalence
 from evalsuite.runs.endings import AGENT_FAILED, EVALUATOR_LOST, Enough, Outcome
 from evalsuite.runs.store import RunFolder
@@ -50,7 +50,7 @@ class Launcher:
     packages: Mapping[tuple[str, str], Mapping[str, str]]  # the same → distribution → version
     dialects: Mapping[str, Dialect]
     stop_after_window: bool = False  # also of scripts with a limit of their own
-    share: bool = False  # at the same time as another evaluation, without waiting
+    agent_options: Argv = ()  # `--share`, `--hz`
     waits: Waits = lambda words: None  # called with whom a run waits for
     # the infrastructure failed a run: on which nodes next
     after_fault: Callable[[Engine], Engine] = lambda engine: engine
@@ -80,7 +80,7 @@ def launch(
         folder=folder.path.resolve(),
         engine=launcher.engine,
         timeout_s=launcher.timeout_s,
-        share=launcher.share,
+        agent_options=launcher.agent_options,
     )
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
     checkouts.without_bytecode(recipe, repositories.of(recipe))

@@ -51,7 +51,7 @@ def command_line(
     folder: Path,
     engine: Engine,
     timeout_s: float,
-    share: bool = False,
+    agent_options: Argv = (),
 ) -> CommandLine:
     """What starts *case* in *folder*."""
     command = _with_libraries(recipe, recipe.command_of(case))
@@ -72,7 +72,7 @@ def command_line(
     training = tuple(fill(token, known) for token in command.argv)
     environment = _filled(command.environment, known)
     container = _in_image(training, recipe, command, case, folder, engine) if engine.container else None
-    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, share)
+    agent = agent_argv(sys.executable, str(folder), case, recipe.spawn, timeout_s, container or training, agent_options)
     return CommandLine(
         engine=engine.command_on_nodes(case.nodes, str(folder), agent, environment),
         agent=agent,
@@ -139,7 +139,7 @@ def _readable(recipe: Recipe, command: Command) -> list[str]:
 
 
 def agent_argv(
-    python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str], share: bool = False
+    python: str, folder: str, case: Case, spawn: str, timeout_s: float, command: Sequence[str], options: Argv = ()
 ) -> Argv:
     processes = ("--processes", str(case.devices_per_node)) if spawn == "per_device" else ()
     device = () if case.device == "cpu" else ("--device", "npu" if case.device == "npu" else "gpu")
@@ -147,8 +147,7 @@ def agent_argv(
     starts = "first" if spawn == "once" and case.nodes > 1 else "all"
     return (
         *(python, "-m", "evalsuite", "sample", "-o", folder, "--for-run", starts),
-        *(*processes, *device, *cores),
-        *(("--share",) if share else ()),
+        *(*processes, *device, *cores, *options),
         *("--devices-per-node", str(case.devices_per_node), "--timeout", f"{timeout_s:g}"),
         *("--", *command),
     )

@@ -145,11 +145,12 @@ def test_what_makes_no_sense_is_said_before_anything_starts(words, part):
     assert part in str(error.value)
 
 
-def test_a_rate_that_is_no_number_is_refused_where_it_stands(capsys):
+@pytest.mark.parametrize("rate", ["nan", "0", "1000"])
+def test_a_rate_that_cannot_be_is_refused_where_it_stands(capsys, rate):
     with pytest.raises(SystemExit):
-        parsed("--hz", "nan", "--", "x")
+        parsed("--hz", rate, "--", "x")
 
-    assert 'argument --hz: got "nan"; expected a number' in capsys.readouterr().err
+    assert f'argument --hz: got "{rate}"; expected a number above 0 and at most 100' in capsys.readouterr().err
 
 
 def test_a_process_whose_name_looks_like_its_fields_is_read_right(monkeypatch, tmp_path):

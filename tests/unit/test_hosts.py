@@ -45,6 +45,11 @@ def test_only_scripts_with_a_launcher_of_their_own_start_on_one_node_alone(nodes
     assert ("first" in argv) is alone
 
 
+def test_how_often_a_node_is_sampled_is_the_same_on_every_node(shown):
+    assert "--hz 10 " in shown("ngc_pytorch", "resnet50", "--hz", "10")
+    assert "--hz 2 " in shown("ngc_pytorch", "resnet50")
+
+
 @pytest.fixture
 def shown(capsys, tmp_path):
     """What a plan shows of a recipe's commands at *scales*, with more *words*."""

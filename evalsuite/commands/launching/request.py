@@ -29,7 +29,7 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.machine import interfaces
 from evalsuite.plan import containers, data_sets, engines, over_hosts, plan
-from evalsuite.plan.engines import HOSTS, Engine
+from evalsuite.plan.engines import HOSTS, Argv, Engine
 from evalsuite.plan.hosts import Host
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
@@ -64,7 +64,7 @@ class Options:
 
     environment: str  # CONTAINER, CURRENT or MANAGED
     search_paths: Places  # of dialects that are not built in
-    share: bool = False  # a run may go on at the same time as another evaluation on the machine
+    agent_options: Argv = ()  # how each node is sampled: beside another evaluation, how often
     criteria: "Criteria | None" = None  # that adaptive repeats decide by; None: those of every report
     spent_h: float = 0.0  # device-hours that the search for the largest batches has taken
 
@@ -113,7 +113,7 @@ def read_request(arguments: argparse.Namespace) -> Request:
         options=Options(
             environment=CONTAINER if engine.container else arguments.environment,
             search_paths=paths,
-            share=arguments.share,
+            agent_options=(*["--share"] * arguments.share, "--hz", f"{arguments.hz:g}"),
         ),
     )
 
@@ -251,7 +251,7 @@ def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environme
         packages=ready.packages,
         dialects=catalogue.known(options.search_paths),
         stop_after_window=spec.stop_after_window,
-        share=options.share,
+        agent_options=options.agent_options,
         waits=lambda words: note(say("run.waiting", who=words)),
     )
 
