@@ -81,7 +81,7 @@ def run_missing(request: Request) -> tuple[Plan, int]:
     )
     place.store.write_plan(planned)
     if missing:
-        room.check_disk_space(missing, place.store)
+        room.check_disk_space(missing, place.store, prices.estimate(plan, place.store, missing))
         for sentence in prices.sentences(plan, place, options, missing):
             note(sentence)
         started = campaign.begin(planned, place.store)

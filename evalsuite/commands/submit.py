@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalsuite.commands.launching import kubernetes_submission
+from evalsuite.commands.launching import kubernetes_submission, prices
 from evalsuite.commands.launching.request import KUBERNETES, Request, every_case, read_request
 from evalsuite.commands.options import add_arguments
 from evalsuite.commands.plan import find_unready, print_table
@@ -73,6 +73,7 @@ def script(directives: Sequence[str], command: Sequence[str], **facts: object) -
 
 def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bool:
     """Says what no job could do and the plan, which is printed, does not say."""
+    runs = request.plan.runs
     nodes, there = allocation.nodes + allocation.spare, scheduler.size(allocations.ask, allocation.partition)
     reasons: list[Phrase] = []
     if there is not None and nodes > there:
@@ -81,14 +82,13 @@ def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bo
     devices = max(case.devices_per_node for case in every_case(request.plan))
     if given and int(given[1]) < devices:
         reasons.append(Message("commands.submit_gres", gres=allocation.gres, devices=devices))
-    try:
-        check_disk_space(request.plan.runs, request.place.store)
-    except EvalsuiteError as error:
-        reasons.append(message_of(error))
     for reason in reasons:
         note(i18n.worded(reason))
-    not_run = any(skip.kind == "not_run" for skip in request.plan.skips)
-    return bool(not request.plan.runs or not_run or reasons or find_unready(request))
+    try:
+        check_disk_space(runs, request.place.store, prices.estimate(request.plan, request.place.store, runs))
+    except EvalsuiteError as error:  # a guess, of a disk that may have more room when the job starts
+        note(i18n.worded(message_of(error)))
+    return bool(not runs or reasons or find_unready(request))
 
 
 def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:

@@ -12,6 +12,7 @@ from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit, of_machine
 from evalsuite.core.model import Run
 from evalsuite.launch.checks import room
+from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.store import Store
 from tests.toys import CASE
 
@@ -29,12 +30,14 @@ def free(monkeypatch):
 def test_a_disk_without_room_is_said_first_many_nodes_take_more_and_nothing_to_do_takes_nothing(tmp_path, free):
     free(10 << 20)
 
-    with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 210 MB for 10 runs, .*another disk"):
-        room.check_disk_space(RUNS, Store(tmp_path / "not" / "there"))
+    with pytest.raises(EvalsuiteError, match=r"10 MB are free; expected 67 MB for 10 runs.*another disk"):
+        room.check_disk_space(RUNS, Store(tmp_path / "not" / "there"), Estimate())
 
-    with pytest.raises(EvalsuiteError, match=r"20,972 MB for 10 runs, 21 MB for each node of one"):
-        room.check_disk_space([replace(run, case=CASE.at_scale(100, 8)) for run in RUNS], Store(tmp_path))
-    room.check_disk_space([], Store(tmp_path))
+    wide = [replace(run, case=CASE.at_scale(125, 8)) for run in RUNS]
+    for hours, expected in ((1 / 6, "292"), (1, "1,125")):  # ten minutes of one took 16.4 MB
+        with pytest.raises(EvalsuiteError, match=rf"{expected} MB for 10 runs"):
+            room.check_disk_space(wide, Store(tmp_path), Estimate([(wide[0], 3600 * hours)]))
+    room.check_disk_space([], Store(tmp_path), Estimate())
 
 
 # quota

@@ -9,23 +9,21 @@ from evalsuite.core.model import Run
 from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.store import Store
 
-USUAL_BYTES = 20 << 20  # a node: logs and two samples a second for an hour
+NODE_BYTES, DEVICE_HOUR_BYTES = 100_000, 100_000  # a run of 125 nodes × 8 devices × 10 min took 16.4 MB: half of these
+USUAL_S = 600.0  # a run, before one like it has ended
 LEAST_BYTES = 64 << 20
 
 
-def check_disk_space(runs: Sequence[Run], store: Store) -> None:
+def check_disk_space(runs: Sequence[Run], store: Store, estimate: Estimate) -> None:
     if not runs:
         return
-    needed = max(LEAST_BYTES, USUAL_BYTES * sum(run.case.nodes for run in runs))
+    device_h = sum(run.case.total_devices * (estimate.of(run) or USUAL_S) for run in runs) / 3600
+    needed = max(LEAST_BYTES, NODE_BYTES * sum(run.case.nodes for run in runs) + DEVICE_HOUR_BYTES * device_h)
     standing = next(folder for folder in (store.root.resolve(), *store.root.resolve().parents) if folder.exists())
     free = shutil.disk_usage(standing).free
     if free < needed:
-        sizes = {"free": _megabytes(free), "needed": _megabytes(needed), "each": _megabytes(USUAL_BYTES)}
+        sizes = {"free": f"{free / 1e6:,.0f} MB", "needed": f"{needed / 1e6:,.0f} MB"}
         raise EvalsuiteError.of("launch.no_room", root=store.root, **sizes, runs=len(runs))
-
-
-def _megabytes(size: float) -> str:
-    return f"{size / 1e6:,.0f} MB"
 
 
 MARGIN_S = 150.0  # SIGTERM comes 120 s before the end, and no run shall meet it
