@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
-from evalsuite.commands.launching import batch_searches, preparation, prices
+from evalsuite.commands.launching import preparation, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
 from evalsuite.commands.launching.request import Request, lacking, read_request
 from evalsuite.commands.printing import i18n
@@ -40,7 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
 def print_table(request: Request) -> None:
     plan, place, options = request.plan, request.place, request.options
     flags, done = _flags(plan, i18n.finding), _count_done(plan, place.store)
-    _note_searches(plan, flags)
+    unfound = [largest.series(case) for case in plan.to_search]
+    for case in (case for case in plan.cases if largest.series(case) in unfound):
+        flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
     repeats = repeats_asked(plan.spec)
     rows = [(*_axes(case), f"{done[case.id]}/{repeats}", "; ".join(flags.get(case.id, ()))) for case in plan.cases]
     absent, others = _without_recipe(plan)
@@ -91,16 +93,6 @@ def _axes(case: Case) -> tuple[str, ...]:
     if case.strong_batch is not None:
         batch = say("plan.strong_batch", batch=batch, whole=case.strong_batch)
     return (case.framework, recipe, case.model, case.scale, precision, batch)
-
-
-def _note_searches(plan: Plan, flags: dict[str, list[str]]) -> None:
-    unfound = [largest.series(case) for case in plan.to_search]
-    for case in plan.cases:
-        search = largest.search_behind(case, plan.spec.searched) if case.batch_policy else None
-        if largest.series(case) in unfound:
-            flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
-        elif search is not None:
-            flags.setdefault(case.id, []).append(say("plan.batch_found", history=batch_searches.history(search)))
 
 
 def _flags(plan: Plan, sentence: Callable[[Finding], str]) -> dict[str, list[str]]:

@@ -107,12 +107,6 @@ def with_batch(case: Case, known: Sequence[SearchedBatch]) -> Case:
     return case if search is None or search.batch is None else replace(case, batch_per_device=search.batch)
 
 
-def search_behind(case: Case, known: Sequence[SearchedBatch]) -> SearchedBatch | None:
-    return next(
-        (search for search in known if search.batch and series(with_batch(search.of, (search,))) == series(case)), None
-    )
-
-
 def refusal(known: Sequence[SearchedBatch]) -> Callable[[Case, Recipe], str | None]:
     def refused(case: Case, recipe: Recipe) -> str | None:
         result = find_search(case, known)
