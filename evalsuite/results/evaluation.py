@@ -7,8 +7,7 @@ from pathlib import Path
 
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
-from evalsuite.core.expressions import OwnColumn
-from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run, Verdict
+from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.compare import units
 from evalsuite.results.compare.scaling import with_scaling
@@ -46,36 +45,36 @@ def evaluate(
     *places*: further dialects; *cache*: of measurements; *receipts*: further folders; *meanwhile*: done beside."""
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None
-    called = set(map(folder_name, only or ()))
-    folders = [folder for folder in store.finished() if wanted is None or folder.path.parent.name in called]
+    called = None if only is None else set(map(folder_name, only))
+    folders = [folder for folder in store.finished() if called is None or folder.path.parent.name in called]
     if not folders:
         raise NothingMeasured.of("results.nothing_finished", path=store.root)
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
     _refuse_unfit(measured, store)
-    planned = store.plan()
+    planned = store.plan() or Planned(profile="custom", repeats=0, cases=(), skips=())  # as of imported runs
     cases = all_cases(planned, [run.measurement for run in measured], wanted)
-    skips = planned.skips if planned else ()
-    asked = (*cases, *(skip.case for skip in skips))
+    asked = (*cases, *(skip.case for skip in planned.skips))
     settings.check(asked, criteria_file)
-    recorded = attempts.read(store.journal).of(wanted, asked)
-    marked = attempts.mark_changed(measured, recorded, store.folder)
-    ordered = data_rules.check_measurements(_in_plan_order(marked, cases))
+    recorded = attempts.read(store.journal, wanted, frozenset(case.id for case in asked) if only is None else None)
+    ordered = _checked(measured, recorded, store, cases)
     environments = _environments(store, ordered)
     commands = {each.measurement.run.id: each.command for each in measured if each.command}
     values = summaries(units.in_one_unit(ordered))
     compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
     drawn = measuring.timelines(store, values, cache, meanwhile=compared)
     rows, beside = compared()
-    not_run = (skip.case for skip in skips if skip.kind == "not_run" and (wanted is None or skip.case.id in wanted))
-    columns, judged = _judged(rows, settings, planned, (*cases, *not_run))
+    not_run = (each.case for each in planned.skips if each.kind == "not_run")
+    in_scope = (*cases, *(case for case in not_run if wanted is None or case.id in wanted))
+    columns, own = (*planned.columns, *settings.column), (*planned.criteria, *settings.criterion)
+    nic_gbit_s = planned.machine.nic_gbit_s if planned.machine else None
     whole = Evaluation(
         title=TITLE,
-        profile=planned.profile if planned else "custom",
+        profile=planned.profile,
         planned=cases,
-        repeats=planned.repeats if planned else max((row.n for row in valid(rows)), default=0),
-        skips=skips,
+        repeats=planned.repeats or max((row.n for row in valid(rows)), default=0),
+        skips=planned.skips,
         summaries=tuple(own_figures.with_columns(rows, columns)),
-        verdicts=judged,
+        verdicts=(*verdicts(rows, settings, in_scope, nic_gbit_s), *own_figures.verdicts(rows, own, in_scope)),
         columns=columns,
         findings=tuple(severity.merge_repeated((*broken, *settings.findings(criteria_file), *beside))),
         environments=environments,
@@ -85,20 +84,20 @@ def evaluate(
         targets=settings.target,
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
-        most_repeats=planned.most_repeats if planned else None,
+        most_repeats=planned.most_repeats,
         receipts=equivalence.own((*receipts, *(root / equivalence.BESIDE_RUNS for root in store.roots))),
         journal_sha256=recorded.sha256,
     )
     return replace(disclosed(whole), beside_runs=store.hash_beside())
 
 
-def _judged(
-    rows: Sequence[Row], settings: Criteria, planned: Planned | None, cases: Sequence[Case]
-) -> tuple[tuple[OwnColumn, ...], tuple[Verdict, ...]]:
-    columns, own = (planned.columns, planned.criteria) if planned else ((), ())
-    own_verdicts = own_figures.verdicts(rows, (*own, *settings.criterion), cases)
-    nic_gbit_s = planned.machine.nic_gbit_s if planned and planned.machine else None
-    return (*columns, *settings.column), (*verdicts(rows, settings, cases, nic_gbit_s), *own_verdicts)
+def _checked(
+    measured: Sequence[Measured], recorded: Recorded, store: Store, cases: Sequence[Case]
+) -> list[Measurement]:
+    """In the order of the plan."""
+    position = {case.id: place for place, case in enumerate(cases)}
+    marked = attempts.mark_changed(measured, recorded, store.folder)
+    return data_rules.check_measurements(sorted(marked, key=lambda m: (position[m.run.case.id], m.run.repeat)))
 
 
 def _compared(
@@ -132,11 +131,6 @@ def _refuse_unfit(measured: Sequence[Measured], store: Store) -> None:
             ]
             paths = {"path": store.folder(first).path, "other": store.folder(run).path}
             raise EvalsuiteError.of("runs.two_cases_of_one_id", **paths, names=names, case=run.case.id)
-
-
-def _in_plan_order(measurements: Sequence[Measurement], cases: Sequence[Case]) -> list[Measurement]:
-    position = {case.id: index for index, case in enumerate(cases)}
-    return sorted(measurements, key=lambda m: (position[m.run.case.id], m.run.repeat))
 
 
 def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:

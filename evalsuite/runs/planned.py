@@ -83,8 +83,7 @@ def _mistakes(case: Case) -> Iterator[Mistake]:
         yield Mistake(secret, message("secret_in_case"))
 
 
-def cases(planned: Planned | None, measurements: Sequence[Measurement], wanted: set[str] | None) -> tuple[Case, ...]:
-    asked = planned.cases if planned else ()
-    known = {case.id for case in asked}
+def cases(planned: Planned, measurements: Sequence[Measurement], wanted: set[str] | None) -> tuple[Case, ...]:
+    known = {case.id for case in planned.cases}
     others = dict.fromkeys(run.run.case for run in measurements if run.run.case.id not in known)
-    return tuple(case for case in (*asked, *others) if wanted is None or case.id in wanted)
+    return tuple(case for case in (*planned.cases, *others) if wanted is None or case.id in wanted)

@@ -128,7 +128,7 @@ def test_the_same_plan_started_beside_a_folder_is_counted_and_found(tmp_path, pl
 
     place = CampaignPlace(id=started.id, plan_sha256=started.plan_sha256, attempt=1, round=0, order=0)
     findings = attempts.findings(
-        attempts.read(Journal(tmp_path / "lab" / own)), {"x/r0": replace(COMMAND, campaign=place)}
+        attempts.read(Journal(tmp_path / "lab" / own), None, None), {"x/r0": replace(COMMAND, campaign=place)}
     )
     said = [item.evaluations for each in findings.values() for item in each if isinstance(item, EvaluatedBefore)]
     assert (started.elsewhere, said) == (elsewhere, [elsewhere] if elsewhere else [])

@@ -90,14 +90,15 @@ def outlooks(summaries: Iterable[Row], planned: Iterable[Case]) -> tuple[Outlook
 def _outlook(members: Sequence[Summary], asked: Iterable[Case]) -> Outlook | None:
     largest = max(members, key=lambda row: (row.case.total_devices, row.case.nodes))
     farther = (case for case in asked if case.total_devices > largest.case.total_devices)
-    beyond = sorted(farther, key=lambda case: (case.total_devices, case.nodes))
+    if not (beyond := sorted(farther, key=lambda case: (case.total_devices, case.nodes))):
+        return None
     base = next(member for member in members if member.case == member.base)
     rates = by_key((member.case.total_devices, member.items_per_s.value) for member in members)
     points = sorted((devices, max(each)) for devices, each in rates.items())
     refused = {case: _refuse(case, members, points) for case in beyond}
     forecasts = tuple(_forecast(case, base, points) for case in beyond if refused[case] is None)
     refusals = {refusal.reason: refusal for refusal in refused.values() if refusal}
-    return Outlook(largest=largest, base=base, forecasts=forecasts, refusals=(*refusals.values(),)) if beyond else None
+    return Outlook(largest=largest, base=base, forecasts=forecasts, refusals=(*refusals.values(),))
 
 
 def _refuse(case: Case, members: Sequence[Summary], points: Points) -> Refusal | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.model import Attempt, CampaignStart, Case, Finding, Measurement, Run, by_key
+from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, Run, by_key
 from evalsuite.results.measure import plausibility
 from evalsuite.results.measure.measuring import Measured
 from evalsuite.runs.endings import ENDED_WELL
@@ -28,11 +28,6 @@ class Recorded:
     sha256: tuple[str, ...] = ()  # of its last line, in each folder of runs
     planned: frozenset[str] | None = None  # cases of the last plan, of which the page says what was not run
 
-    def of(self, cases: Container[str] | None, planned: Iterable[Case]) -> "Recorded":
-        """Those at *cases*, by their ids; None: all, and then a case that is not *planned* any more is missed."""
-        ours = [attempt for attempt in self.attempts if cases is None or attempt.run.partition("/")[0] in cases]
-        return replace(self, attempts=tuple(ours), planned=None if cases else frozenset(case.id for case in planned))
-
     @property
     def starts(self) -> tuple[CampaignStart, ...]:
         return tuple(
@@ -41,16 +36,19 @@ class Recorded:
         )
 
 
-def read(journal: Journal) -> Recorded:
+def read(journal: Journal, cases: Container[str] | None, planned: frozenset[str] | None) -> Recorded:
+    """Of *cases* alone, or of all; *planned*: as in `Recorded`."""
     try:
+        every = journal.attempts()
         return Recorded(
-            attempts=journal.attempts(),
+            attempts=tuple(each for each in every if cases is None or each.run.partition("/")[0] in cases),
             campaigns=journal.campaigns(),
             broken=not journal.chained,
             sha256=tuple(journal.last_hashes().values()),
+            planned=planned,
         )
     except EvalsuiteError:
-        return Recorded(broken=True)
+        return Recorded(broken=True, planned=planned)
 
 
 def mark_changed(
