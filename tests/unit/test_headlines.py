@@ -49,12 +49,11 @@ def drifts(*changes):
     return [Drift(change=change, where=f"run-{k}") for k, change in enumerate(changes)]
 
 
-@pytest.mark.parametrize(("changes", "ends", "worst"), sources.table("headlines.toml")["ranges"])
-def test_one_row_for_each_rule_with_its_range_and_the_worst_with_its_place(changes, ends, worst):
+@pytest.mark.parametrize(("changes", "worst"), sources.table("headlines.toml")["ranges"])
+def test_one_row_for_each_rule_with_the_worst_and_its_place(changes, worst):
     (rule,) = rules(*drifts(*changes))
 
     assert len(rule.breaches) == len(changes)
-    assert [end.text for end in rule.ends] == ends
     assert (rule.worst.finding.change, rule.worst.place.text) == (changes[worst], f"run-{worst}")
 
 
@@ -76,10 +75,10 @@ def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_findings_that_all_say_the_same_have_no_range_and_list_places_only(count):
+def test_findings_that_all_say_the_same_list_places_only(count):
     (rule,) = rules(*(FewRepeats(repeats=3, where=f"case-{k}") for k in range(count)))
 
-    assert rule.ends is None and rule.alike
+    assert rule.alike
     assert sorted(breach.place.text for breach in rule.breaches) == [f"case-{k}" for k in range(count)]
 
 
@@ -140,9 +139,9 @@ def test_to_say_it_once_again_changes_nothing_and_a_case_called_like_a_run_is_no
     found = [Drift(change=0.1)] * 2
     assert len(severity.merge_repeated(found)) == 1
 
-    assert severity.size(PartialBatch(step=1, share=0.1)).beyond > severity.size(PartialBatch(step=1, share=0.5)).beyond
-    assert severity.size(Drift(change=-0.2)).beyond == severity.size(Drift(change=0.2)).beyond
-    assert severity.size(Drift(change=float("nan"))) is None
+    assert severity.beyond(PartialBatch(step=1, share=0.1)) > severity.beyond(PartialBatch(step=1, share=0.5))
+    assert severity.beyond(Drift(change=-0.2)) == severity.beyond(Drift(change=0.2))
+    assert severity.beyond(Drift(change=float("nan"))) == 0.0
 
 
 def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():

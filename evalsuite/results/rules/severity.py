@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 from evalsuite.core import findings
 from evalsuite.core.model import Finding
@@ -18,24 +17,14 @@ SUBJECTS = frozenset(
 _RUN = re.compile(r"(.+)/r\d+")
 
 
-class Size(NamedTuple):
-    value: float
-    kind: str
-    beyond: float  # what is allowed
-
-
-def size(finding: Finding) -> Size | None:
-    rule = type(finding)
-    kinds, limits = findings.kinds(rule), findings.limits(rule)
-    sized = [
-        (name, wanted) for wanted in SIZES for name, kind in kinds.items() if kind == wanted and name not in limits
-    ]
-    if not sized or not isinstance(value := getattr(finding, sized[0][0]), int | float) or not math.isfinite(value):
-        return None
-    kind = sized[0][1]
-    allowed = next((limit for limit, _ in limits.values()), 1.0 if kind in ("ratio", "factor") else 0.0)
-    far = abs(value) if kind in ("change", "points") else value  # as far below as above
-    return Size(value=value, kind=kind, beyond=abs(far - allowed))
+def beyond(finding: Finding) -> float:
+    """How far beyond what is allowed, in the unit of its rule; 0 where nothing tells."""
+    kinds, limits = findings.kinds(type(finding)), findings.limits(type(finding))
+    sized = [(kind, name) for kind in SIZES for name, of in kinds.items() if of == kind and name not in limits]
+    if not sized or not isinstance(value := getattr(finding, sized[0][1]), int | float) or not math.isfinite(value):
+        return 0.0
+    allowed = next((limit for limit, _ in limits.values()), 1.0 if sized[0][0] in ("ratio", "factor") else 0.0)
+    return abs((abs(value) if sized[0][0] in ("change", "points") else value) - allowed)  # as far below as above
 
 
 def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
@@ -50,6 +39,6 @@ def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
 def _together(same: list[Finding]) -> Finding:
     if len(same) == 1:
         return same[0]
-    worst = min(same, key=lambda finding: (-(told.beyond if (told := size(finding)) else 0.0), finding.where))
+    worst = min(same, key=lambda finding: (-beyond(finding), finding.where))
     places = {place for finding in same for place in (finding.where, *finding.also)} - {worst.where}
     return replace(worst, also=tuple(sorted(places)))

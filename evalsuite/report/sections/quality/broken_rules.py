@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from evalsuite.core import findings
 from evalsuite.core.model import Case, Finding
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import findings as told
 from evalsuite.report.text import names, options
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.rules import severity
 
@@ -35,17 +33,10 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Size:
-    printed: Number
-    beyond: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Breach:
     finding: Finding
     place: Place | None
     others: int  # further runs of the case that have it
-    size: Size | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,21 +51,15 @@ class BrokenRule:
     def alike(self) -> bool:
         return len({tuple(findings.values(breach.finding).values()) for breach in self.breaches}) == 1
 
-    @functools.cached_property
-    def ends(self) -> tuple[Number, Number] | None:
-        sizes = sorted((breach.size.printed for breach in self.breaches if breach.size), key=lambda number: number.raw)
-        return (sizes[0], sizes[-1]) if sizes and sizes[0].text != sizes[-1].text else None
-
 
 def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
     breaches: dict[str, list[Breach]] = {}
     for finding in book.findings:
-        where, excess = place(book, finding.where) if finding.where else None, severity.size(finding)
-        size = Size(printed=told.FORMS[excess.kind](excess.value), beyond=excess.beyond) if excess else None
-        breach = Breach(finding=finding, place=where, others=len(finding.also), size=size)
+        where = place(book, finding.where) if finding.where else None
+        breach = Breach(finding=finding, place=where, others=len(finding.also))
         breaches.setdefault(finding.name, []).append(breach)
     for same in breaches.values():
-        same.sort(key=lambda breach: (-breach.size.beyond if breach.size else 0.0, breach.finding.where))
+        same.sort(key=lambda breach: (-severity.beyond(breach.finding), breach.finding.where))
     rules = [BrokenRule(breaches=tuple(same)) for same in breaches.values()]
     rules.sort(key=lambda rule: (-len(rule.breaches), rule.worst.finding.name))
     return tuple(sorted(rules, key=lambda rule: SEVERITIES.index(rule.worst.finding.severity)))
