@@ -126,6 +126,9 @@ def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled
 
     told, silent = samples[-1].gpus
     assert (told.energy_j, told.clock_limits) == (5.0, 0x44)
+    own = [(sample.gpus[0].utilisation_mean_percent, sample.gpus[0].utilisation_samples) for sample in samples[:3]]
+    assert own == [(None, None), (62, 0), (63.5, 2)]  # the newest holds until the next
+    assert silent.utilisation_mean_percent is silent.utilisation_samples is None
     first = samples[0].gpus[0]  # told every few seconds
     assert (first.memory_errors_uncorrected, told.memory_errors_uncorrected) == (1, None)
     assert (told.link_received_bytes, told.link_sent_bytes) == (8 << 10, 16 << 10)

@@ -84,6 +84,7 @@ class _Device:
     def __init__(self, index: int, handle: Any) -> None:
         self.index = index
         self.handle = handle
+        self.busy = Buffer(handle)
         self.health = Health(handle)
         self.profile = Profile(handle)
 
@@ -106,9 +107,12 @@ class _Device:
         now = ask("nvmlDeviceGetUtilizationRates", handle)
         memory = _memory(handle)
         links, profile = _links(handle), self.profile.take()
+        mean, samples = self.busy.take()
         return GpuReading(
             index=self.index,
             utilisation_percent=now.gpu if now else None,
+            utilisation_mean_percent=mean,
+            utilisation_samples=samples,
             memory_used_bytes=memory.used if memory else None,
             power_w=_scaled(ask("nvmlDeviceGetPowerUsage", handle), 1e-3),
             energy_j=_scaled(ask("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
@@ -184,6 +188,35 @@ def _settings(index: int, handle: object) -> DeviceSettings:
         sm_clock_mhz=tuple(ask(f"nvmlDeviceGet{of}ApplicationsClock", handle, clock) for of in ("", "Default")),
         power_limit_w=(now, default),
     )
+
+
+MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # of the union, by nvmlValueType_t
+HOLDS_S = 1.0  # NVML: a device samples its utilisation every second at the latest (nvmlUtilization_t)
+
+
+class Buffer:
+    """The utilisation that a device itself samples, several times a second."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self._seen_us = 0
+        self._new_s: float | None = None
+        self._last = 0.0
+
+    def take(self) -> tuple[float | None, int | None]:
+        """Mean and number of the samples since the last call; the newest holds until the next. First: (None, None)."""
+        known = ask("nvmlDeviceGetSamples", self._handle, constant("NVML_GPU_UTILIZATION_SAMPLES"), self._seen_us)
+        kind, found = known or (0, ())  # none is an error as well
+        values = {
+            sample.timeStamp: getattr(sample.sampleValue, name) for sample in found for name in MEMBERS[kind : kind + 1]
+        }
+        new = [values[at_us] for at_us in sorted(values) if at_us > self._seen_us]
+        before_s, now_s = self._new_s, time.monotonic()
+        if new:
+            self._seen_us, self._new_s, self._last = max(values), now_s, new[-1]
+        elif before_s is not None and now_s - before_s <= HOLDS_S:
+            return self._last, 0
+        return (sum(new) / len(new), len(new)) if new and before_s is not None else (None, None)
 
 
 XID = "nvmlEventTypeXidCriticalError"
