@@ -164,8 +164,7 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     row_of = {row.case: row for row in reversed(rows)}
     cases = dict.fromkeys([*planned, *(row.case for row in rows if row.origin in DECIDING_ORIGINS)])
     scope = sorted((case for case in cases if case.nodes >= asked.min_nodes), key=_by_size)
-    example = (*(row.case for row in rows), *planned)[0]
-    cell = VerdictCell.of(example, scope)
+    cell = VerdictCell.of((*cases, *row_of)[0], scope)
     if not scope:
         return _judge(cell, {}, (), (), _no_large(rows, asked))
     if failed := [case for case in scope if _failed_by_itself(row_of.get(case))]:
@@ -173,12 +172,8 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     base = min(valid(rows), key=lambda row: _by_size(row.case), default=None)  # of whatever origin
     measured = [row for case in scope if isinstance(row := row_of.get(case), Summary)]
     missing = [case for case in scope if not isinstance(row_of.get(case), Summary)]
-    lacking = answer(
-        "no_value",
-        "missing",
-        **_scales(missing or scope),
-        **_price(rows, dict.fromkeys(missing or scope, FULL_REPEATS)),
-    )
+    price = _price(rows, dict.fromkeys(missing or scope, FULL_REPEATS))
+    lacking = answer("no_value", "missing", **_scales(missing or scope), **price)
     if base is None or not measured:
         return _judge(cell, {}, (), (), lacking)
     reached = {row.case: _efficiency(row, base) for row in measured}
@@ -225,12 +220,10 @@ def _doubt(rows: Sequence[Row], base: Summary, measured: Sequence[Summary]) -> D
     runs = [run for row in needed for run in row.measurements if run.counts]
     if weak := [row.case for row in needed if row.grounds in ("cited", "printed")]:
         return answer("no_value", "no_clock", **_scales(weak))
-    few = {row.case: FULL_REPEATS if short_window(row) else FULL_REPEATS - row.n for row in needed if row.partial}
-    if few:
-        fewest = str(min(row.n for row in needed if row.partial))
-        return answer("not_decided", "few", n=fewest, **_price(rows, few))
-    broke = {row.case: failed for row in needed if (failed := failed_runs(row))}
-    if broke:
+    if partial := [row for row in needed if row.partial]:
+        more = {row.case: FULL_REPEATS - (0 if short_window(row) else row.n) for row in partial}
+        return answer("not_decided", "few", n=str(min(row.n for row in partial)), **_price(rows, more))
+    if broke := {row.case: failed for row in needed if (failed := failed_runs(row))}:
         return answer("not_comparable", "runs_failed", n=str(sum(broke.values())), **_scales(broke))
     if selected := [row.case for row in needed if _chosen(row)]:
         return answer("not_comparable", "taken_away", **_scales(selected))
@@ -240,15 +233,16 @@ def _doubt(rows: Sequence[Row], base: Summary, measured: Sequence[Summary]) -> D
         "method": len({run.throughput.method for run in runs if run.throughput}) == 1,
         "campaign": all(run.campaign for run in runs),
     }
-    unlike = {each.key for row in measured for each in fairness.obstacles(row, base, SCALES)} - {"environment"}
-    unlike |= {name for name, alike in recorded.items() if not alike}
-    if unlike - {fairness.CLOCKS}:
-        return answer("not_comparable", "unlike", conditions=", ".join(sorted(unlike - {fairness.CLOCKS})))
+    obstacles = {each.key for row in measured for each in fairness.obstacles(row, base, SCALES)}
+    obstacles -= {"environment", fairness.CLOCKS}
+    if unlike := obstacles | {name for name, alike in recorded.items() if not alike}:
+        return answer("not_comparable", "unlike", conditions=", ".join(sorted(unlike)))
     found: dict[Case, list[Finding]]
     found = {row.case: [each for each in row.findings if isinstance(each, SUSPICIOUS)] for row in valid(rows)}
     for row in needed:
         found[row.case] += disturbances(row, DISTURBED)
-        found[row.case] += [each for run in row.measurements for each in run.findings if each.grounds == "disputed"]
+        doubted = (run for run in row.measurements if row.grounds == "disputed")
+        found[row.case] += [each for run in doubted for each in run.findings if each.grounds == "disputed"]
     if codes := sorted({each.code for of_case in found.values() for each in of_case}):
         where = _scales(case for case, of_case in found.items() if of_case)
         return answer("not_comparable", "suspicious", codes=", ".join(codes), **where)
@@ -265,11 +259,9 @@ def _doubt(rows: Sequence[Row], base: Summary, measured: Sequence[Summary]) -> D
 def _efficiency(summary: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> Interval:
     """Of all runs; over several starts as wide as their shared ones need, too."""
     ideal = summary.case.total_devices / base.case.total_devices
-    interval, inner = (
-        ratio_of_medians(values(summary), values(base), ideal, level),
-        baseline.over_starts(summary, base, level),
-    )
-    if inner is None or interval.low is None or interval.high is None or len(baseline.starts((summary, base))) == 1:
+    interval = ratio_of_medians(values(summary), values(base), ideal, level)
+    inner = baseline.over_starts(summary, base, level) if len(baseline.starts((summary, base))) > 1 else None
+    if inner is None or interval.low is None or interval.high is None:
         return interval
     low, high = (math.exp(end) / ideal for end in inner)
     return replace(interval, low=min(interval.low, low), high=max(interval.high, high))

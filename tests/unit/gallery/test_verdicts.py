@@ -77,6 +77,15 @@ def test_a_larger_planned_scale_is_not_left_out_because_it_went_badly(value, lar
     assert reason != "not_met" or row.case.nodes == 20
 
 
+def test_one_doubted_run_of_five_takes_no_verdict_and_three_do():
+    def judged(doubted):
+        of = runs(SCALE, 14_000.0)
+        of[:doubted] = [replace(run, findings=(ClocksFarApart(difference=0.3),)) for run in of[:doubted]]
+        return c1(runs(BASE, 100.0), of).notes
+
+    assert [judged(1), judged(3)] == [(), ("suspicious",)]
+
+
 def test_imported_runs_pass_by_the_records_and_samples_of_every_node_and_by_nothing_less():
     recorded = Machine(nodes=(MachineNode(cpu="EPYC", accelerators=(("A100", 8),)),))
     about = {"origin": "imported", "environment": recorded, "utilisation": (gpu(90.0, resource="job_cpu"),)}
