@@ -106,10 +106,12 @@ def mpirun(case: Case, variables: Iterable[str] = ()) -> Argv:
 
 
 def horovodrun(case: Case, controller: str = "gloo") -> Argv:
-    """Started once; *controller* is gloo or mpi."""
+    """Started once; *controller* is gloo or mpi. It hands on all variables but this one (common/util/env.py)."""
+    hidden = case.nodes > 1 and case.device == "gpu"
     return (
         *("{bin}/horovodrun", "-np", str(case.total_devices), "-H", "{hosts_slots}"),
         *("--start-timeout", "600", f"--{controller}"),
+        *(("env", "CUDA_VISIBLE_DEVICES={devices}") if hidden else ()),
     )
 
 

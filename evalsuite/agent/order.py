@@ -11,7 +11,7 @@ from evalsuite.core import placeholders
 from evalsuite.core.decode import number
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
-from evalsuite.core.placeholders import GPUS, MASTER_ADDRESS, OF_EVERY_RANK, THREADS, VISIBLE, fill, forward
+from evalsuite.core.placeholders import DEVICES, GPUS, MASTER_ADDRESS, OF_EVERY_RANK, THREADS, VISIBLE, fill, forward
 from evalsuite.machine import cores
 from evalsuite.machine.environment import KNOWN
 from evalsuite.machine.sensors import processor
@@ -97,7 +97,8 @@ def command(
     if any(MASTER_ADDRESS in word for word in (*order.argv, *inherited.values())):
         known[MASTER_ADDRESS] = rendezvous.master_address(place)
     shown = inherited.get(VISIBLE["gpu"][0], "") if order.device == "gpu" else ""
-    known[GPUS] = f'"device={shown}"' if shown.startswith(("GPU-", "MIG-")) else "all"  # quoted: docker parts at commas
+    by_name = shown.startswith(("GPU-", "MIG-"))
+    known |= {DEVICES: shown, GPUS: f'"device={shown}"' if by_name else "all"}  # quoted: docker parts at commas
     variables = {name: fill(value, known) for name, value in inherited.items()}
     variables |= rendezvous.variables(place, order.processes or 1, local_rank)
     if bound := bound_to(order):
