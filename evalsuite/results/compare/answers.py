@@ -143,7 +143,7 @@ class Answer(Told):
     def disturbed(self) -> bool:
         """Whether others used the machine so much that who is ahead holds, and not how far."""
         pair = self.lead_pair
-        return bool(pair and self.outcome == "ahead" and (pair.first.disturbed or pair.second.disturbed))
+        return bool(pair and (pair.first.disturbed or pair.second.disturbed))
 
     @property
     def few(self) -> tuple[Ranked, ...]:

@@ -158,7 +158,7 @@ class Decision(Told):
 
 
 def flags(summary: Summary) -> tuple[str, ...]:
-    findings = (*summary.findings, *(each for run in summary.measurements for each in run.findings))
+    findings = (*summary.findings, *(each for run in summary.measurements if run.counts for each in run.findings))
     return tuple(dict.fromkeys(each.code for each in findings if each.severity == "flag"))
 
 

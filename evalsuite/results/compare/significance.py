@@ -9,7 +9,7 @@ order. How often each errs is simulated (docs/numbers.md, table 3; benchmarks/ju
 import math
 import random
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -54,10 +54,19 @@ class Scatter:
 def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
     """Whether *summary* is behind *first*; *among*: all that are compared (Bonferroni), or these two.
 
-    By the rounds in which both had the machine for themselves or, where these are fewer than five, by all: what others
-    take they take of all, and the order within a round is drawn by lot.
+    By the rounds in which both had the machine for themselves or, where these are fewer than five and do not tell, by
+    all: what others take they take of all, and the order within a round is drawn by lot.
     """
-    of = rounds if len(rounds(summary).keys() & rounds(first).keys()) >= FULL_REPEATS else all_rounds
+    quiet = _compare(summary, first, among, rounds)
+    if quiet.behind or quiet.rounds >= FULL_REPEATS:
+        return quiet
+    with_all = _compare(summary, first, among, all_rounds)
+    return with_all if with_all.rounds >= FULL_REPEATS else quiet
+
+
+def _compare(
+    summary: Summary, first: Summary, among: Sequence[Summary], of: Callable[[Summary], Rounds]
+) -> PairComparison:
     rivals = [of(each) for each in (among if len(among) > 1 else (summary, first))]
     looks = max(_looks(summary), _looks(first))
     shared = of(summary).keys() & of(first).keys()

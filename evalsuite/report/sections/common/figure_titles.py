@@ -89,8 +89,12 @@ def _order(answer: Answer, words: Words) -> Text:
         lead = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
         second = options.candidate_in_sentence(answer.candidate(pair.second), answer.scope, words)
         values |= {"second": second, "lead": lead}
-    form = "_level" if answer.level and pair is None else "_order" if answer.why and not answer.level else ""
-    return words.pick(f"figures.title_{answer.outcome}{'_in_rounds' if answer.disturbed else form}", values)
+    form = "_order" if answer.why and not answer.level else ""
+    if answer.level and (answer.disturbed or pair is None):
+        form = "_level"
+    elif answer.disturbed and answer.outcome == "ahead":
+        form = "_in_rounds"
+    return words.pick(f"figures.title_{answer.outcome}{form}", values)
 
 
 def _efficient(block: Block) -> Sequence[tuple[float, Summary]]:

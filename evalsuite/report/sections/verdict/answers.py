@@ -240,8 +240,10 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
-    form = "_order" if "why_text" in values else "_all" if answer.level and not answer.next else ""
-    key = f"{answer.outcome}{'_in_rounds' if answer.disturbed else form}"
+    form = (
+        "_order" if "why_text" in values else "_all" if answer.level and (answer.disturbed or not answer.next) else ""
+    )
+    key = f"{answer.outcome}{'_in_rounds' if answer.disturbed and answer.outcome == 'ahead' else form}"
     if unstated(answer):
         key = "unstated"
     elif answer.outcome == "not_comparable":
