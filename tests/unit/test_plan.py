@@ -76,7 +76,7 @@ SKIPS = {  # asked, adapters, machine, reason, kind, cases that are left
     ),
     "more GPUs than the machine has": (
         *(replace(SPEC, scales=((1, 8),)), ADAPTERS, Machine(cores=16, accelerators=1, device="gpu")),
-        *("this machine has 1", "not_run", 0),
+        *("this machine shows 1", "not_run", 0),
     ),
 }
 

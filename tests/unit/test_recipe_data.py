@@ -15,7 +15,8 @@ OFFICIAL = [
 IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]
 ABSOLUTE = re.compile(r"(?<![\w.*}/:-])/(?:[\w.-]+/)*[\w.-]+")  # /train_tmp/glint360k
 RELATIVE = re.compile(r"(?:^|[=\s\"'])(?:\.{0,2}/|[\w.-]+/)+[\w.*-]+")  # ./assets, ../datasets/x, data/webtext
-OF_THE_REPOSITORY = {"configs/"}  # what follows is a module of the script's own
+# a module of the script's own follows; a pod, as kubectl names it
+OF_THE_REPOSITORY = {"configs/", "=pod/"}
 MADE_BY_THE_SCRIPT = {"synthetic"}  # a value of the fact `data`
 
 
