@@ -129,17 +129,11 @@ def _write_pages(site: Path, written: Mapping[str, bytes]) -> None:
 
 
 def _secret(file: Path, name: str, text: str) -> EvalsuiteError | None:
-    place = _place(name, text)
-    return EvalsuiteError.of("site.site_secret", path=file, place=place) if place else None
-
-
-def _place(name: str, text: str) -> str | None:
+    place = None
     if redaction.is_issued(text):
         line = next((number for number, line in enumerate(text.split("\n"), 1) if redaction.is_issued(line)), None)
-        return Message("core.file_line", path=name, line=line) if line else name
-    if name not in WHOLE:
-        return None
-    try:
-        return redaction.find_secret(json.loads(text))
-    except (ValueError, RecursionError):
-        return None
+        place = Message("core.file_line", path=name, line=line) if line else name
+    elif name in WHOLE:
+        with contextlib.suppress(ValueError, RecursionError):
+            place = redaction.find_secret(json.loads(text))
+    return EvalsuiteError.of("site.site_secret", path=file, place=place) if place else None

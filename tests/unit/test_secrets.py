@@ -158,7 +158,7 @@ def packed(report):
 
 SHOWN_TO_ALL = {  # how a report is changed, what is said
     "summary": (in_summary, "summary.json"),
-    "page": (appended, "looks like a secret"),
+    "page": (appended, "it is not as summary.json says"),
     "archive": (packed, "looks like a secret"),
 }
 

@@ -81,15 +81,8 @@ class Compute:
     device: str | None = None  # its name, where one is stated
 
     @property
-    def above_peak(self) -> bool:
-        return self.peak_tflops is not None and self.tflops_per_device > self.peak_tflops
-
-    @property
     def mfu(self) -> float | None:
-        """0..1; None where there is no peak, or where it would be above 1."""
-        if self.peak_tflops is None or self.above_peak:
-            return None
-        return self.tflops_per_device / self.peak_tflops
+        return self.tflops_per_device / self.peak_tflops if self.peak_tflops else None
 
 
 def transformer_flops(*, tokens: int, layers: int, hidden: int, vocabulary: int = 0, passes: int = 3) -> float:
