@@ -1,12 +1,57 @@
 """Launchers of MPI of several makers: those on this machine, and newer ones that are wheels of PyPI."""
 
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from evalsuite.core import paths
+from tests import sources
+from tests.namespaces import Host
+from tests.toynet import TOYS
+
+STARTED_BY_MPIRUN = sources.text("mpi_launchers_started_by_mpirun.py.in")
+DOCKER = sources.text("mpi_launchers_docker.py.in")
+SAYING_WHERE = """"sh", "-c", 'echo "rank of $(hostname) in $IN_IMAGE"; exec "$@"', "sh", "python3", """
+
+
+def images_on(hosts: Iterable[Host], folder: Path) -> tuple[str, ...]:
+    """The words that start two ranks by mpirun in a played image without ssh, whose processes end with its first."""
+    programs = [place for place in ("/usr/bin/docker", "/usr/local/bin/docker") if Path(place).exists()]
+    if not programs or shutil.which("bwrap") is None:
+        pytest.skip("no bwrap, or no docker in whose place it could stand")
+    (own := folder / "own" / "scripts").mkdir(parents=True)
+    shutil.copy(TOYS / "scripts" / "train.py", own)
+    adapter = STARTED_BY_MPIRUN.replace('"{python}", ', SAYING_WHERE).replace("SCRIPTS", str(own))
+    (own.parent / "mpinet.py").write_text(adapter)
+    (folder / "docker").write_text(DOCKER)
+    (folder / "docker").chmod(0o755)
+    for host in hosts:
+        for place in programs:
+            subprocess.run(host.enter("mount", "--bind", str(folder / "docker"), place), check=True)
+    words = (
+        "--frameworks",
+        "mpinet",
+        "--models",
+        "toy",
+        "--adapters",
+        str(own.parent),
+        "--scales",
+        "2x1",
+        "--steps",
+        "5+20",
+    )
+    return (*words, "--container", "docker", "--image", "toy:1")
+
+
+def ranks_in_images(folder: Path) -> list[str]:
+    log = "".join(file.read_text() for file in folder.glob("runs/*/r0/log.*"))
+    return sorted(re.findall(r"rank of (\w+) in toy:1", log))
 
 
 @dataclass(frozen=True, kw_only=True)

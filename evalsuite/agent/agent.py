@@ -13,12 +13,13 @@ from datetime import datetime
 
 from evalsuite.agent import rendezvous
 from evalsuite.agent.node_lock import NodeLock
-from evalsuite.agent.order import FIRST_ENDED, CannotStart, Order, bound_to, cannot_start, command, visible_devices
+from evalsuite.agent.order import CannotStart, Order, bound_to, cannot_start, command, visible_devices
 from evalsuite.agent.recording import Quota, Reader
 from evalsuite.agent.sampling import DRAIN_S, Sampler
 from evalsuite.core import files, placeholders, redaction
 from evalsuite.core.errors import EvalsuiteError, of_machine
 from evalsuite.core.messages import Message
+from evalsuite.core.paths import FIRST_ENDED
 from evalsuite.machine import environment, interfaces, process_tree
 from evalsuite.machine.heartbeat import Heartbeat
 from evalsuite.runs.endings import AGENT_FAILED, AgentOutcome

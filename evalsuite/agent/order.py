@@ -11,6 +11,7 @@ from evalsuite.core import placeholders
 from evalsuite.core.decode import number
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
+from evalsuite.core.paths import ENTER, FIRST_ENDED
 from evalsuite.core.placeholders import DEVICES, GPUS, MASTER_ADDRESS, OF_EVERY_RANK, THREADS, VISIBLE, fill, forward
 from evalsuite.machine import cores
 from evalsuite.machine.environment import KNOWN
@@ -18,7 +19,6 @@ from evalsuite.machine.sensors import processor
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.runs.endings import CANNOT_EXECUTE, NOT_FOUND
 
-FIRST_ENDED = "first-node.ended"  # tells the agents of the other nodes to end too
 MOST_LOG_MB = 4000  # a week of a talkative script
 OPEN_MPI = "OMPI_"  # its own parameters, which it hands on by itself
 PCI_ORDER = "PCI_BUS_ID"  # so that CUDA numbers the devices as NVML does
@@ -110,7 +110,7 @@ def command(
     variables = defaults | variables
     forwarded = {*OF_EVERY_RANK, "PYTHONPATH", *(name for name in KNOWN if not name.startswith(OPEN_MPI))}
     argv = forward((fill(token, known) for token in order.argv), filter(forwarded.__contains__, variables))
-    if order.first_node_only and place.rank > 0:
+    if order.first_node_only and place.rank > 0 and ENTER not in argv:
         argv = [sys.executable, "-c", WAIT, str(order.folder / FIRST_ENDED)]
     if reason := placeholders.find_unfilled(argv):
         raise CannotStart(reason, CANNOT_EXECUTE)

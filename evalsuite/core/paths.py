@@ -18,6 +18,8 @@ TEMPLATES = _house() / "templates"
 SECTIONS = PACKAGE / "report" / "sections"  # templates beside their modules
 DATA = _house() / "data"
 SCRATCH = "scratch"  # in a run folder: where its processes are started
+ENTER = "enter.sh"  # in SCRATCH: starts mpirun, and its daemons, in the container of each node
+FIRST_ENDED = "first-node.ended"  # in a run folder: tells the agents of the other nodes to end too
 
 
 @functools.cache

@@ -1,7 +1,6 @@
 """The exact command line of a run: recipe, container, agent and engine. `plan --commands` shows it."""
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import paths, placeholders
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case
-from evalsuite.core.paths import SCRATCH
+from evalsuite.core.paths import ENTER, FIRST_ENDED, SCRATCH
 from evalsuite.core.placeholders import fill
 from evalsuite.plan import data_sets, repositories
 from evalsuite.plan.engines import Argv, Engine
@@ -19,13 +18,24 @@ from evalsuite.plan.engines import Argv, Engine
 IN_IMAGE = {"{python}": "python3", "{bin}/": ""}  # on the PATH
 PYTHONPATH = "PYTHONPATH"
 CHECKOUT = "checkout"  # a run's own copy of a repository, in its scratch folder
-ENTER = "enter.sh"  # in the scratch folder
-# What mpirun in a container calls in place of ssh: HOST, then the line that starts its daemon there.
-ENTERING = """\
-host=$1; shift
-line=$(printf '%s' "$*" | sed "s/'/'\\\\''/g")
-exec ssh -o BatchMode=yes "$host" {entering} sh -c "'$line'"
+# `--node RANK HOST PROGRAM …` in the container of each node: the first starts mpirun, which calls HOST LINE in place of
+# ssh; the line, which starts its daemon, is left for that host's container. Open MPI cuts names at the first dot. A
+# daemon that fails leaves the first node time to say why.
+ENTERING = f"""\
+if [ "$1" != --node ]; then
+    host=$1; shift
+    printf '%s\\n' "$*" >"daemon.$host.new" && exec mv "daemon.$host.new" "daemon.$host"
+fi
+rank=$2 host=$3; shift 3
+[ "$rank" != 0 ] || exec "$@"
+while [ ! -e ../{FIRST_ENDED} ]; do
+    for line in "daemon.$host" "daemon.${{host%%.*}}"; do
+        [ ! -e "$line" ] || {{ sh "$line" || {{ code=$?; sleep 5; exit "$code"; }}; exit; }}
+    done
+    sleep 0.5
+done
 """
+WITHOUT_SSH = ("-mca", "plm_rsh_agent", f"sh {ENTER}", "-mca", "plm_rsh_no_tree_spawn", "1", "--leave-session-attached")
 NOT_MADE_YET = "{python}"  # while the environment is not made yet
 
 
@@ -56,7 +66,9 @@ def command_line(
     """What starts *case* in *folder*."""
     command = _with_libraries(recipe, recipe.command_of(case))
     if engine.container and recipe.spawn == "once" and case.nodes > 1:
-        command = _entering(recipe, command, case, folder, engine)
+        program, *rest = command.argv
+        start = ("sh", ENTER, "--node", "{node_rank}", "{host}", program, *WITHOUT_SSH, *rest)
+        command = replace(command, argv=start, files={**command.files, ENTER: ENTERING})
     scratch = str(folder / SCRATCH)
     copies = {CHECKOUT: _repository(recipe)} if recipe.builds_in_checkout else {}
     made = {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
@@ -110,25 +122,16 @@ def _check_paths(known: Mapping[str, str]) -> None:
 
 def _in_image(training: Argv, recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine) -> Argv:
     assert engine.container
-    keys = engine.container.for_ssh if ENTER in command.files else ()
+    # mpirun asks for the name of a user whom the image may not know
+    users = ("/etc/passwd",) if ENTER in command.files and not engine.container.user.startswith("0:") else ()
     return engine.container.argv(
         training,
         image=recipe.image,
         folder=str(folder),
-        readable=[*_readable(recipe, command), *keys],
+        readable=[*_readable(recipe, command), *users],
         names=sorted(command.environment),
         gpus=case.device == "gpu",
     )
-
-
-def _entering(recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine) -> Command:
-    """mpirun of *command* starts its daemon on another node in the image there too. It is in the scratch folder."""
-    program, *rest = command.argv
-    ways = ("-mca", "plm_rsh_agent", f"sh {ENTER}", "-mca", "plm_rsh_no_tree_spawn", "1")
-    inside = _in_image((), recipe, replace(command, files={ENTER: ""}), case, folder, engine)
-    there = engine.container.runtime.alone(inside) if engine.container else inside
-    script = ENTERING.format(entering=shlex.quote(shlex.join(there)))
-    return replace(command, argv=(program, *ways, *rest), files={**command.files, ENTER: script})
 
 
 def _readable(recipe: Recipe, command: Command) -> list[str]:

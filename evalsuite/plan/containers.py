@@ -88,12 +88,6 @@ class Container:
     infiniband: bool
     user: str
 
-    @property
-    def for_ssh(self) -> Argv:
-        """What ssh inside needs of the host: keys, and the name of a user whom the image does not know."""
-        keys = Path.home() / ".ssh"
-        return (*([str(keys)] if keys.is_dir() else []), *([] if self.user.startswith("0:") else ["/etc/passwd"]))
-
     def argv(
         self,
         command: Argv,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalsuite.core.messages import from_json
-from tests import namespaces, slurm
+from tests import mpi_launchers, namespaces, slurm
 from tests.namespaces import evalsuite
 from tests.processes import soon
 from tests.runfolders import contents
@@ -57,6 +57,21 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     assert sorted(ranks) == [0, 1, 2, 3]
     status = json.loads(output_of(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
     assert (status["runs"], status["done"], status["failed"]) == (3, 3, 0)
+
+
+def test_mpirun_crosses_the_nodes_of_a_job_in_images_that_know_neither_slurm_nor_ssh(four_nodes, tmp_path):
+    hosts, environment = four_nodes
+    words = (*mpi_launchers.images_on(hosts.values(), tmp_path), "--device", "cpu", "--repeats", "1", "--go")
+    where = ("--runs", "runs", "--out", "report", "--ask", "time=10")
+
+    text = output_of(evalsuite(hosts["ctl"], tmp_path, "submit", "--engine", "slurm", *words, *where, **environment))
+
+    job = text.partition("submitted as job ")[2].partition(";")[0]
+    assert job and soon(lambda: job_ended(hosts, environment, job), 240), text
+    output = (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
+    assert mpi_launchers.ranks_in_images(tmp_path) == ["n1", "n2"], output
+    (run,) = tmp_path.glob("runs/*/r0")
+    assert json.loads((run / "outcome.json").read_text())["status"] == "completed", output
 
 
 def structure(report: Path) -> dict[str, list]:

@@ -5,17 +5,15 @@ tests/real/test_ssh_hosts.py trains over those of Debian; here stand the newer o
 
 import json
 import os
-import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from evalsuite.core.errors import Exit
-from tests import mpi_launchers, namespaces, sources
+from tests import mpi_launchers, namespaces
 from tests.mpi_launchers import LAUNCHERS, Launcher
-from tests.toynet import TOYNET, TOYS
+from tests.toynet import TOYNET
 
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"
@@ -67,36 +65,13 @@ def test_the_engine_mpi_learns_from_open_mpi_where_its_nodes_meet(reached, tmp_p
     assert ranks(tmp_path) == {"a": 0, "b": 1}
 
 
-STARTED_BY_MPIRUN = sources.text("mpi_launchers_started_by_mpirun.py.in")
-
-
-DOCKER = sources.text("mpi_launchers_docker.py.in")
-SAYING_WHERE = """"sh", "-c", 'echo "rank of $(hostname) in $IN_IMAGE"; exec "$@"', "sh", "python3", """
-
-
 @over(OPEN_MPI[0])
 def test_mpirun_in_a_container_starts_its_ranks_in_the_image_on_every_host(reached, tmp_path, launcher):
-    programs = [place for place in ("/usr/bin/docker", "/usr/local/bin/docker") if Path(place).exists()]
-    if not programs or shutil.which("bwrap") is None:
-        pytest.skip("no bwrap, or no docker in whose place it could stand")
-    hosts, config = reached
-    (own := tmp_path / "own" / "scripts").mkdir(parents=True)
-    shutil.copy(TOYS / "scripts" / "train.py", own)
-    adapter = STARTED_BY_MPIRUN.replace('"{python}", ', SAYING_WHERE).replace("SCRIPTS", str(own))
-    (own.parent / "mpinet.py").write_text(adapter)
-    (tmp_path / "docker").write_text(DOCKER.replace("KEYS", str(config.parent)))
-    (tmp_path / "docker").chmod(0o755)
-    for host in hosts.values():
-        subprocess.run(host.enter("mount", "--bind", str(config), "/etc/ssh/ssh_config"), check=True)
-        for place in programs:
-            subprocess.run(host.enter("mount", "--bind", str(tmp_path / "docker"), place), check=True)
-    words = ("--frameworks", "mpinet", "--adapters", str(own.parent), "--scales", "2x1", "--steps", "5+20")
+    hosts, _ = reached
+    words = mpi_launchers.images_on(hosts.values(), tmp_path)
 
-    process = started(
-        reached, tmp_path, launcher, *words, "--hosts", "a,b", "--container", "docker", "--image", "toy:1"
-    )
+    process = started(reached, tmp_path, launcher, *words, "--hosts", "a,b")
     said, _ = process.communicate(timeout=240)
 
-    log = "".join(file.read_text() for file in tmp_path.glob("runs/*/r0/log.*"))
-    assert process.returncode == Exit.DONE, said + log
-    assert sorted(re.findall(r"rank of (\w) in toy:1", log)) == ["a", "b"]
+    assert process.returncode == Exit.DONE, said
+    assert mpi_launchers.ranks_in_images(tmp_path) == ["a", "b"]

@@ -29,7 +29,7 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.machine import interfaces
 from evalsuite.plan import containers, data_sets, engines, over_hosts, plan
-from evalsuite.plan.engines import HOSTS, Argv, Engine
+from evalsuite.plan.engines import Argv, Engine
 from evalsuite.plan.hosts import Host
 from evalsuite.plan.plan import Machine, Plan, Refusal
 from evalsuite.plan.spec import Spec
@@ -228,15 +228,14 @@ def mpirun_in_mpirun(engine: Engine) -> Refusal:
 
 
 def _launcher_in_container(engine: Engine) -> Refusal:
-    """By ssh it lands outside every container of the other nodes; mpirun can be told how to enter one."""
+    """By ssh it lands outside every container of the other nodes; mpirun has its daemons started by the agents."""
     runtime = engine.container.runtime.name if engine.container else ""
-    enters = engine.name == HOSTS and runtime != "pyxis"
 
     def refusal(case: Case, recipe: Recipe) -> str | None:
         if recipe.spawn != "once" or case.nodes == 1:
             return None
         starter = recipe.command_of(case).argv[0].rpartition("/")[2]
-        if enters and starter == "mpirun":
+        if starter == "mpirun":
             return None
         return Message("commands.launcher_in_container", launcher=starter, runtime=runtime, nodes=case.nodes)
 
