@@ -33,14 +33,12 @@ def _at(summary: Summary, name: str, end: str) -> float | None:
 
 
 def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn]) -> list[Row]:
-    valued: list[Row] = list(rows)
-    for place, row in enumerate(rows if columns else ()):
-        if isinstance(row, Summary):
-            known = fields(row)
-            figures = ((column.name, expressions.values(column.value, known)) for column in columns)
-            own = tuple((f"own_{name}", values[0] if values else None) for name, values in figures)
-            valued[place] = replace(row, own=own)
-    return valued
+    def own(row: Summary) -> tuple[tuple[str, float | None], ...]:
+        known = fields(row)
+        figures = ((column.name, expressions.values(column.value, known)) for column in columns)
+        return tuple((f"own_{name}", values[0] if values else None) for name, values in figures)
+
+    return [replace(row, own=own(row)) if columns and isinstance(row, Summary) else row for row in rows]
 
 
 def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Sequence[Case]) -> Iterator[Verdict]:

@@ -25,7 +25,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     return {
-        "expectations": [card for card in cards.cards(book, words) if cards.applies(card.verdict)],
+        "expectations": [card for card in cards.cards(book, words) if card.applies],
         "models": subject.models,
         "scripts": _scripts(subject.models, _variants_of(book)),
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,

@@ -35,23 +35,19 @@ class Card:
     def id(self) -> str:
         return names.anchor(CARD, self.verdict.criterion)
 
+    @property
+    def applies(self) -> bool:
+        """Whether its criterion can be judged by such data at all."""
+        return {*self.verdict.notes}.isdisjoint(NOT_HERE)
+
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:
     verdicts = sorted(book.evaluation.verdicts, key=lambda verdict: verdict.criterion)
     return tuple(_card(verdict, words) for verdict in verdicts)
 
 
-def applies(verdict: Verdict) -> bool:
-    return not {*verdict.notes} & {*NOT_HERE}
-
-
-def left_out(cards: Sequence[Card]) -> list[Card]:
-    """Those whose criterion cannot apply to these data."""
-    return [card for card in cards if not applies(card.verdict)]
-
-
 def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
-    by_reason = by_key((card.verdict.notes, card) for card in left_out(cards))
+    by_reason = by_key((card.verdict.notes, card) for card in cards if not card.applies)
     parts = [
         words(
             "acceptance.because",

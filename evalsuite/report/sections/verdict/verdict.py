@@ -46,8 +46,8 @@ def facts(subject: Subject) -> Mapping[str, Any]:
         "curves": curves.draw(book, questions, subject.look, words, block_of),
         # drawn in place; without them the reader asks
         "shown": sorted(questions, key=lambda question: not question.chosen) if one_setting else (),
-        "without": [words.same(card.verdict.criterion).about(card.id) for card in cards.left_out(criteria)],
-        "without_card": [card.id for card in criteria if not cards.applies(card.verdict)],
+        "without": [words.same(card.verdict.criterion).about(card.id) for card in criteria if not card.applies],
+        "without_card": [card.id for card in criteria if not card.applies],
         "headlines": told["headlines"][:-1],
         "coverage": told["headlines"][-1],
     }
@@ -79,7 +79,7 @@ def _in_markdown(subject: Subject) -> dict[str, Any]:
         "standings": matrix.standings(book, words),
         "questions": answers.questions(book, words),
         "criteria": criteria,
-        "cards": [card for card in criteria if cards.applies(card.verdict)],
+        "cards": [card for card in criteria if card.applies],
         "not_here": cards.not_here(criteria, words),
         "headlines": (*short, *([busy] if busy else []), tally.coverage(book, words)),
     }
