@@ -546,9 +546,10 @@ class Summary:
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
-        """The codes that leave it no more than its grounds, those of most runs first."""
+        """The codes that leave it no more than its grounds, each with its fact, those of most runs first."""
         each = (*self.findings, *(found for run in self.measurements if run.counts for found in run.findings))
-        causes = [found.code for found in each if found.grounds == self.grounds != "clock"]
+        doubting = (found for found in each if found.grounds == self.grounds != "clock")
+        causes = [" ".join(filter(None, (found.code, getattr(found, "fact", "")))) for found in doubting]
         return tuple(sorted(dict.fromkeys(causes), key=lambda code: -causes.count(code)))
 
     @cached_property

@@ -37,8 +37,12 @@ def sentence(obstacle: Obstacle, words: Words) -> Text:
 
 def _cause(obstacle: Obstacle, words: Words) -> Rendered:
     """The title of the finding; a report that was made before findings had one has only the place."""
-    code = (obstacle.ours or obstacle.theirs or "").partition(" in ")[0]
-    return words(f"rules.{code}.title") if f"rules.{code}.title" in words else words.same(code)
+    cause = (obstacle.ours or obstacle.theirs or "").partition(" in ")[0]
+    code, _, fact = cause.partition(" ")
+    if f"rules.{code}.title" not in words:
+        return words.same(cause)
+    title = words(f"rules.{code}.title")
+    return words("unlike.of_fact", title_text=title, name_text=words(f"values.fact.{fact}")) if fact else title
 
 
 def _side(key: str, value: str | None, words: Words) -> str | Rendered:
