@@ -7,6 +7,7 @@ and the time limit.
 import contextlib
 import os
 import signal
+import statistics
 import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -244,7 +245,8 @@ class _Agent:
             cpu_s=round(self.cpu_s, 6),
             left_behind=ended.asked if self.complete else 0,
             survivors=ended.survivors,
-            samples=self.sampler.taken,
+            samples=len(self.sampler.took_s),
+            reading_s=round(statistics.median(self.sampler.took_s), 6) if self.sampler.took_s else None,
             samples_missed=self.sampler.missed,
             cores=self.cores or None,
             group_cpu_s=round(process_tree.waited_for_s() - self.waited_before_s, 6),

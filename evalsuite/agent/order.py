@@ -17,11 +17,13 @@ from evalsuite.machine import cores
 from evalsuite.machine.environment import KNOWN
 from evalsuite.machine.sensors import processor
 from evalsuite.machine.sensors.accelerators import open_accelerators
+from evalsuite.machine.sensors.sensor import UUIDS
 from evalsuite.runs.endings import CANNOT_EXECUTE, NOT_FOUND
 
 MOST_LOG_MB = 4000  # a week of a talkative script
 OPEN_MPI = "OMPI_"  # its own parameters, which it hands on by itself
 PCI_ORDER = "PCI_BUS_ID"  # so that CUDA numbers the devices as NVML does
+WAKES_S = 10.0  # a driver that was unloaded since the last run
 WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
 
 
@@ -55,13 +57,13 @@ def visible_devices(order: Order, nodes: int, environment: Mapping[str, str]) ->
     """
     if order.device is None:
         return {}
-    names, sensor = VISIBLE[order.device], open_accelerators()
+    names, sensor = VISIBLE[order.device], open_accelerators(WAKES_S)
     try:
         known = sensor.facts() if sensor.kind == order.device else ()
     finally:
         sensor.close()
     numbers = [str(gpu.index) for gpu in known]
-    uuids = {str(gpu.index): uuid for gpu in known if (uuid := gpu.uuid or "").startswith("GPU-")}
+    uuids = {str(gpu.index): uuid for gpu in known if (uuid := gpu.uuid or "").startswith(UUIDS)}
     given = next((environment[name] for name in names if name in environment), None)
     shown = numbers if given is None else [entry.strip() for entry in given.split(",") if entry.strip()]
     if given is not None and known:  # the list ends where an entry names no device
@@ -97,7 +99,7 @@ def command(
     if any(MASTER_ADDRESS in word for word in (*order.argv, *inherited.values())):
         known[MASTER_ADDRESS] = rendezvous.master_address(place)
     shown = inherited.get(VISIBLE["gpu"][0], "") if order.device == "gpu" else ""
-    by_name = shown.startswith(("GPU-", "MIG-"))
+    by_name = shown.startswith(UUIDS)
     known |= {DEVICES: shown, GPUS: f'"device={shown}"' if by_name else "all"}  # quoted: docker parts at commas
     variables = {name: fill(value, known) for name, value in inherited.items()}
     variables |= rendezvous.variables(place, order.processes or 1, local_rank)

@@ -6,12 +6,12 @@ import os
 import random
 import threading
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from evalsuite.agent.order import Order
 from evalsuite.agent.recording import File
-from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import cgroups, process_tree
 from evalsuite.machine.sensors.accelerators import open_accelerators
 from evalsuite.machine.sensors.filesystems import Filesystems
@@ -34,8 +34,8 @@ class Sampler:
     def __init__(
         self, order: Order, folder: RunFolder, fail: Callable[[BaseException], None], cores: Sequence[int] = ()
     ) -> None:
-        self.taken = 0
         self.missed = 0
+        self.took_s = array("d")  # each reading
         self._period_s = 1.0 / order.hz
         self._fail = fail
         self._node = NodeSensors(order, cores)
@@ -69,8 +69,9 @@ class Sampler:
             self._write(header)
             due_s = 0.0
             while True:
+                began_s = time.monotonic()
                 self._write(self._node.reading(self._start_s))
-                self.taken += 1
+                self.took_s.append(time.monotonic() - began_s)
                 if self._stopped.is_set():
                     return
                 skipped = max(0, int((time.monotonic() - self._start_s - due_s) / self._period_s))
@@ -138,7 +139,7 @@ class NodeSensors:
         self._gpus.close()
 
     def _gpu_readings(self) -> tuple[GpuReading, ...] | None:
-        """None where an author's sensor raises: no training ends for it."""
-        with contextlib.suppress(EvalsuiteError):
+        """None where a sensor raises, whatever it is: no training ends for it."""
+        with contextlib.suppress(Exception):
             return tuple(self._gpus.reading())
         return None

@@ -66,6 +66,7 @@ class AgentOutcome(Document):
     survivors: Count  # processes that could not be killed
     samples: Count
     samples_missed: Count
+    reading_s: Seconds | None = None  # that the node's sensors took to be read, in the median
     cores: tuple[tuple[Count, ...], ...] | None = None  # of each device; None: not bound
     group_cpu_s: Seconds | None = None  # of all that it started
     beside: Count | None = None  # other evaluations on the node; None: unknown

@@ -2,19 +2,25 @@
    The signatures are those of nvml.h (docs.nvidia.com/deploy/nvml-api); device i answers values that tell it apart. */
 
 // part ALWAYS
+/* INIT, DEVICES and DENIED (a device that the control group does not give; 99: none) are defined by the test. */
 #include <stdio.h>
+#include <time.h>
 typedef int ret; typedef struct { unsigned gpu, memory; } busy;
 typedef struct { unsigned long long total, free, used; } memory;
-static int number[3] = {0, 1, 2};
+static int number[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+static double seconds(void) {  /* since the first call */
+    static double first; struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = t.tv_sec + 1e-9 * t.tv_nsec; if (!first) first = now; return now - first; }
 static unsigned nth(void *device) { return *(int *)device; }
 ret nvmlInitWithFlags(unsigned flags) { return INIT; }
 ret nvmlInit_v2(void) { return INIT; }
-ret nvmlDeviceGetCount_v2(unsigned *count) { *count = 2; return 0; }
-ret nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) { *device = &number[index]; return 0; }
+ret nvmlDeviceGetCount_v2(unsigned *count) { *count = DEVICES; return 0; }
+ret nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
+    *device = &number[index]; return index == DENIED ? 4 : 0; }  /* NVML_ERROR_NO_PERMISSION */
 ret nvmlDeviceGetName(void *device, char *name, unsigned length) {
     snprintf(name, length, "Stand-in %u", nth(device)); return 0; }
 ret nvmlDeviceGetUUID(void *device, char *uuid, unsigned length) {
-    snprintf(uuid, length, "GPU-0000%u", nth(device)); return 0; }
+    snprintf(uuid, length, nth(device) < 8 ? "GPU-0000%u" : "MIG-0000%u", nth(device)); return 0; }
 
 // part READINGS
 ret nvmlSystemGetDriverVersion(char *text, unsigned length) { snprintf(text, length, "550.54.15"); return 0; }
@@ -71,6 +77,24 @@ ret nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, proce
     *count = 1; all[0].pid = 1 + nth(device);
     all[0].memory = nth(device) == 0 ? 3ULL << 30 : ~0ULL;  /* NVML_VALUE_NOT_AVAILABLE */
     all[0].instance = all[0].compute = ~0u; return 0; }
+
+// part PROCESSES_440
+typedef struct { unsigned pid; unsigned long long memory; } process_440;
+ret nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count, process_440 *all) {
+    *count = 1; all[0].pid = 1 + nth(device); all[0].memory = nth(device) == 0 ? 3ULL << 30 : ~0ULL; return 0; }
+
+// part MIG
+// Device 0 is cut into two; what is asked of a slice is answered as of a whole device, so that nobody may ask.
+static int slice[2] = {80, 81};
+ret nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *then) {
+    *now = *then = nth(device) == 0; return 0; }
+ret nvmlDeviceGetMaxMigDeviceCount(void *device, unsigned *count) { *count = 7; return 0; }
+ret nvmlDeviceGetMigDeviceHandleByIndex(void *device, unsigned index, void **found) {
+    if (index > 1) return 6;  /* NVML_ERROR_NOT_FOUND */
+    *found = &slice[index]; return 0; }
+ret nvmlDeviceGetGpuInstanceId(void *device, unsigned *id) { *id = nth(device) - 79; return 0; }
+ret nvmlGpmMigSampleGet(void *device, unsigned instance, void *found) {
+    static int turn; *(int *)found = ++turn; return nth(device) == 0 && instance <= 2 ? 0 : 2; }
 
 // part XIDS
 typedef struct { void *device; unsigned long long kind, data; unsigned a, b; } event;

@@ -64,8 +64,92 @@ def looked_at(tmp_path, source) -> dict:
     return json.loads(said.stdout)["nodes"][0]
 
 
-def library(*parts, init=0):
-    return f"#define INIT {init}\n" + "".join(PARTS.get(part, part) for part in ("ALWAYS", *parts))
+def library(*parts, init=0, devices=2, denied=99):
+    defined = f"#define INIT {init}\n#define DEVICES {devices}\n#define DENIED {denied}\n"
+    return defined + "".join(PARTS.get(part, part) for part in ("ALWAYS", *parts))
+
+
+LOOK = """
+import json, time
+from evalsuite.machine.sensors import accelerators, nvidia
+sensor = accelerators.open_accelerators(patience_s=5.0)
+devices, _, _, now = sensor.facts(), sensor.reading(), time.sleep(0.1), sensor.reading()
+print(json.dumps({
+    "uuid": {device.index: device.uuid for device in devices},
+    "name": [device.name for device in devices],
+    "limit": [device.power_limit_w for device in devices],
+    **{name: [getattr(reading, name) for reading in now] for name in (
+        "utilisation_percent", "memory_used_bytes", "power_w", "temperature_c", "driver_errors")},
+    "bus": {each.index: each.pci[-4:] for each in nvidia.settings() if each.pci},
+    "slices": [each.slices for each in nvidia.settings()],
+    "on": [[each.device, each.pid, each.memory_bytes] for each in sensor.processes() or ()],
+}))
+"""
+EIGHT = {str(index): f"GPU-0000{index}" for index in range(8)}
+SLOW = PARTS["READINGS"].replace("*milliwatts = 250500;", "usleep(40000); *milliwatts = 250500;")
+BROKEN = PARTS["READINGS"].replace("ret nvmlDeviceGetTemperature", "ret unused")
+NAMELESS = PARTS["ALWAYS"].replace('"Stand-in %u"', '"\\xff %u"')
+NODES = {  # the library of a node → what is seen there
+    "eight devices": (
+        library("READINGS", "PROCESSES", devices=8),
+        {"uuid": EIGHT, "utilisation_percent": [90, 91, 92, 93, 94, 95, 96, 97], "slices": [None] * 8},
+    ),
+    "a denied device shifts no name": (
+        library("READINGS", "PROCESSES", "SETTINGS", devices=4, denied=1),
+        {
+            "uuid": {"0": "GPU-00000", "1": "GPU-00002", "2": "GPU-00003"},
+            "utilisation_percent": [90, 92, 93],
+            "bus": {"0": "00.0", "1": "02.0", "2": "03.0"},
+            "on": [[0, 1, 3 << 30], [1, 3, None], [2, 4, None]],
+        },
+    ),
+    "a device in slices": (
+        library("READINGS", "PROCESSES", "GPM", "MIG"),
+        {
+            "uuid": {"1": "GPU-00001", "2": "MIG-000080", "3": "MIG-000081"},
+            "name": ["Stand-in 1", "Stand-in 80 MIG", "Stand-in 81 MIG"],
+            "utilisation_percent": [91, 10.0, 10.0],
+            "memory_used_bytes": [4 << 30] * 3,
+            "power_w": [250.5, None, None],
+            "limit": [300.0, None, None],
+            "slices": [2, None],
+        },
+    ),
+    "slices before Hopper": (library("READINGS", "MIG"), {"utilisation_percent": [91, None, None]}),
+    "driver 440": (
+        library("READINGS", "PROCESSES_440", "BEYOND", PARTS["XIDS"].replace("SetWait_v2", "SetWait")),
+        {"on": [[0, 1, 3 << 30], [1, 2, None]], "power_w": [250.5, 250.5], "driver_errors": [None, None]},
+    ),
+    "a missing symbol, and a name that is no text": (
+        library(BROKEN).replace(PARTS["ALWAYS"], NAMELESS),
+        {"name": [None, None], "temperature_c": [None, None], "power_w": [250.5, 250.5]},
+    ),
+    "slow answers": (
+        "#include <unistd.h>\n" + library(SLOW, devices=8),
+        {"uuid": EIGHT, "power_w": [250.5] * 8},
+    ),
+    "a driver that wakes late": (library("READINGS", init="(seconds() < 1 ? 9 : 0)"), {"power_w": [250.5, 250.5]}),
+}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_a_node_is_read_as_far_as_its_driver_tells_and_the_run_ends_well(tmp_path, name):
+    source, expected = NODES[name]
+    environment = stand_in(tmp_path, source) | {"EVALSUITE_HOST": "n"}
+    words = ("-o", str(tmp_path / "run"), "--device", "gpu", "--share", "--hz", "10", "--", "sleep", "0.5")
+
+    said = subprocess.run([sys.executable, "-c", LOOK], env=environment, capture_output=True, text=True, timeout=60)
+    run = [sys.executable, "-m", "evalsuite", "sample", *words]
+    subprocess.run(run, env=environment, check=True, timeout=120)
+
+    assert said.returncode == 0, said.stderr
+    seen = json.loads(said.stdout)
+    assert {key: seen[key] for key in expected} == expected
+    samples, agent = RunFolder(tmp_path / "run").samples("n"), RunFolder(tmp_path / "run").agents()["n"]
+    assert {str(gpu.index): gpu.uuid for gpu in samples.header.gpus} == seen["uuid"]
+    assert [gpu.of_job for gpu in samples.header.gpus] == [True] + [False] * (len(seen["uuid"]) - 1)
+    assert (agent.reading_s > 0.3) is (name == "slow answers")
+    assert agent.samples_missed or name != "slow answers"
 
 
 def test_every_value_is_read_with_its_unit_the_driver_is_named_and_the_json_holds_all(sampled):

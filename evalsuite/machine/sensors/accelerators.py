@@ -2,6 +2,7 @@
 
 import functools
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -10,12 +11,13 @@ from evalsuite.contracts import author_modules
 from evalsuite.core import decode
 from evalsuite.core.documents import Gpu
 from evalsuite.core.messages import Message
+from evalsuite.machine.sensors import nvidia
 from evalsuite.machine.sensors.dcmi import Ascend
-from evalsuite.machine.sensors.nvidia import Nvidia
 from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor
 from evalsuite.runs.samples import GpuReading
 
-VENDORS: tuple[Callable[[], Sensor], ...] = (Nvidia, Ascend)
+VENDORS: tuple[Callable[[], Sensor], ...] = (nvidia.Nvidia, Ascend)
+ASKED_AGAIN_S = 0.5
 VARIABLE = "EVALSUITE_SENSORS"  # folders or files, as PATH has them
 CONTRACT = author_modules.Contract(
     option="--sensors",
@@ -51,8 +53,14 @@ class Brought(Sensor):
         return decode.decode(KINDS[name], method(*given), where)
 
 
-def open_accelerators() -> Sensor:
-    return next((sensor for sensor in open_sensors() if len(sensor)), Sensor())
+def open_accelerators(patience_s: float = 0.0) -> Sensor:
+    """The first sensor that has devices; a driver that sleeps is asked again for *patience_s*."""
+    deadline = time.monotonic() + patience_s
+    while not (found := next((sensor for sensor in open_sensors() if len(sensor)), Sensor())):
+        if time.monotonic() >= deadline or not nvidia.is_asleep():
+            break
+        time.sleep(ASKED_AGAIN_S)
+    return found
 
 
 def open_sensors() -> Iterator[Sensor]:

@@ -9,7 +9,7 @@ import functools
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalsuite.core.documents import Gpu
@@ -19,14 +19,15 @@ from evalsuite.runs.samples import GpuReading
 
 KIBIBYTE = 1024
 ALL_LINKS = 0xFFFFFFFF  # the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
-COMPUTING = "nvmlDeviceGetComputeRunningProcesses"  # programs with a CUDA context
+MOST_PROCESSES = 256  # on a device
+NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF  # NVML_VALUE_NOT_AVAILABLE
 
 
 class Nvidia(Sensor):
     kind = "gpu"
 
     def __init__(self) -> None:
-        self._devices = [_Device(index, handle) for index, handle in enumerate(_handles())]
+        self._devices = _devices()
         self._pcie: PcieMeter | None = None
         self._xids: Xids | None = None
         self.slow_period_s = period_s(len(self._devices)) if self._devices else None
@@ -39,7 +40,7 @@ class Nvidia(Sensor):
 
     def reading(self) -> list[GpuReading]:
         if self._devices and (self._pcie is None or self._xids is None):
-            handles = [device.handle for device in self._devices]
+            handles = {device.index: device.handle for device in self._devices if device.slice_of is None}
             self._pcie = PcieMeter(handles, period_s(len(handles)))
             self._xids = Xids(handles)
         traffic = self._pcie.take() if self._pcie else {}
@@ -52,15 +53,12 @@ class Nvidia(Sensor):
         return visible(gpus, environment.get("CUDA_VISIBLE_DEVICES"))
 
     def processes(self) -> list[DeviceProcess] | None:
-        lists = []
-        for device in self._devices:  # without a version older drivers raise something else than NVMLError
-            running = ask(f"{COMPUTING}_v3", device.handle)
-            lists.append((device.index, ask(f"{COMPUTING}_v2", device.handle) if running is None else running))
-        if all(running is None for _, running in lists):
+        lists = {device.index: _running(device.handle) for device in self._devices}
+        if all(running is None for running in lists.values()):
             return None
         return [
-            DeviceProcess(device=index, pid=process.pid, memory_bytes=process.usedGpuMemory)
-            for index, running in lists
+            DeviceProcess(device=index, pid=process.pid, memory_bytes=_known(process.usedGpuMemory))
+            for index, running in lists.items()
             for process in running or ()
         ]
 
@@ -81,39 +79,53 @@ class Nvidia(Sensor):
 
 
 class _Device:
-    def __init__(self, index: int, handle: Any) -> None:
+    """*slice_of*: the device of which this is a slice (MIG); what belongs to the whole is not read of a slice."""
+
+    def __init__(self, index: int, handle: Any, slice_of: Any = None) -> None:
         self.index = index
         self.handle = handle
+        self.slice_of = slice_of
         self.busy = Buffer(handle)
         self.health = Health(handle)
-        self.profile = Profile(handle)
+        self.profile = Profile(handle, slice_of)
 
     def facts(self) -> Gpu:
         memory = _memory(self.handle)
-        capability = ask("nvmlDeviceGetCudaComputeCapability", self.handle)
+        sliced = self.slice_of is not None
+        whole = self.slice_of if sliced else self.handle
+        name = string(ask("nvmlDeviceGetName", self.handle) or ask("nvmlDeviceGetName", whole))
+        capability = ask("nvmlDeviceGetCudaComputeCapability", whole)
+        limit = None if sliced else ask("nvmlDeviceGetEnforcedPowerLimit", whole)
         return Gpu(
             index=self.index,
             kind="gpu",
             vendor="NVIDIA",
             uuid=string(ask("nvmlDeviceGetUUID", self.handle)),
-            name=string(ask("nvmlDeviceGetName", self.handle)),
+            name=f"{name} MIG" if sliced and "MIG" not in (name or "") else name,
             memory_total_bytes=memory.total if memory else None,
-            power_limit_w=_scaled(ask("nvmlDeviceGetEnforcedPowerLimit", self.handle), 1e-3),
+            power_limit_w=_scaled(limit, 1e-3),
             compute_capability=f"{capability[0]}.{capability[1]}" if capability else None,
         )
 
     def reading(self, traffic: tuple[int | None, int | None], xids: int | None) -> GpuReading:
         handle = self.handle
-        now = ask("nvmlDeviceGetUtilizationRates", handle)
-        memory = _memory(handle)
-        links, profile = _links(handle), self.profile.take()
-        mean, samples = self.busy.take()
-        return GpuReading(
+        memory, profile = _memory(handle), self.profile.take()
+        own = GpuReading(
             index=self.index,
+            memory_used_bytes=memory.used if memory else None,
+            tensor_active_percent=profile.get("NVML_GPM_METRIC_ANY_TENSOR_UTIL"),
+            memory_bandwidth_percent=profile.get("NVML_GPM_METRIC_DRAM_BW_UTIL"),
+        )
+        if self.slice_of is not None:
+            return replace(own, utilisation_percent=profile.get("NVML_GPM_METRIC_GRAPHICS_UTIL"))
+        now = ask("nvmlDeviceGetUtilizationRates", handle)
+        links = _links(handle)
+        mean, samples = self.busy.take()
+        return replace(
+            own,
             utilisation_percent=now.gpu if now else None,
             utilisation_mean_percent=mean,
             utilisation_samples=samples,
-            memory_used_bytes=memory.used if memory else None,
             power_w=_scaled(ask("nvmlDeviceGetPowerUsage", handle), 1e-3),
             energy_j=_scaled(ask("nvmlDeviceGetTotalEnergyConsumption", handle), 1e-3),  # since Volta
             temperature_c=ask("nvmlDeviceGetTemperature", handle, constant("NVML_TEMPERATURE_GPU")),
@@ -126,15 +138,51 @@ class _Device:
             clock_limits=self.health.clock_limits(),
             memory_errors_uncorrected=self.health.memory_errors(),
             driver_errors=xids,
-            tensor_active_percent=profile.get("NVML_GPM_METRIC_ANY_TENSOR_UTIL"),
-            memory_bandwidth_percent=profile.get("NVML_GPM_METRIC_DRAM_BW_UTIL"),
         )
+
+
+def _devices() -> list[_Device]:
+    """Numbered as those that may be used are, which is what CUDA does; slices follow, so that they shift no number."""
+    handles = _handles()
+    sliced = {index: found for index, handle in enumerate(handles) if (found := _slices(handle)) is not None}
+    slices = [(each, handles[index]) for index, found in sliced.items() for each in found]
+    return [
+        *(_Device(index, handle) for index, handle in enumerate(handles) if index not in sliced),
+        *(_Device(len(handles) + place, *each) for place, each in enumerate(slices)),
+    ]
+
+
+def _slices(handle: Any) -> list[Any] | None:
+    """Of a device that is cut into slices (MIG); None: it is whole."""
+    mode = ask("nvmlDeviceGetMigMode", handle)  # now, and after the next reset
+    if not mode or not mode[0]:
+        return None
+    most = ask("nvmlDeviceGetMaxMigDeviceCount", handle) or 0
+    slices = [ask("nvmlDeviceGetMigDeviceHandleByIndex", handle, place) for place in range(most)]
+    return [each for each in slices if each is not None]
 
 
 def _handles() -> list[Any]:
     count = ask("nvmlDeviceGetCount") or 0
     handles = [ask("nvmlDeviceGetHandleByIndex", index) for index in range(count)]
     return [handle for handle in handles if handle is not None]
+
+
+class _Process(ctypes.Structure):
+    """nvmlProcessInfo_v1_t."""
+
+    _fields_ = (("pid", ctypes.c_uint), ("usedGpuMemory", ctypes.c_ulonglong))
+
+
+def _running(handle: Any) -> Any:
+    """Programs with a CUDA context, by the newest question that the driver knows: 440 has the one without a version."""
+    for version in ("_v3", "_v2"):
+        if (running := ask(f"nvmlDeviceGetComputeRunningProcesses{version}", handle)) is not None:
+            return running
+    count, found = ctypes.c_uint(MOST_PROCESSES), (_Process * MOST_PROCESSES)()
+    question = symbol("nvmlDeviceGetComputeRunningProcesses")
+    answered = question is not None and question(handle, ctypes.byref(count), found) == 0
+    return found[: count.value] if answered else None
 
 
 def _memory(handle: Any) -> Any:
@@ -156,6 +204,10 @@ def _links(handle: Any) -> tuple[int | None, int | None]:
     return received, sent
 
 
+def _known(value: int | None) -> int | None:
+    return None if value == NOT_AVAILABLE else value
+
+
 def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
@@ -166,6 +218,7 @@ class DeviceSettings:
 
     index: int
     pci: str | None = None  # as /sys names it: "0000:1a:00.0"
+    slices: int | None = None  # that it is cut into (MIG); None: it is whole
     persistent: bool | None = None
     sm_clock_mhz: tuple[float | None, float | None] = (None, None)  # application clock, and its default
     power_limit_w: tuple[float | None, float | None] = (None, None)  # and its default
@@ -178,12 +231,13 @@ def settings() -> list[DeviceSettings]:
 
 def _settings(index: int, handle: object) -> DeviceSettings:
     bus, mode = ask("nvmlDeviceGetPciInfo", handle), ask("nvmlDeviceGetPersistenceMode", handle)
-    clock = constant("NVML_CLOCK_SM")
+    clock, slices = constant("NVML_CLOCK_SM"), _slices(handle)
     watts = [ask(f"nvmlDeviceGetPowerManagement{kind}Limit", handle) for kind in ("", "Default")]
     now, default = (None if value is None else value / 1000 for value in watts)
     return DeviceSettings(
         index=index,
         pci=(string(bus.busId) or "")[-len("0000:1a:00.0") :].lower() if bus else None,  # 00000000:1A:00.0
+        slices=None if slices is None else len(slices),
         persistent=None if mode is None else bool(mode),
         sm_clock_mhz=tuple(ask(f"nvmlDeviceGet{of}ApplicationsClock", handle, clock) for of in ("", "Default")),
         power_limit_w=(now, default),
@@ -249,13 +303,15 @@ class Health:
 class Xids:
     """Critical errors that the driver reports (docs.nvidia.com/deploy/xid-errors)."""
 
-    def __init__(self, handles: Sequence[Any]) -> None:
+    def __init__(self, handles: Mapping[int, Any]) -> None:
         self._set = ask("nvmlEventSetCreate")
-        self._index = {_address(handle): index for index, handle in enumerate(handles)}
+        self._index = {_address(handle): index for index, handle in handles.items()}
         self._count = {
             index: 0
-            for index, handle in enumerate(handles)
-            if self._set is not None and call("nvmlDeviceRegisterEvents", handle, constant(XID), self._set)
+            for index, handle in handles.items()
+            if self._set is not None
+            and symbol("nvmlEventSetWait_v2")
+            and call("nvmlDeviceRegisterEvents", handle, constant(XID), self._set)
         }
 
     def count(self) -> dict[int, int]:
@@ -280,6 +336,7 @@ def _address(handle: Any) -> int | None:
 
 
 METRICS = (
+    "NVML_GPM_METRIC_GRAPHICS_UTIL",  # percent of the time that something ran: of a slice nothing else tells it
     "NVML_GPM_METRIC_ANY_TENSOR_UTIL",  # percent of the time that the tensor cores were busy
     "NVML_GPM_METRIC_DRAM_BW_UTIL",  # percent of the memory's bandwidth
 )
@@ -288,9 +345,11 @@ METRICS = (
 class Profile:
     """Two samples of one device's counters; each in turn is the newer."""
 
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-        support = ask("nvmlGpmQueryDeviceSupport", handle)
+    def __init__(self, handle: Any, slice_of: Any = None) -> None:
+        whole = handle if slice_of is None else slice_of
+        instance = None if slice_of is None else ask("nvmlDeviceGetGpuInstanceId", handle)
+        self._question = ("nvmlGpmSampleGet", whole) if slice_of is None else ("nvmlGpmMigSampleGet", whole, instance)
+        support = None if None in self._question else ask("nvmlGpmQueryDeviceSupport", whole)
         self._samples: list[Any] = []
         self._metrics = {name: number for name in METRICS if (number := constant(name)) is not None}
         if support is not None and support.isSupportedDevice:
@@ -303,7 +362,7 @@ class Profile:
         if not self._samples:
             return {}
         older, newer = self._samples[(self._read + 1) % 2], self._samples[self._read % 2]
-        if not call("nvmlGpmSampleGet", self._handle, newer):
+        if not call(*self._question, newer):
             return {}
         self._read += 1
         return self._between(older, newer) if self._read > 1 else {}
@@ -339,9 +398,9 @@ def period_s(devices: int) -> float:
 
 
 class PcieMeter:
-    def __init__(self, handles: Sequence[Any], period_s: float) -> None:
+    def __init__(self, handles: Mapping[int, Any], period_s: float) -> None:
         self._period_s = period_s
-        self._handles = dict(enumerate(handles))
+        self._handles = dict(handles)
         self._latest: dict[int, tuple[int | None, int | None]] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -375,18 +434,27 @@ def _throughput(handle: Any, way: str) -> int | None:
     return None if kilobytes is None else int(kilobytes) * KIBIBYTE
 
 
-@functools.cache
+@functools.cache  # not of what it raises: a driver may wake late
+def _start() -> None:
+    import pynvml
+
+    pynvml.nvmlInit()
+
+
 def trouble() -> str | None:
     """Why NVML gives nothing; None if it answers."""
     try:
-        import pynvml
+        _start()
     except ImportError:
         return Message("machine.nvml_absent")
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
+    except Exception as error:
         return str(error)
     return None
+
+
+def is_asleep() -> bool:
+    """The library is here, and the driver does not answer yet."""
+    return trouble() is not None and symbol("nvmlInit_v2") is not None
 
 
 def ask(name: str, *arguments: Any, **named: Any) -> Any:
@@ -409,8 +477,17 @@ def _answer(name: str, *arguments: Any, **named: Any) -> tuple[bool, Any]:
         return False, None
     try:
         return True, function(*arguments, **named)
-    except pynvml.NVMLError:
+    except Exception:  # also of ctypes, and of a name that is no text: no training ends for what a driver lacks
         return False, None
+
+
+def symbol(name: str) -> Any:
+    """A function of the driver's own library; None where it has none of this name."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    return getattr(pynvml.nvmlLib, name, None)
 
 
 def constant(name: str) -> Any:

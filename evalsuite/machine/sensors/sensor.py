@@ -19,6 +19,9 @@ class DeviceProcess:
     memory_bytes: int | None = None
 
 
+UUIDS = ("GPU-", "MIG-")  # how they begin: of a device, and of a slice of one
+
+
 class Sensor:
     """The accelerators of one vendor; as it stands, of a machine without any. See docs/adding-a-sensor.md."""
 
@@ -63,7 +66,7 @@ def visible(gpus: Sequence[Gpu], devices: str | None) -> list[Gpu]:
     shown: list[Gpu] = []
     for entry in devices.split(","):
         name = entry.strip()
-        by_uuid = [gpu for gpu in gpus if name.startswith("GPU-") and (gpu.uuid or "").startswith(name)]
+        by_uuid = [gpu for gpu in gpus if name.startswith(UUIDS) and (gpu.uuid or "").startswith(name)]
         gpu_named = next((gpu for gpu in gpus if gpu.index == whole(name) or gpu in by_uuid), None)
         if gpu_named is None:
             break
