@@ -1,10 +1,13 @@
 """What holds for all runs of a folder, stated once: `campaign.json` beside them, written once."""
 
+import hashlib
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite.core.decode import Mistake, message, refusal
 from evalsuite.core.documents import Document
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import read_json, write_json
@@ -15,6 +18,11 @@ NAME = "campaign.json"
 @dataclass(frozen=True, kw_only=True)
 class CampaignFacts(Document):
     facts: Mapping[str, str]
+    sha256: str
+
+    def mistakes(self) -> Iterator[Mistake]:
+        if self.sha256 != _hash(self.facts):
+            yield Mistake("sha256", refusal(self.sha256, message("hash_of_facts")))
 
 
 def read(root: Path) -> dict[str, str]:
@@ -34,7 +42,11 @@ def write_once(root: Path, facts: Mapping[str, str]) -> None:
     if check(root, facts):
         return
     root.mkdir(parents=True, exist_ok=True)
-    write_json(root / NAME, CampaignFacts(facts=facts).to_json())
+    write_json(root / NAME, CampaignFacts(facts=facts, sha256=_hash(facts)).to_json())
+
+
+def _hash(facts: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode()).hexdigest()
 
 
 def _shown(facts: Mapping[str, str]) -> str:
