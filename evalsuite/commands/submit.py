@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.commands.launching import kubernetes_submission, prices
@@ -40,26 +41,38 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(argparse.Namespace(**asked))
     allocation = _allocation(arguments, request)
     submitter = scheduler.submits_with
-    text = script(
-        scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
-        evaluation(arguments, ("--engine", scheduler.name)),
-        submitter=submitter,
-        before=[*scheduler.before(str(Path.cwd())), *arguments.before],
-        variables=sorted(programs.python_path().items()),
-    )
+
+    def text(allocation: Allocation, arguments: argparse.Namespace) -> str:
+        return script(
+            scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
+            evaluation(arguments, ("--engine", scheduler.name)),
+            submitter=submitter,
+            before=[*scheduler.before(str(Path.cwd())), *arguments.before],
+            variables=sorted(programs.python_path().items()),
+        )
+
+    ending, cheaper = submitter.split()[-1], prices.cheaper_jobs(request.plan, request.place)
+    texts = {arguments.runs / f"evaluation.{ending}": (allocation.nodes, text(allocation, arguments))}
+    for job in cheaper[-1] if cheaper and scheduler.in_turn else ():
+        own = replace(allocation, nodes=job.nodes, options=(*scheduler.in_turn, *allocation.options))
+        scaled = argparse.Namespace(**{**vars(arguments), "scales": ",".join(job.scales)})
+        texts[arguments.runs / f"evaluation-{job.nodes}.{ending}"] = (job.nodes, text(own, scaled))
     print_table(request)
     if _lacks(request, scheduler, allocation) and not arguments.anyway:
         note(say("submit.refused"))
         return Exit.NOTHING_MEASURED
-    file = arguments.runs / f"evaluation.{submitter.split()[-1]}"
     arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
-    files.write_named(file, text.encode())
-    line(say("submit.written", file=file, nodes=allocation.nodes + allocation.spare))
+    for file, (nodes, written) in texts.items():
+        files.write_named(file, written.encode())
+        line(say("submit.written", file=file, nodes=nodes + allocation.spare))
+    chosen, runs = [*texts][len(texts) > 1 :], shlex.quote(str(arguments.runs))
     if not arguments.go:
-        line(say("submit.next", submitter=submitter, file=shlex.quote(str(file))))
-        return Exit.DONE
-    job = allocations.submit(scheduler, file, lambda words: note(say("run.waiting", who=words)))
-    line(say("submit.submitted", job=job, runs=shlex.quote(str(arguments.runs))))
+        line(say("submit.next", lines=" && ".join(f"{submitter} {shlex.quote(str(file))}" for file in chosen)))
+    for file in chosen if arguments.go else ():
+        number = allocations.submit(scheduler, file, lambda words: note(say("run.waiting", who=words)))
+        line(say("submit.submitted", job=number, runs=runs))
+    if len(texts) > 1:
+        line(say("submit.apart", runs=runs))
     return Exit.DONE
 
 

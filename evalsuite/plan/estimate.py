@@ -31,6 +31,15 @@ class Price:
     basis: Basis | None  # the weakest among the runs
 
 
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A job with nodes of its own for what one number of nodes runs."""
+
+    nodes: int
+    scales: tuple[str, ...]
+    seconds: float | None
+
+
 class Estimate:
     """By each case's own mean, else that of runs like it, else of all."""
 
@@ -66,6 +75,18 @@ class Estimate:
     def prices(self, runs: Iterable[Run]) -> tuple[Price, ...]:
         by_framework = by_key((run.case.framework, run) for run in runs)
         return tuple(self._price(framework, theirs) for framework, theirs in by_framework.items())
+
+    def jobs(self, runs: Sequence[Run]) -> tuple[Job, ...]:
+        """One for each number of nodes. Those of several measure the bases of their cases once more."""
+        by_nodes = by_key((run.case.nodes, run) for run in sorted(runs, key=lambda run: run.case.nodes))
+        jobs = []
+        for nodes, theirs in by_nodes.items():
+            cases = dict.fromkeys(run.case for run in theirs)
+            scaled = (case.at_scale(1, 1) for case in cases if nodes > 1 and case.strong_batch is None)
+            bases = [Run(case=base, repeat=0) for base in dict.fromkeys(scaled)]
+            scales = dict.fromkeys(run.case.scale for run in (*bases, *theirs))
+            jobs.append(Job(nodes=nodes, scales=tuple(scales), seconds=self.total([*bases, *theirs])))
+        return tuple(jobs)
 
     def _price(self, framework: str, runs: Sequence[Run]) -> Price:
         pairs = [(run.case, self.expected(run)) for run in runs]

@@ -16,6 +16,7 @@ from evalsuite.core.errors import EvalsuiteError
 MOST_HOSTS = 100_000  # of a job
 Argv = tuple[str, ...]
 Environment = Mapping[str, str]
+Options = tuple[tuple[str, str], ...]
 Ask = Callable[..., str | None]  # a program and its arguments → what it prints; None: it is not there, or fails
 
 
@@ -48,7 +49,7 @@ class Allocation:
     gres: str | None = None  # "gpu:8"
     cores: int | None = None  # of each node, where the cases say it
     constraint: str | None = None
-    options: tuple[tuple[str, str], ...] = ()  # more of the submitting program's own, as ("mail-type", "END")
+    options: Options = ()  # more of the submitting program's own, as ("mail-type", "END")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +70,7 @@ class Scheduler:
     size: Callable[[Ask, str | None], int | None]  # nodes of a partition, or of the default one; None without an answer
     submitter: Argv  # the script's path follows
     submitted: Callable[[str], str]  # what the submitter printed → the job's id
+    in_turn: Options  # which make the jobs of one user start one after another; (): none do
     directives: Callable[[Allocation, str, str], Sequence[str]]  # lines of the script, for its folder and that of runs
     before: Callable[[str], Sequence[str]]  # shell lines before the command: into that folder, if no directive says it
     interactive: str  # takes two nodes for the command that follows, as typed in a shell

@@ -121,6 +121,7 @@ SCHEDULER = contract.Scheduler(
     size=size,
     submitter=("qsub",),
     submitted=str.strip,
+    in_turn=(),
     directives=directives,
     before=lambda folder: [f"cd {shlex.quote(folder)} || exit"],  # a job starts in $HOME
     interactive="qsub -I -l select=2 -l place=scatter:excl",

@@ -119,6 +119,7 @@ SCHEDULER = contract.Scheduler(
     size=size,
     submitter=("sbatch", "--parsable"),
     submitted=lambda printed: printed.strip().partition(";")[0],
+    in_turn=(("dependency", "singleton"),),  # by the name of the job
     directives=directives,
     before=lambda folder: (),  # --chdir
     interactive="salloc --nodes=2 --exclusive",

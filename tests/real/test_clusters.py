@@ -74,6 +74,27 @@ def test_mpirun_crosses_the_nodes_of_a_job_in_images_that_know_neither_slurm_nor
     assert json.loads((run / "outcome.json").read_text())["status"] == "completed", output
 
 
+def test_jobs_of_each_number_of_nodes_start_in_turn_and_measure_the_base_once_more(four_nodes, tmp_path):
+    hosts, environment = four_nodes
+    (tmp_path / "spec.toml").write_text(
+        'models = ["toy"]\nscales = ["1x1", "4x1"]\nrepeats = 2\nexpected_run_s = 900\n'
+    )
+    words = ("--spec", "spec.toml", "--option", "script=train.py", "--steps", "5+20", "--runs", "runs", "--go")
+
+    text = output_of(evalsuite(hosts["ctl"], tmp_path, "submit", *TOYNET, *words, **environment))
+
+    assert "4.00 node-hours for one of the largest scale, 3.50 for" in text
+    jobs = re.findall(r"submitted as job (\d+)", text)
+    assert len(jobs) == 2 and all(soon(lambda job=job: job_ended(hosts, environment, job), 240) for job in jobs), text
+    assert len([*tmp_path.glob("runs/*-1x1/r[0-9]")]) == 3 and len([*tmp_path.glob("runs/*-4x1/r[0-9]")]) == 2
+    output_of(evalsuite(hosts["ctl"], tmp_path, "report", "--runs", "runs", "--out", "all"))
+    assert len(structure(tmp_path / "all")["cases"]) == 2
+    order = [json.loads(line) for line in (tmp_path / "runs" / "attempts.jsonl").read_text().splitlines()]
+    assert [line["run"].rpartition("-")[2].partition("/")[0] for line in order if line["event"] == "started"][:2] == [
+        "1x1"
+    ] * 2
+
+
 def structure(report: Path) -> dict[str, list]:
     """What a report consists of, whatever its numbers: the cases, what is said of each, and the sections."""
     document = json.loads((report / "summary.json").read_text())

@@ -27,6 +27,15 @@ def test_prices_are_told_framework_by_framework():
     assert (unknown.framework, unknown.unknown, unknown.seconds, unknown.device_hours) == ("othernet", 2, None, None)
 
 
+def test_a_job_for_each_number_of_nodes_holds_what_it_runs_and_its_bases_once_more():
+    made = [*runs(CASE, 1, 2), *runs(CASE.at_scale(1, 8), 1, 2), *runs(CASE.at_scale(16, 8), 1, 2)]
+    one, many = Estimate([], 3600.0).jobs(made)
+
+    assert (one.nodes, one.scales, one.seconds) == (1, ("1x1", "1x8"), 4 * 3600)
+    assert (many.nodes, many.scales, many.seconds) == (16, ("1x1", "16x8"), 3 * 3600)
+    assert [job.seconds for job in Estimate().jobs(made)] == [None, None]
+
+
 def test_before_the_first_run_of_a_script_the_spec_says_how_long_one_takes():
     known = Estimate([(Run(case=CASE, repeat=0), 35.0)], 9.0)
     remaining = RemainingTime(150.0 + 8.0, known, clock=lambda: 0.0)

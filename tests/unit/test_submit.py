@@ -129,6 +129,28 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
 
 
+def test_jobs_of_their_own_for_each_number_of_nodes_are_written_where_slurm_charges_less_for_them(
+    programs, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lab.toml").write_text(
+        'frameworks = ["pytorch"]\nmodels = ["resnet50_v1.5"]\nbatch_per_device = [8]\nprecision = ["fp32"]\n'
+        'scales = ["1x1", "4x8"]\nsteps = "5+20"\nrepeats = 5\nexpected_run_s = 360\n'
+    )
+    program(programs, "sbatch", 'echo "$3" >>"$0.asked"; wc -l <"$0.asked"')
+    words = ["--spec", "lab.toml", "--recipe", "reference", "--device", "gpu", "--anyway", "--go"]
+
+    assert cli.main(["submit", *words]) == Exit.DONE
+
+    assert "4.00 node-hours for one of the largest scale, 2.90 for one of each" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    whole, *apart = ((tmp_path / "runs" / f"evaluation{name}.sbatch").read_text() for name in ("", "-1", "-4"))
+    assert "singleton" not in whole and all("#SBATCH --dependency=singleton\n" in text for text in apart)
+    assert "--scales 1x1 " in apart[0] and "--nodes=4\n" in apart[1] and "--scales 1x1,4x8 " in apart[1]
+    assert len((programs / "sbatch.asked").read_text().splitlines()) == 2
+
+
 def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
     at = time.time() + 600
     told = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))

@@ -8,9 +8,10 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
-from evalsuite.plan.estimate import Estimate, Price
+from evalsuite.plan.estimate import Estimate, Job, Price
 from evalsuite.plan.plan import Plan
 from evalsuite.runs.store import RunFolder, Store
+from evalsuite.schedulers import SCHEDULERS
 
 MOST_READ = 2000  # run folders that are not of the plan
 
@@ -48,11 +49,33 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     yield say(key, missing=len(left), runs=len(plan.runs) + len(again), time=time, cost=cost)
     if again:
         yield say("plan.base_again", n=len(again), cases=", ".join(sorted(run.case.id for run in again)))
+    yield from charged(plan, place)
     if plan.to_search:
         yield say("plan.searches", n=len(plan.to_search))
     limit = plan.spec.max_device_hours
     if limit is not None and hours + options.spent_h > limit:
         yield say("plan.beyond_limit", limit=f"{limit:g}")
+
+
+def cheaper_jobs(plan: Plan, place: Place) -> tuple[float, float, tuple[Job, ...]] | None:
+    """Node-hours of one allocation for all, those of a job for each number of nodes, and these jobs if it is less."""
+    runs = place.store.missing(plan.runs)
+    expected = estimate(plan, place.store, runs)
+    jobs, whole = expected.jobs(runs), expected.total(runs)
+    by_scale = sum(job.nodes * job.seconds for job in jobs if job.seconds is not None)
+    if len(jobs) < 2 or whole is None or None in (job.seconds for job in jobs):
+        return None
+    together = jobs[-1].nodes * whole
+    return together / 3600, by_scale / 3600, jobs if by_scale < together else ()
+
+
+def charged(plan: Plan, place: Place) -> Iterator[str]:
+    """What a scheduler charges for the allocation that was not made yet: its nodes are held by runs on fewer."""
+    scheduler = None if place.engine.nodes else SCHEDULERS.get(place.engine.name)
+    if scheduler and scheduler.in_turn and (found := cheaper_jobs(plan, place)):
+        together, by_scale, jobs = found
+        facts = {"scheduler": scheduler.title, "together": _hours(together), "apart": _hours(by_scale)}
+        yield say("plan.charged_apart" if jobs else "plan.charged_together", **facts)
 
 
 def _of_framework(price: Price) -> str:
