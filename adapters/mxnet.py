@@ -13,7 +13,10 @@ from evalsuite.core.model import Case
 
 
 def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
-    return Command(argv=("{python}", f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
+    """The scheduler of the store can bind to no name (ps-lite's zmq_van.h)."""
+    meeting = ("env", "MASTER_ADDR={master_address}") if case.nodes > 1 else ()
+    argv = (*meeting, "{python}", f"{{workloads}}/{script}", *arguments)
+    return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
 
 
 def _no_xla(case: Case) -> str | None:

@@ -132,7 +132,7 @@ def paddle_launch(case: Case) -> Argv:
     Names make it take the wrong part: of `--ips h1,h2` each host is rank 0, and a `--master` by name waits for itself
     (launch/controllers/collective.py and master.py of 3.3.1).
     """
-    meeting = ("--master", "{master_address}:{master_port}", "--nnodes", str(case.nodes), "--rank", "{node_rank}")
+    meeting = ("--master", "{master_or_self}:{master_port}", "--nnodes", str(case.nodes), "--rank", "{node_rank}")
     return (
         *("{python}", "-m", "paddle.distributed.launch", *(meeting if case.nodes > 1 else ())),
         *("--nproc_per_node", str(case.devices_per_node), "--log_dir", "{scratch}/log/{node_rank}"),

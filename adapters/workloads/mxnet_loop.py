@@ -7,7 +7,6 @@ import contextlib
 import gc
 import logging
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -145,17 +144,14 @@ def parameter_servers(place: common.Place):
     if place.world_size == 1:
         yield
         return
-    address = socket.gethostbyname(place.master_addr)  # the scheduler can bind to no name
-    if place.nodes > 1 and address.startswith("127."):
-        sys.exit(f"{place.master_addr} leads to {address} here, by which no other host reaches it: correct /etc/hosts")
     os.environ.update(
-        DMLC_PS_ROOT_URI=address,
+        DMLC_PS_ROOT_URI=place.master_addr,
         DMLC_PS_ROOT_PORT=str(place.master_port),
         DMLC_NUM_WORKER=str(place.world_size),
         DMLC_NUM_SERVER=str(place.nodes),
     )
     if place.nodes == 1:
-        os.environ["DMLC_NODE_HOST"] = address  # else ps-lite looks for a network card
+        os.environ["DMLC_NODE_HOST"] = place.master_addr  # else ps-lite looks for a network card
     roles = ["scheduler"] * (place.rank == 0) + ["server"] * (place.local_rank == 0)
     helpers = [
         subprocess.Popen([sys.executable, "-c", "import mxnet"], env={**os.environ, "DMLC_ROLE": role})

@@ -12,7 +12,7 @@ from evalsuite.core.decode import number
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.paths import ENTER, FIRST_ENDED
-from evalsuite.core.placeholders import DEVICES, GPUS, MASTER_ADDRESS, OF_EVERY_RANK, THREADS, VISIBLE, fill, forward
+from evalsuite.core.placeholders import DEVICES, GPUS, MASTER_ADDRESSES, OF_EVERY_RANK, THREADS, VISIBLE, fill, forward
 from evalsuite.machine import cores
 from evalsuite.machine.environment import KNOWN
 from evalsuite.machine.sensors import processor
@@ -96,8 +96,8 @@ def command(
 ) -> tuple[list[str], dict[str, str]]:
     count = threads(order)
     known = placeholders.of_node(place, order.processes or order.devices_per_node, count)
-    if any(MASTER_ADDRESS in word for word in (*order.argv, *inherited.values())):
-        known[MASTER_ADDRESS] = rendezvous.master_address(place)
+    if any(name in word for word in (*order.argv, *inherited.values()) for name in MASTER_ADDRESSES):
+        known |= zip(MASTER_ADDRESSES, rendezvous.master_addresses(place), strict=True)
     shown = inherited.get(VISIBLE["gpu"][0], "") if order.device == "gpu" else ""
     by_name = shown.startswith(UUIDS)
     known |= {DEVICES: shown, GPUS: f'"device={shown}"' if by_name else "all"}  # quoted: docker parts at commas

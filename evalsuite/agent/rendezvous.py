@@ -52,15 +52,18 @@ def _own(environment: Environment) -> str | None:
     return names[rank] if rank is not None and rank < len(names) else None
 
 
-def master_address(place: Node) -> str:
-    """The loopback on the master's own host, which has an address in each network.
+def master_addresses(place: Node) -> tuple[str, str]:
+    """That of every host, and this one's, which on the master's own host is the loopback: it has an address in each
+    network.
 
     Raises EvalsuiteError for a name that leads to no address, or to one that no other host reaches; also of this host,
     since launchers that compare addresses tell the others what its name leads to.
     """
-    if place.nodes > 1:
-        _address_of(socket.getfqdn(socket.gethostname()))
-    return LOCALHOST if place.rank == 0 else _address_of(place.master_addr)
+    if place.nodes == 1:
+        return LOCALHOST, LOCALHOST
+    _address_of(socket.getfqdn(socket.gethostname()))
+    address = _address_of(place.master_addr)
+    return address, LOCALHOST if place.rank == 0 else address
 
 
 def _address_of(name: str) -> str:

@@ -28,13 +28,14 @@ OF_EVERY_RANK = (*INTERFACE, *THREADS, "PYTHONUNBUFFERED", "CUDA_DEVICE_ORDER")
 _OF_NODE = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_addr}", "{master_port}", "{threads}")
 # not every launcher tells them
 OF_HOSTS = ("{host}", "{hosts}", "{hosts_slots}", "{hosts_ports}", "{hosts_ports_json}")
-MASTER_ADDRESS = "{master_address}"  # IPv4, for launchers that compare it with that of their own host
+# IPv4, where no name will do; and for launchers that compare it with the address of their own host: there the loopback
+MASTER_ADDRESSES = ("{master_address}", "{master_or_self}")
 GPUS = "{gpus}"  # what `docker run --gpus` takes: the case's, or all
 DEVICES = "{devices}"  # as CUDA_VISIBLE_DEVICES has them, for launchers that hand this one variable to no other node
 FORWARDED = "{forwarded}"
 """A word of mpirun's, which hands its own variables to no other node: the node agent puts `-x NAME` for each variable
 that it sets for every rank, and for each that the user set and that changes a training."""
-BY_AGENT = (*_OF_NODE, *OF_HOSTS, MASTER_ADDRESS, GPUS, DEVICES, FORWARDED)
+BY_AGENT = (*_OF_NODE, *OF_HOSTS, *MASTER_ADDRESSES, GPUS, DEVICES, FORWARDED)
 
 
 @dataclass(frozen=True, kw_only=True)

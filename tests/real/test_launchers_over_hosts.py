@@ -51,7 +51,12 @@ STARTED = {
     "bfrun": Started(words=launchers.bfrun, needs="bluefog==0.3.0", spawn="once", tells=OF_MPI),
     "the agent for each device": Started(spawn="per_device", tells=OF_TORCH),
     "KVStore": Started(
-        needs="mxnet", spawn="per_device", tells=(WORKLOADS,), probe="launchers_kvstore.py.in", device="cpu"
+        words=lambda case: ("env", "MASTER_ADDR={master_address}"),  # as adapters/mxnet.py
+        needs="mxnet",
+        spawn="per_device",
+        tells=(WORKLOADS,),
+        probe="launchers_kvstore.py.in",
+        device="cpu",
     ),
     "TF_CONFIG": Started(
         needs="tensorflow", probe="launchers_tensorflow.py.in", per_host=1, environment=launchers.tf_config

@@ -100,3 +100,17 @@ def test_torchruns_port_is_where_the_processes_meet_and_our_own_words_win_over_s
     own = {"EVALSUITE_NODES": "1", "EVALSUITE_NODE_RANK": "0"}
     node = rendezvous.node(PLATFORMS["Volcano"]["variables"] | own)
     assert (node.rank, node.nodes, node.master_addr) == (0, 1, "127.0.0.1")
+
+
+def test_an_address_is_that_of_a_name_and_one_that_no_other_host_reaches_is_refused(monkeypatch):
+    known = {"a": "10.0.0.1", "b": "10.0.0.2", "debian": "127.0.1.1"}
+    monkeypatch.setattr(socket, "gethostbyname", lambda name: known[name])
+    monkeypatch.setattr(socket, "getfqdn", lambda name: own)
+    places = [placeholders.Node(rank=rank, nodes=2, master_addr="a", master_port=1) for rank in (0, 1)]
+
+    own = "a"
+    assert [rendezvous.master_addresses(place) for place in places] == [("10.0.0.1", "127.0.0.1"), ("10.0.0.1",) * 2]
+
+    own = "debian"
+    with pytest.raises(EvalsuiteError, match=r"debian leads to 127.0.1.1 here, by which no other host reaches it"):
+        rendezvous.master_addresses(places[1])
