@@ -50,7 +50,7 @@ READ = {
     "variants": plan_variants,
     "criteria": lambda file, words: criteria.read(file),
     "scope": lambda file, words: criteria.read(file).check(
-        [CASE, replace(CASE, precision="amp"), replace(CASE, framework="othernet")]
+        [CASE, replace(CASE, precision="amp"), replace(CASE, framework="othernet")], file
     ),
     "kubernetes": lambda file, words: kubernetes_submission.read_values(file),
     "facts": lambda file, words: user_facts.campaign_facts(file),

@@ -13,21 +13,7 @@ from evalsuite.core.model import Summary, by_key
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.scaling import suspicious
 
-
-@dataclass(frozen=True, kw_only=True)
-class Break:
-    before: Summary
-    after: Summary
-
-    @property
-    def stage(self) -> str:
-        return stage(self.before, self.after)
-
-    @property
-    def loss(self) -> float:
-        return 1 - self.after.items_per_s_per_device / self.before.items_per_s_per_device
-
-
+Break = tuple[Summary, Summary]  # the scales before and after
 # a stage, or a phase of the step ("rest": what no timer says), and its share of the throughput of ideal scaling
 Loss = tuple[str, float]
 
@@ -96,5 +82,5 @@ def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
         doublings = math.log2(_devices(after) / _devices(before))
         step = after.items_per_s_per_device / before.items_per_s_per_device
         if doublings and math.pow(step, 1 / doublings) < threshold:
-            return Break(before=before, after=after)
+            return before, after
     return None

@@ -14,7 +14,7 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
-from evalsuite.results.judge.breaks import Break, Ladder
+from evalsuite.results.judge.breaks import Ladder, stage
 
 MOST_PANELS = 12
 DRAWN = ("within", "crossing", "between", "data", "allreduce")
@@ -126,23 +126,25 @@ def keys(cards: Iterable[WhyCard]) -> tuple[str, ...]:
 def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
     """The breaks of each precision that lie between the same scales, and of how many settings; the worst first."""
     for alike in by_key((ladder.last.case.precision, ladder) for ladder in ladders).values():
-        broken = sorted((ladder.broken for ladder in alike if ladder.broken), key=lambda drop: -drop.loss)
-        groups = by_key(((drop.stage, drop.before.case.scale, drop.after.case.scale), drop) for drop in broken)
-        yield from (_finding(drops, len(alike), words) for drops in groups.values())
-
-
-def _finding(breaks: Sequence[Break], of: int, words: Words) -> Text:
-    worst, least = breaks[0], breaks[-1]
-    ref = names.case_anchor(worst.after.case)
-    low, high = numbers.percent(least.loss), numbers.percent(worst.loss)
-    said = words(
-        f"why.{worst.stage}",
-        precision=names.precision(worst.after.case.precision),
-        loss=(high if low.text == high.text else numbers.span(low.raw, high.raw, numbers.percent)).about(ref),
-        before=names.scale(worst.before.case),
-        after=names.scale(worst.after.case),
-    )
-    if of > 1:
-        n, all_ = (numbers.count(count).about(ref) for count in (len(breaks), of))
-        said = words("why.of_settings", said_text=said, n=n, all=all_)
-    return words("answers.closed", said_text=said)
+        each = [
+            (1 - drop[1].items_per_s_per_device / drop[0].items_per_s_per_device, drop)
+            for ladder in alike
+            if (drop := ladder.broken)
+        ]
+        each.sort(key=lambda lost: -lost[0])
+        groups = by_key(((stage(*drop), *(row.case.scale for row in drop)), (lost, drop)) for lost, drop in each)
+        for (at, *_), drops in groups.items():
+            before, after = drops[0][1]
+            ref = names.case_anchor(after.case)
+            high, low = (numbers.percent(lost) for lost, _ in (drops[0], drops[-1]))
+            said = words(
+                f"why.{at}",
+                precision=names.precision(after.case.precision),
+                loss=(high if low.text == high.text else numbers.span(low.raw, high.raw, numbers.percent)).about(ref),
+                before=names.scale(before.case),
+                after=names.scale(after.case),
+            )
+            if len(alike) > 1:
+                n, all_ = (numbers.count(count).about(ref) for count in (len(drops), len(alike)))
+                said = words("why.of_settings", said_text=said, n=n, all=all_)
+            yield words("answers.closed", said_text=said)
