@@ -9,5 +9,6 @@ TOYS = Path(__file__).resolve().parent / "real" / "toy_adapters"
 TOYNET = (
     *("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS)),
     *("--environment", "current", "--device", "cpu"),
+    *("--quiet-rounds", "0"),  # whatever else the machine does
 )
 LAUNCHER = runner.Launcher(engine=engine("local"), timeout_s=60.0, pythons={}, packages={}, dialects={})

@@ -47,6 +47,7 @@ def lab(tmp_path, monkeypatch):
 def compared(lab, *frameworks, more=()):
     """The exit code of one evaluation of *frameworks* and, by framework, why its case has no value."""
     line = ["compare", "--models", "toy", "--recipe", "official", "--device", "cpu", "--scales", "1x1"]
+    line += ["--quiet-rounds", "0"]
     line += ["--frameworks", ",".join(frameworks), "--repeats", "1", "--steps", "5+20"]
     code = cli.main(
         [*line, "--adapters", str(lab / "adapters"), *more, "--runs", str(lab / "runs"), "--out", str(lab / "report")]

@@ -12,6 +12,7 @@ from tests import charliecloud
 
 TOYS = Path(__file__).resolve().parent / "toy_adapters"
 TOYNET = ("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS), "--scales", "1x1", "--repeats", "1")
+TOYNET += ("--quiet-rounds", "0")
 
 pytestmark = pytest.mark.skipif(charliecloud.missing() is not None, reason=str(charliecloud.missing()))
 

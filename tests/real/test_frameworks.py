@@ -54,7 +54,7 @@ def trained(framework: str, folder, name: str = "reference-resnet50", **changes)
 
 def test_four_frameworks_train_on_two_processes_and_stand_on_one_page(tmp_path):
     matrix = ["--frameworks", ",".join(sorted(STEP_LINES)), "--scales", "1x2", "--batch-sizes", "4", "--repeats", "1"]
-    small = ["--steps", "1+20", "--option", "image_size=32", "--device", "cpu"]
+    small = ["--steps", "1+20", "--option", "image_size=32", "--device", "cpu", "--quiet-rounds", "0"]
     places = ["--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report")]
 
     code = cli.main(["compare", *matrix, *small, *places])

@@ -64,6 +64,20 @@ def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):
     assert len(list((tmp_path / "runs").glob("*/r*/outcome.json"))) == 3
 
 
+def test_what_other_programs_disturb_is_made_again_within_the_limit(tmp_path, capsys):
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        cli.main([*words(tmp_path), "--quiet-rounds", "1"])
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+    said, facts = capsys.readouterr().err, json.loads((tmp_path / "report" / "summary.json").read_text())
+    assert said.count("Others used the machine during some runs: 1 run of round 3") == 1
+    assert [len(row["runs"]) for row in facts["summaries"]] == [3]
+
+
 def test_a_run_that_fails_is_kept_and_reported_with_its_reason(tmp_path, capsys):
     ran = cli.main(words(tmp_path, command="run", script="fails.py", repeats="1"))
     said = capsys.readouterr().err

@@ -19,6 +19,7 @@ def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stranger")
     adapters = shutil.copytree(STRANGERS, folder / "adapters")
     line = ["compare", "--frameworks", "tinynet", "--models", "tiny", "--scales", "1x1", "--batch-sizes", "8"]
+    line += ["--quiet-rounds", "0"]
     line += ["--repeats", "2", "--steps", "5+60", "--adapters", str(adapters), "--environment", "current"]
     assert cli.main([*line, "--runs", str(folder / "runs"), "--out", str(folder / "report")]) == Exit.DONE
     return folder
