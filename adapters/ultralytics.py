@@ -61,7 +61,10 @@ ADAPTER = Adapter(
             xla="torch.compile",
             step_bound="none",
             outside="it saves nothing and evaluates after its last epoch alone",
-            requirements=("torch==2.13.0", "torchvision==0.28.0", "ultralytics==8.4.190"),
+            requirements=(
+                *("torch==2.13.0", "torchvision==0.28.0", "ultralytics==8.4.190"),
+                "cloudpickle==3.1.1",  # for several devices (utils/dist.py:72)
+            ),
             import_name="ultralytics",
             image="nvcr.io/nvidia/pytorch:26.06-py3",
         ),
