@@ -43,7 +43,6 @@ def find(environment: Mapping[str, str] = os.environ, root: Path = Path("/")) ->
         *(network(environment) if devices else ()),
         *infiniband(environment, root),
         *clocks(devices, root),
-        *slices(devices),
         *numa(devices, root, usable_cores()),
     )
 
@@ -104,10 +103,6 @@ def clocks(devices: Sequence[DeviceSettings], root: Path) -> Iterator[Pitfall]:
             yield _pitfall("clocks", f"{setting}_lowered", gpus=low, now=f"{now:g}", default=f"{default:g}")
     if gpus := [device.index for device in devices if device.persistent is False]:
         yield _pitfall("clocks", "not_persistent", gpus=gpus)
-
-
-def slices(devices: Sequence[DeviceSettings]) -> Iterator[Pitfall]:
-    """Of devices that are cut (MIG), with what cannot be read of one."""
     if cut := {device.index: device.slices for device in devices if device.slices is not None}:
         yield _pitfall("clocks", "slices", gpus=[*cut], slices=[*cut.values()])
 

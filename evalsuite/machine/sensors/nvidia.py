@@ -6,6 +6,7 @@ Profiles are NVML's GPM, on Hopper and newer. PCIe traffic is read on a thread, 
 
 import ctypes
 import functools
+import statistics
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,8 @@ from evalsuite.runs.samples import GpuReading
 KIBIBYTE = 1024
 ALL_LINKS = 0xFFFFFFFF  # the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
 MOST_PROCESSES = 256  # on a device
-NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF  # NVML_VALUE_NOT_AVAILABLE
+ERRORS_PERIOD_S = 5.0  # slow to read on some boards
+UNSAID = -1  # NVML_VALUE_NOT_AVAILABLE
 
 
 class Nvidia(Sensor):
@@ -57,7 +59,11 @@ class Nvidia(Sensor):
         if all(running is None for running in lists.values()):
             return None
         return [
-            DeviceProcess(device=index, pid=process.pid, memory_bytes=_known(process.usedGpuMemory))
+            DeviceProcess(
+                device=index,
+                pid=process.pid,
+                memory_bytes=None if process.usedGpuMemory == UNSAID else process.usedGpuMemory,
+            )
             for index, running in lists.items()
             for process in running or ()
         ]
@@ -65,7 +71,7 @@ class Nvidia(Sensor):
     def versions(self) -> Mapping[str, str | None]:
         cuda = ask("nvmlSystemGetCudaDriverVersion")
         return {
-            "driver": string(ask("nvmlSystemGetDriverVersion")),
+            "driver": ask("nvmlSystemGetDriverVersion"),
             "toolkit": None if cuda is None else f"{cuda // 1000}.{cuda % 1000 // 10}",
         }
 
@@ -86,21 +92,21 @@ class _Device:
         self.handle = handle
         self.slice_of = slice_of
         self.busy = Buffer(handle)
-        self.health = Health(handle)
+        self.errors_asked_s = -ERRORS_PERIOD_S
         self.profile = Profile(handle, slice_of)
 
     def facts(self) -> Gpu:
         memory = _memory(self.handle)
         sliced = self.slice_of is not None
         whole = self.slice_of if sliced else self.handle
-        name = string(ask("nvmlDeviceGetName", self.handle) or ask("nvmlDeviceGetName", whole))
+        name = ask("nvmlDeviceGetName", self.handle) or ask("nvmlDeviceGetName", whole)
         capability = ask("nvmlDeviceGetCudaComputeCapability", whole)
         limit = None if sliced else ask("nvmlDeviceGetEnforcedPowerLimit", whole)
         return Gpu(
             index=self.index,
             kind="gpu",
             vendor="NVIDIA",
-            uuid=string(ask("nvmlDeviceGetUUID", self.handle)),
+            uuid=ask("nvmlDeviceGetUUID", self.handle),
             name=f"{name} MIG" if sliced and "MIG" not in (name or "") else name,
             memory_total_bytes=memory.total if memory else None,
             power_limit_w=_scaled(limit, 1e-3),
@@ -121,6 +127,9 @@ class _Device:
         now = ask("nvmlDeviceGetUtilizationRates", handle)
         links = _links(handle)
         mean, samples = self.busy.take()
+        reasons = ask("nvmlDeviceGetCurrentClocksEventReasons", handle)  # since driver 535
+        if reasons is None:
+            reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
         return replace(
             own,
             utilisation_percent=now.gpu if now else None,
@@ -135,10 +144,19 @@ class _Device:
             pcie_sent_bytes_per_s=traffic[1],
             link_received_bytes=links[0],
             link_sent_bytes=links[1],
-            clock_limits=self.health.clock_limits(),
-            memory_errors_uncorrected=self.health.memory_errors(),
+            clock_limits=reasons,
+            memory_errors_uncorrected=self._memory_errors(),
             driver_errors=xids,
         )
+
+    def _memory_errors(self) -> int | None:
+        """Bits not corrected by ECC since the driver was loaded; every few seconds."""
+        if time.monotonic() - self.errors_asked_s < ERRORS_PERIOD_S:
+            return None
+        self.errors_asked_s = time.monotonic()
+        kind, counter = constant("NVML_MEMORY_ERROR_TYPE_UNCORRECTED"), constant("NVML_VOLATILE_ECC")
+        errors: int | None = ask("nvmlDeviceGetTotalEccErrors", self.handle, kind, counter)
+        return errors
 
 
 def _devices() -> list[_Device]:
@@ -169,9 +187,9 @@ def _handles() -> list[Any]:
 
 
 class _Process(ctypes.Structure):
-    """nvmlProcessInfo_v1_t."""
+    """nvmlProcessInfo_v1_t; its memory, unsigned there, is read with a sign for UNSAID."""
 
-    _fields_ = (("pid", ctypes.c_uint), ("usedGpuMemory", ctypes.c_ulonglong))
+    _fields_ = (("pid", ctypes.c_uint), ("usedGpuMemory", ctypes.c_longlong))
 
 
 def _running(handle: Any) -> Any:
@@ -187,25 +205,18 @@ def _running(handle: Any) -> Any:
 
 def _memory(handle: Any) -> Any:
     """Version 2 does not count the driver's own memory as used, like nvidia-smi."""
-    version = constant("nvmlMemory_v2")
-    newer = ask("nvmlDeviceGetMemoryInfo", handle, version=version) if version else None
+    newer = ask("nvmlDeviceGetMemoryInfo", handle, version=constant("nvmlMemory_v2"))
     return newer or ask("nvmlDeviceGetMemoryInfo", handle)
 
 
 def _links(handle: Any) -> tuple[int | None, int | None]:
     """Bytes received and sent over NVLink since the driver was loaded, all links together."""
-    fields = [constant(f"NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_{way}") for way in ("RX", "TX")]
-    if None in fields:
-        return None, None
-    values = ask("nvmlDeviceGetFieldValues", handle, [(field, ALL_LINKS) for field in fields])
+    fields = [(constant(f"NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_{way}"), ALL_LINKS) for way in ("RX", "TX")]
+    values = ask("nvmlDeviceGetFieldValues", handle, fields)
     if values is None:
         return None, None
     received, sent = (value.value.ullVal * KIBIBYTE if value.nvmlReturn == 0 else None for value in values)
     return received, sent
-
-
-def _known(value: int | None) -> int | None:
-    return None if value == NOT_AVAILABLE else value
 
 
 def _scaled(value: float | None, factor: float) -> float | None:
@@ -236,7 +247,7 @@ def _settings(index: int, handle: object) -> DeviceSettings:
     now, default = (None if value is None else value / 1000 for value in watts)
     return DeviceSettings(
         index=index,
-        pci=(string(bus.busId) or "")[-len("0000:1a:00.0") :].lower() if bus else None,  # 00000000:1A:00.0
+        pci=bus.busId[-len("0000:1a:00.0") :].lower() if bus else None,  # 00000000:1A:00.0
         slices=None if slices is None else len(slices),
         persistent=None if mode is None else bool(mode),
         sm_clock_mhz=tuple(ask(f"nvmlDeviceGet{of}ApplicationsClock", handle, clock) for of in ("", "Default")),
@@ -244,7 +255,6 @@ def _settings(index: int, handle: object) -> DeviceSettings:
     )
 
 
-MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")  # of the union, by nvmlValueType_t
 HOLDS_S = 1.0  # NVML: a device samples its utilisation every second at the latest (nvmlUtilization_t)
 
 
@@ -260,44 +270,18 @@ class Buffer:
     def take(self) -> tuple[float | None, int | None]:
         """Mean and number of the samples since the last call; the newest holds until the next. First: (None, None)."""
         known = ask("nvmlDeviceGetSamples", self._handle, constant("NVML_GPU_UTILIZATION_SAMPLES"), self._seen_us)
-        kind, found = known or (0, ())  # none is an error as well
-        values = {
-            sample.timeStamp: getattr(sample.sampleValue, name) for sample in found for name in MEMBERS[kind : kind + 1]
-        }
-        new = [values[at_us] for at_us in sorted(values) if at_us > self._seen_us]
+        _, found = known or (None, ())  # none is an error as well; percents are unsigned integers
+        new = {each.timeStamp: each.sampleValue.uiVal for each in found if each.timeStamp > self._seen_us}
         before_s, now_s = self._new_s, time.monotonic()
         if new:
-            self._seen_us, self._new_s, self._last = max(values), now_s, new[-1]
+            self._seen_us, self._new_s, self._last = max(new), now_s, new[max(new)]
         elif before_s is not None and now_s - before_s <= HOLDS_S:
             return self._last, 0
-        return (sum(new) / len(new), len(new)) if new and before_s is not None else (None, None)
+        return (statistics.fmean(new.values()), len(new)) if new and before_s is not None else (None, None)
 
 
 XID = "nvmlEventTypeXidCriticalError"
 MOST_EVENTS = 100
-ERRORS_PERIOD_S = 5.0  # slow to read on some boards
-
-
-class Health:
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-        self._asked_s = -ERRORS_PERIOD_S
-
-    def clock_limits(self) -> int | None:
-        """A bit a reason: nvml.h, nvmlClocksEventReason… (1: idle)."""
-        reasons: int | None = ask("nvmlDeviceGetCurrentClocksEventReasons", self._handle)  # since driver 535
-        if reasons is None:
-            reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons", self._handle)
-        return reasons
-
-    def memory_errors(self) -> int | None:
-        """Bits not corrected by ECC since the driver was loaded; every few seconds."""
-        if time.monotonic() - self._asked_s < ERRORS_PERIOD_S:
-            return None
-        self._asked_s = time.monotonic()
-        kind, counter = constant("NVML_MEMORY_ERROR_TYPE_UNCORRECTED"), constant("NVML_VOLATILE_ECC")
-        errors: int | None = ask("nvmlDeviceGetTotalEccErrors", self._handle, kind, counter)
-        return errors
 
 
 class Xids:
@@ -494,7 +478,3 @@ def constant(name: str) -> Any:
     import pynvml
 
     return getattr(pynvml, name, None)
-
-
-def string(value: bytes | str | None) -> str | None:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
