@@ -589,8 +589,14 @@ def answer(reason: str, *notes: str, **named: str) -> dict[str, Any]:
     return {"reason": reason, "values": (("notes", ", ".join((*notes, *price))), *named.items())}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Judged:
-    values: tuple[tuple[str, str], ...]
+    outcome: Outcome = "undetermined"
+    measured: Interval | None = None
+    n: int = 0
+    case: Case | None = None  # the worst in scope
+    reason: str = ""  # as `answer` gives it
+    values: tuple[tuple[str, str], ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -600,7 +606,7 @@ class Judged:
 
     @property
     def judged(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("outcome", "measured", "n", "case", "reason", "values")}
+        return {each.name: getattr(self, each.name) for each in fields(Judged)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -608,33 +614,20 @@ class VerdictCell(Judged):
     framework: str
     model: str
     precision: str
-    outcome: Outcome
     scales: tuple[str, ...] = ()  # in scope: "20x8"
-    measured: Interval | None = None
-    n: int = 0
-    case: Case | None = None  # the worst in scope
-    reason: str = ""
-    values: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, case: Case, /, scope: Iterable[Case], **others: Any) -> "VerdictCell":
         """Of the framework, model and precision of *case*, whose *scope* is to be judged."""
         about: dict[str, Any] = {"framework": case.framework, "model": case.model, "precision": case.precision}
-        scales = tuple(dict.fromkeys(each.scale for each in scope))
-        return cls(**about, outcome="undetermined", scales=scales, **others)
+        return cls(**about, scales=tuple(dict.fromkeys(each.scale for each in scope)), **others)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(Judged):
     criterion: str
-    outcome: Outcome
     threshold: float | None = None
     min_nodes: int | None = None  # smallest scale in scope
-    measured: Interval | None = None
-    n: int = 0
-    case: Case | None = None  # the worst in scope
-    reason: str = ""  # key of a sentence in data/text, filled with *values*
-    values: tuple[tuple[str, str], ...] = ()
     holds: str = ""  # what must hold, of a criterion that a spec defines
     cells: tuple[VerdictCell, ...] = ()  # one for each framework, model and precision
 

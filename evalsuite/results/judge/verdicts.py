@@ -154,7 +154,7 @@ def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Cas
     cells = []
     for each in by_key(((cell.framework, cell.model, cell.precision), cell) for cell in judged).values():
         cells.append(min([cell for cell in each if "no_large_scale" not in cell.notes] or each, key=_badness))
-    verdict = Verdict(criterion="C1", outcome="undetermined", cells=tuple(cells), **vars(asked))
+    verdict = Verdict(criterion="C1", cells=tuple(cells), **vars(asked))
     if all("no_large_scale" in cell.notes for cell in cells):
         return replace(verdict, **_no_large(rows, asked))
     return _of_cells(verdict, cells)
@@ -296,14 +296,14 @@ def _mean_utilisation(
     measured = [row for row in deciding if row.case in scope]
     none = None if any(_readings(row, "gpu") for row in deciding) else answer("no_value", "no_gpu")
     if none or not measured:
-        about = {"outcome": "undetermined", **(none or _no_large(deciding, asked)), **vars(asked)}
+        about = {**(none or _no_large(deciding, asked)), **vars(asked)}
         return [Verdict(criterion=name, **about) for name in CRITERIA]
     shares = {row.case: _shares(row, nic_gbit_s) for row in measured}
     common = [name for name in RESOURCES if all(name in of for of in shares.values())]
     judged = []
     for name, counted in zip(CRITERIA, (["gpu"], common), strict=True):
         if counted != ["gpu"] or name == CRITERIA[0]:
-            verdict = Verdict(criterion=name, outcome="undetermined", **vars(asked))
+            verdict = Verdict(criterion=name, **vars(asked))
             cells = by_key(((case.framework, case.model, case.precision), case) for case in scope).values()
             judged.append(
                 _of_cells(verdict, [_judge_use(own, measured, shares, counted, asked.threshold) for own in cells])

@@ -47,7 +47,7 @@ def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Seq
         cases = dict.fromkeys((*planned, *(row.case for row in rows)))
         about = [case for case in cases if asked.is_about(case.framework, case.model, case.nodes)]
         cells = [_cell(asked, case, known.get(case)) for case in about]
-        verdict = Verdict(criterion=asked.name, outcome="undetermined", min_nodes=asked.min_nodes, holds=asked.holds)
+        verdict = Verdict(criterion=asked.name, min_nodes=asked.min_nodes, holds=asked.holds)
         if not cells:
             yield replace(verdict, **answer("no_value", "own_none"))
             continue
