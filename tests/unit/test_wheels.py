@@ -1,5 +1,7 @@
 """Wheels by the compute capability of the machine's devices."""
 
+from dataclasses import replace
+
 import pytest
 
 from evalsuite.contracts import registry
@@ -57,6 +59,21 @@ def test_an_environment_without_a_wheel_for_the_device_or_a_capability_that_is_n
     devices("sm_70")
     with pytest.raises(EvalsuiteError, match=r"got sm_70; expected compute capabilities such as 7\.0"):
         virtualenvs.capabilities()
+
+
+def test_an_image_that_does_not_serve_the_devices_is_refused_with_the_nearest_that_does(devices):
+    devices("7.0")
+    late = "nvcr.io/nvidia/pytorch:26.06-py3"
+    (both,) = toynet(requirements=("torch==2.13.0",), other_wheels=(("torch==2.7.1",),), image=late).recipes
+
+    refused = str(virtualenvs.image_refusal(both, "gpu"))
+
+    assert f"{late} is built with CUDA 13.0, for devices of compute capability 7.5 to 12.1" in refused
+    assert "=nvcr.io/nvidia/pytorch:24.06-py3 / --environment managed (torch==2.7.1)" in refused
+    for served in ("nvcr.io/nvidia/tensorflow:20.03-tf1-py3", "lab/torch:1"):
+        assert virtualenvs.image_refusal(replace(both, image=served), "gpu") is None
+    alone = replace(both, other_wheels=())
+    assert "the image nvcr.io/nvidia/pytorch:24.06-py3" in str(virtualenvs.refusal(alone, "managed", "gpu"))
 
 
 def test_what_no_index_holds_is_refused_with_where_its_repository_has_it():

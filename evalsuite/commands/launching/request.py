@@ -166,6 +166,7 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
     if engine.container:
         in_image: list[Refusal] = [
             lambda case, recipe: None if recipe.image else Message("commands.no_image", name=recipe.name),
+            lambda case, recipe: virtualenvs.image_refusal(recipe, case.device),
             _launcher_in_container(engine),
         ]
         refusals += [_check_served(engine, each, in_image=True) for each in in_image]

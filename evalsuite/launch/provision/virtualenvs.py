@@ -43,6 +43,7 @@ AS_BUILT = ("--no-cache", "--no-build-isolation")  # against what is installed; 
 Capability = tuple[int, int]  # NVIDIA's number of a device's instructions: (7, 0) of a V100
 Pins = tuple[str, ...]
 
+_OF_NVIDIA = re.compile(r"(nvcr\.io/nvidia/\w+):(\d\d\.\d\d)")  # an image by its month
 _FILE: Mapping[str, Any] = paths.read_data("wheels.toml")
 
 
@@ -133,10 +134,7 @@ def wanted_of(recipe: Recipe, device: Device) -> PinnedEnvironment:
             Message("launch.recipe_no_requirements", recipe=recipe.name, device=device, instead=_instead(recipe))
         )
     if device == "gpu" and (unserved := find_unserved(wanted, capabilities())):
-        wheel, capability = unserved
-        least, most, got = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most, capability))
-        facts = {"pin": wheel.pin, "cuda": wheel.cuda, "least": least, "most": most, "got": got}
-        raise CannotInstall(Message("launch.no_wheel", **facts, instead=_instead(recipe)))
+        raise CannotInstall(Message("launch.no_wheel", **_words(*unserved), instead=_instead(recipe)))
     return PinnedEnvironment(recipe=recipe, device=device, pins=wanted)
 
 
@@ -156,7 +154,9 @@ def capabilities() -> tuple[Capability, ...]:
 
 def _instead(recipe: Recipe) -> str:
     if recipe.image:
-        return Message("launch.image_instead", image=recipe.image)
+        unserved = find_unserved((recipe.image,), capabilities())
+        newest = _newest_image(recipe.image, unserved[1]) if unserved else recipe.image
+        return Message("launch.image_instead", image=newest) if newest else Message("launch.own_image")
     return Message("launch.own_image") if recipe.off_index else "--environment current"
 
 
@@ -181,12 +181,20 @@ def parse_capability(text: str) -> Capability:
 
 
 def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
-    pin = next((pin for pin in pins if pin in _FILE["wheels"]), None)
-    if pin is None:
+    """Of *pins*, or of an image, what is known to be built with a CUDA toolkit."""
+    pin = next(filter(_toolkit, pins), None)
+    cuda = _toolkit(pin) if pin else None
+    if pin is None or cuda is None:
         return None
-    cuda = _FILE["wheels"][pin]
     least, most = map(parse_capability, _FILE["toolkits"][cuda])
     return GpuWheel(pin=pin, cuda=cuda, least=least, most=most)
+
+
+def _toolkit(name: str) -> str | None:
+    if image := _OF_NVIDIA.match(name):
+        return next((cuda for since, cuda in reversed(_FILE["images"].items()) if since <= image[2]), None)
+    tagged = re.search(r":.*cuda(\d+\.\d+)", name)
+    return tagged[1] if tagged and tagged[1] in _FILE["toolkits"] else _FILE["wheels"].get(name)
 
 
 def choose_pins(recipe: Recipe, device: Device, capabilities: Iterable[Capability] = ()) -> Pins:
@@ -200,6 +208,28 @@ def find_unserved(pins: Sequence[str], capabilities: Iterable[Capability]) -> tu
     wheel = find_wheel(pins)
     unserved = next((each for each in capabilities if wheel and not wheel.serves(each)), None)
     return (wheel, unserved) if wheel and unserved else None
+
+
+def image_refusal(recipe: Recipe, device: Device) -> str | None:
+    """Why the image of *recipe* cannot run on the devices here, and what can."""
+    unserved = find_unserved((recipe.image,), capabilities()) if device == "gpu" else None
+    if unserved is None:
+        return None
+    newest, wheel = _newest_image(recipe.image, unserved[1]), pins(recipe, device)
+    ways = [f"--image {recipe.name}={newest}"] if newest else []
+    ways += [f"--environment managed ({wheel[0]})"] if wheel and not find_unserved(wheel, capabilities()) else []
+    return Message("launch.no_wheel", **_words(*unserved), instead=" / ".join(ways) or "--image")
+
+
+def _words(wheel: GpuWheel, capability: Capability) -> dict[str, str]:
+    least, most, got = (f"{major}.{minor}" for major, minor in (wheel.least, wheel.most, capability))
+    return {"pin": wheel.pin, "cuda": wheel.cuda, "least": least, "most": most, "got": got}
+
+
+def _newest_image(image: str, capability: Capability) -> str:
+    """*image* in the month that is the last to serve the devices; "": not known."""
+    month = _FILE["newest_images"].get("{}.{}".format(*capability))
+    return _OF_NVIDIA.sub(rf"\1:{month}", image) if month and _OF_NVIDIA.match(image) else ""
 
 
 # Making one
