@@ -206,12 +206,17 @@ def test_only_the_devices_of_the_job_count_as_used(sampled):
 
 
 def test_what_newer_devices_tell_is_read_and_absent_on_those_that_do_not(sampled):
-    _, samples, _ = sampled(library("READINGS", "BEYOND", "XIDS", "GPM"))
+    header, samples, _ = sampled(library("READINGS", "BEYOND", "XIDS", "GPM"), CUDA_VISIBLE_DEVICES="0")
 
     told, silent = samples[-1].gpus
     assert (told.energy_j, told.clock_limits) == (5.0, 0x44)
     own = [(sample.gpus[0].utilisation_mean_percent, sample.gpus[0].utilisation_samples) for sample in samples[:3]]
     assert own == [(None, None), (62, 0), (63.5, 2)]  # the newest holds until the next
+    window = Window(first_step=1, last_step=2, steps=2, begin_s=samples[1].at_s, end_s=samples[3].at_s)
+    used, _ = utilisation.of_job({"n": runfolders.sampled(header, samples)}, window)
+    (gpu,) = (each for each in used if each.resource == "gpu")
+    assert (gpu.samples, 63 < gpu.mean < 66) == (4, True)  # of its own samples, not of the moments (90 %)
+    assert gpu.coverage == pytest.approx(1.0)
     assert silent.utilisation_mean_percent is silent.utilisation_samples is None
     first = samples[0].gpus[0]  # told every few seconds
     assert (first.memory_errors_uncorrected, told.memory_errors_uncorrected) == (1, None)

@@ -20,6 +20,7 @@ from evalsuite.runs.samples import GpuReading
 
 KIBIBYTE = 1024
 ALL_LINKS = 0xFFFFFFFF  # the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
+PCIE_QUESTION_S, PCIE_PERIOD_S = 0.02, 0.5
 MOST_PROCESSES = 256  # on a device
 ERRORS_PERIOD_S = 5.0  # slow to read on some boards
 UNSAID = -1  # NVML_VALUE_NOT_AVAILABLE
@@ -32,10 +33,8 @@ class Nvidia(Sensor):
         self._devices = _devices()
         self._pcie: PcieMeter | None = None
         self._xids: Xids | None = None
-        self.slow_period_s = period_s(len(self._devices)) if self._devices else None
-
-    def __len__(self) -> int:
-        return len(self._devices)
+        both_ways_s = 2.5 * PCIE_QUESTION_S * len(self._devices)
+        self.slow_period_s = max(PCIE_PERIOD_S, both_ways_s) if self._devices else None
 
     def facts(self) -> list[Gpu]:
         return [device.facts() for device in self._devices]
@@ -43,7 +42,7 @@ class Nvidia(Sensor):
     def reading(self) -> list[GpuReading]:
         if self._devices and (self._pcie is None or self._xids is None):
             handles = {device.index: device.handle for device in self._devices if device.slice_of is None}
-            self._pcie = PcieMeter(handles, period_s(len(handles)))
+            self._pcie = PcieMeter(handles, self.slow_period_s or PCIE_PERIOD_S)
             self._xids = Xids(handles)
         traffic = self._pcie.take() if self._pcie else {}
         xids = self._xids.count() if self._xids else {}
@@ -372,15 +371,6 @@ class Profile:
         return {name: metric.value for name, metric in answered if metric.nvmlReturn == 0}
 
 
-PCIE_QUESTION_S = 0.02
-PCIE_PERIOD_S = 0.5
-
-
-def period_s(devices: int) -> float:
-    """Seconds between two readings of a device: both ways on every device in between."""
-    return max(PCIE_PERIOD_S, 2.5 * PCIE_QUESTION_S * devices)
-
-
 class PcieMeter:
     def __init__(self, handles: Mapping[int, Any], period_s: float) -> None:
         self._period_s = period_s
@@ -452,29 +442,21 @@ def call(name: str, *arguments: Any) -> bool:
 
 
 def _answer(name: str, *arguments: Any, **named: Any) -> tuple[bool, Any]:
-    if trouble() is not None:
-        return False, None
-    import pynvml
-
-    function = getattr(pynvml, name, None)
-    if function is None:
-        return False, None
     try:
-        return True, function(*arguments, **named)
+        _start()
+        return True, constant(name)(*arguments, **named)
     except Exception:  # also of ctypes, and of a name that is no text: no training ends for what a driver lacks
         return False, None
 
 
 def symbol(name: str) -> Any:
     """A function of the driver's own library; None where it has none of this name."""
+    return getattr(constant("nvmlLib"), name, None)
+
+
+def constant(name: str) -> Any:
     try:
         import pynvml
     except ImportError:
         return None
-    return getattr(pynvml.nvmlLib, name, None)
-
-
-def constant(name: str) -> Any:
-    import pynvml
-
     return getattr(pynvml, name, None)
