@@ -222,8 +222,8 @@ def test_explain_says_what_a_finding_costs_its_limits_and_what_to_do(capsys):
     assert cli.main(["explain", "D10", "--lang", "zh"]) == cli.main(["explain", "D10", "--lang", "en"]) == Exit.DONE
 
     said = capsys.readouterr().out
-    assert "D10: 窗口内没有单一的速度" in said
-    assert "D10: no one speed over the window" in said
+    assert "D10: 窗口内速度不均" in said
+    assert "D10: uneven speed over the window" in said
     assert "1.3: of 288 recorded runs" in said
     assert "What to do     Synchronise before a step is printed" in said
 

@@ -15,7 +15,7 @@ def reason(key, ours, theirs, language="en"):
 def test_clocks_and_grounds_need_no_values():
     assert reason("grounds", "printed only", None).startswith("one of the two is printed by its script alone")
     assert reason("clocks", "D10 in a", None) == (
-        "the value of one is not ranked: no one speed over the window (see data quality)"
+        "the value of one is not ranked: uneven speed over the window (see data quality)"
     )
 
 
