@@ -25,9 +25,8 @@ from evalsuite.runs.store import Store
 def missing_runs(plan: Plan, store: Store, places: Places, criteria: Criteria | None = None) -> list[Run]:
     """The runs that are not finished and, as far as that can be known now, needed."""
     missing, repeats = store.missing(plan.runs), AdaptiveRepeats(plan, store, places, criteria)
-    if plan.spec.most_repeats is not None:
-        missing = repeats.next_runs(missing)
-    missing = missing or repeats.next_round()
+    least = [run for run in missing if run.repeat < plan.spec.repeats]
+    missing = least or list(filter(repeats.is_needed, missing)) or repeats.next_round()
     return [*_bases_again(missing, store), *missing]
 
 
@@ -65,11 +64,9 @@ class AdaptiveRepeats:
         if run.repeat < self._plan.spec.repeats or run.repeat >= self._planned:
             return True
         if self._looked_before != run.repeat:
-            self._looked_before, self._open = run.repeat, self.unsettled_cases()
+            self._looked_before = run.repeat
+            self._open = stopping.unsettled(with_scaling(self._rows()), self._criteria)
         return run.case.id in self._open
-
-    def unsettled_cases(self) -> frozenset[str]:
-        return stopping.unsettled(with_scaling(self._rows()), self._criteria)
 
     def _rows(self) -> list[Row]:
         cache = paths.cache() / "measurements"
@@ -79,17 +76,6 @@ class AdaptiveRepeats:
             with contextlib.suppress(EvalsuiteError):  # the report says of a folder that cannot be read
                 measurements.append(measuring.measure(self._store.folder(run), self._places, cache).measurement)
         return summaries(data_rules.check_measurements(measurements))
-
-    def next_runs(self, missing: list[Run]) -> list[Run]:
-        """Of the *missing* runs those that are known to be needed: the least, and the next one of an open case."""
-        least = [run for run in missing if run.repeat < self._plan.spec.repeats]
-        begun = {run.case for run in least}
-        further: dict[str, Run] = {}
-        for run in missing:
-            if run.repeat >= self._plan.spec.repeats and run.case not in begun:
-                further.setdefault(run.case.id, run)
-        open_ = self.unsettled_cases() if further and not least else frozenset()
-        return [*least, *(run for id, run in further.items() if id in open_)]
 
     def rounds(self, missing: list[Run]) -> Iterator[Run]:
         """The *missing* runs, and then those of further rounds, as long as others disturb what is made."""

@@ -62,10 +62,6 @@ class Missing:
     def framework(self) -> str:
         return self.candidate.framework
 
-    @property
-    def batches(self) -> tuple[int, ...]:
-        return tuple(sorted({case.batch_per_device for case in self.others}))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Answer(Told):
