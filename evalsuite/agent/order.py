@@ -77,6 +77,8 @@ def visible_devices(order: Order, nodes: int, environment: Mapping[str, str]) ->
     as_nvml = given is None or environment.get("CUDA_DEVICE_ORDER", PCI_ORDER) == PCI_ORDER
     if uuids and as_nvml and not (order.first_node_only and nodes > 1):
         own = [uuids.get(entry, entry) for entry in own]
+    if len(own) > 1 and any(entry.startswith("MIG-") for entry in own):
+        raise CannotStart(Message("agent.slices", wanted=len(own)), CANNOT_EXECUTE)
     return dict.fromkeys(names[:1] if uuids else names, ",".join(own))
 
 

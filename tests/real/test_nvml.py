@@ -73,7 +73,7 @@ LOOK = """
 import json, time
 from evalsuite.machine.sensors import accelerators, nvidia
 sensor = accelerators.open_accelerators(patience_s=5.0)
-devices, _, _, now = sensor.facts(), sensor.reading(), time.sleep(0.1), sensor.reading()
+devices, _, _, now = sensor.facts(), sensor.reading(), time.sleep(0.15), sensor.reading()
 print(json.dumps({
     "uuid": {device.index: device.uuid for device in devices},
     "name": [device.name for device in devices],

@@ -21,6 +21,7 @@ from evalsuite.runs.samples import GpuReading
 KIBIBYTE = 1024
 ALL_LINKS = 0xFFFFFFFF  # the sum of all (nvml.h, NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX)
 PCIE_QUESTION_S, PCIE_PERIOD_S = 0.02, 0.5
+PROFILE_PERIOD_S = 0.1  # at least between two of its samples (NVML, nvmlGpmMetricsGet)
 MOST_PROCESSES = 256  # on a device
 ERRORS_PERIOD_S = 5.0  # slow to read on some boards
 UNSAID = -1  # NVML_VALUE_NOT_AVAILABLE
@@ -338,17 +339,19 @@ class Profile:
         if support is not None and support.isSupportedDevice:
             samples = [ask("nvmlGpmSampleAlloc") for _ in range(2)]
             self._samples = samples if None not in samples else []
-        self._read = 0
+        self._read, self._read_s = 0, -PROFILE_PERIOD_S
+        self._latest: Mapping[str, float] = {}
 
     def take(self) -> Mapping[str, float]:
         """Metric → its value since the last call; empty at the first, and where the device has none."""
-        if not self._samples:
-            return {}
+        if not self._samples or time.monotonic() - self._read_s < PROFILE_PERIOD_S:
+            return self._latest
         older, newer = self._samples[(self._read + 1) % 2], self._samples[self._read % 2]
         if not call(*self._question, newer):
             return {}
-        self._read += 1
-        return self._between(older, newer) if self._read > 1 else {}
+        self._read, self._read_s = self._read + 1, time.monotonic()
+        self._latest = self._between(older, newer) if self._read > 1 else {}
+        return self._latest
 
     def close(self) -> None:
         for sample in self._samples:
