@@ -3,7 +3,7 @@
 import functools
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -38,7 +38,7 @@ from evalsuite.results.compare.decisions import Candidate, Ranked, RankingScope
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure.summary import valid
 
-LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run → a finding that leaves it that
+LOWERED: Mapping[str, tuple[Finding, ...]] = {  # grounds of a run whose finding is not known here
     "printed": (findings.PrintedOnly(method=""),),
     "disputed": (findings.SteepDrift(change=0.0),),
 }
@@ -163,7 +163,8 @@ def instant(stamp: str) -> datetime:
 
 def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
     machines = {str(machine): machine for machine in map(_machine, facts["machines"])}
-    summaries = tuple(_summary(summary, machines) for summary in facts["summaries"])
+    causes = _causes(facts["findings"])
+    summaries = tuple(_summary(summary, machines, causes) for summary in facts["summaries"])
     by_id = {summary.case.id: summary for summary in valid(summaries)}
     verdicts = [
         _noun(
@@ -207,9 +208,17 @@ def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
     )
 
 
-def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine]) -> Row:
+def _causes(found: Iterable[Mapping[str, Any]]) -> dict[str, list[Finding]]:
+    """Where → the findings that leave a value less than a clock's; what they hold is not asked for."""
+    known = ((findings.RULES.get(each["rule"]), each) for each in found)
+    costly = ((rule, each) for rule, each in known if rule is not None and rule.grounds != "clock")
+    made = ((rule(**dict.fromkeys(findings.kinds(rule), 0)), each) for rule, each in costly)
+    return by_key((where, finding) for finding, each in made for where in (each["where"], *each["also"]))
+
+
+def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine], causes: Mapping[str, list[Finding]]) -> Row:
     case = case_of(facts["case"])
-    runs = tuple(_measurement(case, facts["unit"], run, machines) for run in facts["runs"])
+    runs = tuple(_measurement(case, facts["unit"], run, machines, causes) for run in facts["runs"])
     if facts["throughput"] is None:
         return _noun(Unmeasured, facts, unit=facts["unit"] or None, case=case, measurements=runs)
     return _noun(
@@ -228,11 +237,18 @@ def case_of(facts: Mapping[str, Any]) -> Case:
     return _noun(Case, facts, protocol=_noun(Protocol, facts), options=tuple(sorted(facts["options"].items())))
 
 
-def _measurement(case: Case, unit: str, run: Mapping[str, Any], machines: Mapping[str, Machine]) -> Measurement:
+def _measurement(
+    case: Case,
+    unit: str,
+    run: Mapping[str, Any],
+    machines: Mapping[str, Machine],
+    causes: Mapping[str, list[Finding]],
+) -> Measurement:
     value = run["value"]
     throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None
     excluded = () if run["counts"] or value is None else (findings.Excluded(),)
-    lowered = LOWERED.get(run["grounds"], ())
+    known = (each for each in causes.get(f"{case.id}/r{run['repeat']}", ()) if each.severity != "exclude")
+    lowered = [each for each in known if each.grounds == run["grounds"]] or LOWERED.get(run["grounds"], ())
     return _noun(
         Measurement,
         run,

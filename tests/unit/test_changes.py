@@ -91,6 +91,16 @@ def test_a_finished_report_reads_back_as_it_was_summarised(tmp_path):
     assert (run.started_at, run.environment) == (ours.started_at, ours.environment)
 
 
+def test_a_finished_report_keeps_why_a_value_is_not_ranked(tmp_path):
+    row = reports.summary()
+    runs = [replace(run, findings=(findings.LossNotANumber(line=7, where=run.run.id),)) for run in row.measurements]
+    folder = reports.written(tmp_path, reports.evaluation(replace(row, measurements=tuple(runs))))
+
+    (read,) = finished.read(folder).summaries
+
+    assert (read.grounds, read.doubts) == ("disputed", ("no_learning",))
+
+
 @pytest.mark.parametrize(("text", "message"), sources.table("changes.toml")["unreadable"])
 def test_a_report_that_cannot_be_read_says_what_stands_there(tmp_path, text, message, capsys):
     folder = reports.written(tmp_path / "a", reports.evaluation(reports.summary()))
