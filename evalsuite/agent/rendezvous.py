@@ -26,7 +26,8 @@ def node(environment: Environment) -> Node:
     rank = _whole(Message("agent.node_rank_name"), told.rank) if rank is None else rank
     nodes = _number(environment, "EVALSUITE_NODES") or _whole(Message("agent.node_count_name"), told.nodes) or 1
     port = _number(environment, "EVALSUITE_MASTER_PORT") or _whole(Message("agent.master_port_name"), told.master_port)
-    hosts = _hosts(environment, told, nodes)
+    named = [name.strip() for name in environment.get("EVALSUITE_HOSTS", "").split(",") if name.strip()]
+    hosts = tuple(named) or (("localhost",) if nodes == 1 else told.hosts)
     place = Node(
         rank=rank or 0,
         nodes=nodes,
@@ -86,13 +87,6 @@ def variables(place: Node, processes: int, local_rank: int | None) -> dict[str, 
             "LOCAL_WORLD_SIZE": str(processes),
         }
     return values
-
-
-def _hosts(environment: Environment, told: NodePlace, nodes: int) -> tuple[str, ...]:
-    named = environment.get("EVALSUITE_HOSTS")
-    if named:
-        return tuple(host.strip() for host in named.split(",") if host.strip())
-    return ("localhost",) if nodes == 1 else told.hosts
 
 
 def _number(environment: Environment, name: str) -> int | None:

@@ -18,7 +18,7 @@ from evalsuite.machine.sensors.filesystems import Filesystems
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.processor import Cpu
 from evalsuite.machine.sensors.system import Disks, Memory
-from evalsuite.runs.samples import GpuReading, Header, Sample
+from evalsuite.runs.samples import Header, Sample
 from evalsuite.runs.store import RunFolder
 
 DRAIN_S = 5.0  # for the last output
@@ -123,7 +123,9 @@ class NodeSensors:
     def reading(self, start_s: float) -> Sample:
         """CPU percentages hold from the sample before to this one."""
         at_s = time.monotonic() - start_s
-        percent = self._cpu.percent()
+        percent, gpus = self._cpu.percent(), None
+        with contextlib.suppress(Exception):  # whatever a sensor raises: no training ends for it
+            gpus = tuple(self._gpus.reading())
         return Sample(
             at_s=round(at_s, 6),
             cpu_percent=None if percent is None else round(percent, 2),
@@ -132,14 +134,8 @@ class NodeSensors:
             interfaces=self._network.reading(),
             filesystems=self._filesystems.reading() or None,
             tree=self._tree.reading(),
-            gpus=self._gpu_readings(),
+            gpus=gpus,
         )
 
     def close(self) -> None:
         self._gpus.close()
-
-    def _gpu_readings(self) -> tuple[GpuReading, ...] | None:
-        """None where a sensor raises, whatever it is: no training ends for it."""
-        with contextlib.suppress(Exception):
-            return tuple(self._gpus.reading())
-        return None

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from evalsuite.core import decode, files
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.messages import Message
 from evalsuite.runs.endings import EVALUATOR_LOST
 from evalsuite.runs.store import RunFolder
 
@@ -22,9 +21,6 @@ SILENT_S = 180.0  # an NFS client may show the times of a minute ago (nfs(5), ac
 
 class EvaluatorLost(EvalsuiteError):
     exit_code = EVALUATOR_LOST
-
-    def __init__(self, silent_s: float) -> None:
-        super().__init__(Message("agent.evaluator_lost", seconds=silent_s))
 
 
 class FileWatch:
@@ -74,7 +70,7 @@ class Heartbeat:
         while not self._closed.wait(min(PERIOD_S, most_s / 4)):
             touch(self._own)
             if (silent_s := self._watch.silent_s()) > most_s:
-                self._fail(EvaluatorLost(silent_s))
+                self._fail(EvaluatorLost.of("agent.evaluator_lost", seconds=silent_s))
                 return
 
 

@@ -104,7 +104,13 @@ def test_a_launcher_that_ends_the_training_and_says_that_all_went_well_is_not_be
 
 
 def test_an_agent_that_heard_nothing_is_the_platforms_failure_which_an_outcome_keeps(left, tmp_path):
-    folder = left({"a": replace(AGENT, exit_code=EVALUATOR_LOST, error=str(EvaluatorLost(90.0)))})
+    folder = left(
+        {
+            "a": replace(
+                AGENT, exit_code=EVALUATOR_LOST, error=str(EvaluatorLost.of("agent.evaluator_lost", seconds=90.0))
+            )
+        }
+    )
     outcome = runner._recorded_end(EVALUATOR_LOST, None, folder, CASE, LAUNCHER, [])
     assert (outcome.fault, outcome.reason) == ("infrastructure", "the node agent was lost on a")
 
