@@ -300,17 +300,12 @@ def _known_of_all(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequen
 
 @cache
 def false_exclusion(frameworks: int, runs: int) -> float:
-    """How often some one of *frameworks* equal ones leaves the winner's group, simulated.
-
-    Between two simulated numbers the one that errs more is taken; beyond the most frameworks the share grows with them.
-    """
+    """How often some one of *frameworks* equal ones leaves the winner's group, simulated: of the next larger number of
+    them and the next smaller one of runs. Beyond the most frameworks the share grows with them."""
     rows = paths.read_rows(EQUAL_FRAMEWORKS)
     simulated = {(int(row["frameworks"]), int(row["n"])): float(row["left_out"]) for row in rows}
-    sizes = sorted({size for size, _ in simulated})
-    size = next((size for size in sizes if size >= frameworks), sizes[-1])
+    most = max(size for size, _ in simulated)
+    size = min((size for size, _ in simulated if size >= frameworks), default=most)
     known = [n for of, n in simulated if of == size]
-    near = {
-        max((n for n in known if n <= runs), default=known[0]),
-        min((n for n in known if n >= runs), default=known[-1]),
-    }
-    return min(1.0, max(simulated[size, n] for n in near) * max(1.0, frameworks / size))
+    n = max((n for n in known if n <= runs), default=min(known))
+    return min(1.0, simulated[size, n] * max(1.0, frameworks / size))
