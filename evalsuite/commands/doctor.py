@@ -30,15 +30,26 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.DONE
     if arguments.argv:
         return _start_on_hosts(arguments)
+    if arguments.spec:
+        from evalsuite.commands.launching import script_imports
+
+        checks = script_imports.checks(arguments.spec, arguments.adapters)
+        ready = all(check.state == "ok" for check in checks)
+        _show(arguments, checks, ready, say("doctor.imports_ready" if ready else "doctor.imports_not_ready"))
+        return Exit.USAGE if any(check.state == "missing" for check in checks) else Exit.DONE
     if arguments.hosts or arguments.engine not in (None, "local"):
         return _look_at_nodes(arguments)
     checks = doctor.checks(arguments.runs, arguments.adapters)
     ready = doctor.ready(checks)
+    _show(arguments, checks, ready, say("doctor.ready" if ready else "doctor.not_ready"))
+    return Exit.DONE
+
+
+def _show(arguments: argparse.Namespace, checks: Sequence[Check], ready: bool, conclusion: str) -> None:
     if arguments.json:
         print_json({"ready": ready, "checks": list(map(asdict, checks))})
     else:
-        _print_table(checks, say("doctor.ready" if ready else "doctor.not_ready"))
-    return Exit.DONE
+        _print_table(checks, conclusion)
 
 
 def _start_on_hosts(arguments: argparse.Namespace) -> int:

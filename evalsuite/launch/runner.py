@@ -290,11 +290,16 @@ def image_digest(runtime: Runtime, image: str, environment: Mapping[str, str] | 
 @functools.cache
 def image_packages(container: Container, image: str) -> Mapping[str, str]:
     """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked."""
+    return _listed(ask_image(container, image, LISTING.read_text("utf-8")))
+
+
+def ask_image(container: Container, image: str, program: str, *words: str) -> str:
+    """What a *program* of Python prints inside *image*; "" where it cannot be asked."""
     with files.scratch("image") as folder:
         (folder / SCRATCH).mkdir()
-        asking = container.argv(("python3", "-I", "-c", LISTING.read_text("utf-8")), image=image, folder=str(folder))
+        asking = container.argv(("python3", "-I", "-c", program, *words), image=image, folder=str(folder))
         answer = ask_program(container.runtime.alone(asking), ASKING_S)
-    return _listed(answer.stdout) if answer and answer.returncode == 0 else {}
+    return answer.stdout if answer and answer.returncode == 0 else ""
 
 
 def _listed(printed: str) -> dict[str, str]:

@@ -190,6 +190,11 @@ def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
     return GpuWheel(pin=pin, cuda=cuda, least=least, most=most)
 
 
+def module(name: str) -> str:
+    """What is imported of a distribution."""
+    return str(_FILE["modules"].get(name, name.replace("-", "_")))
+
+
 def _toolkit(name: str) -> str | None:
     if image := _OF_NVIDIA.match(name):
         return next((cuda for since, cuda in reversed(_FILE["images"].items()) if since <= image[2]), None)
