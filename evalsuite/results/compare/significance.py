@@ -58,7 +58,8 @@ def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> 
     all: what others take they take of all, and the order within a round is drawn by lot.
     """
     quiet = _compare(summary, first, among, rounds)
-    if quiet.early or quiet.rounds >= FULL_REPEATS:
+    few = min(summary.n, first.n) < FULL_REPEATS
+    if quiet.early or quiet.rounds >= FULL_REPEATS or (quiet.behind and not few):
         return quiet
     with_all = _compare(summary, first, among, all_rounds)
     return with_all if with_all.rounds >= FULL_REPEATS else quiet
