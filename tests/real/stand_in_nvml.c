@@ -57,7 +57,7 @@ ret nvmlDeviceGetSamples(
     if (nth(device) == 1) return 3;  /* NVML_ERROR_NOT_SUPPORTED */
     if (!all && ++asked == 2) return 6;  /* NVML_ERROR_NOT_FOUND */
     *type = 1; *count = 3; if (!all) return 0;
-    for (int i = 0; i < 3; i++) { all[i].at = newest + i; all[i].v.ui = newest + i - 940; }
+    for (int i = 0; i < 3; i++) { all[i].at = newest + i; all[i].v.ui = 60 + (newest + i) % 10; }
     newest += 2; return 0; }
 ret nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules) {
     *millijoules = 5000; return 0; }
