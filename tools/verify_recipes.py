@@ -28,7 +28,9 @@ from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import paths
 from evalsuite.core.model import Case, by_key
-from evalsuite.launch.provision import checkouts
+from evalsuite.launch.checks import imports
+from evalsuite.launch.programs import ask_program
+from evalsuite.launch.provision import checkouts, virtualenvs
 from evalsuite.plan import data_sets, repositories
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
@@ -188,12 +190,33 @@ def _ranks(case: Case, command: Command) -> str:
     return f"ok: {launcher}"
 
 
+def _imports(recipe: Recipe, case: Case) -> str:
+    """Whether the environment that lies here holds what the script imports; nobody has asked an image."""
+    if not recipe.checkout or not repositories.folder(recipe).is_dir():
+        return NOT_LOOKED_AT
+    names = sorted(imports.packages(recipe, recipe.command_of(case)))
+    made = virtualenvs.existing(recipe, device="gpu") or virtualenvs.existing(recipe, device="cpu")
+    said = ask_program((str(made.python), "-I", "-c", imports.FINDING, *names), 60) if made else None
+    lacking = imports.lacking(said.stdout, names) if said else None
+    if lacking is None:
+        return f"{NOT_LOOKED_AT}: {', '.join(names)}"
+    return f"its environment lacks {', '.join(lacking)}" if lacking else f"ok: {', '.join(names)}"
+
+
 def print_table() -> int:
-    for recipe, rows in by_key(((row.recipe, row.data), row) for row in table()).items():
+    every, looked = [*table()], {}
+    for recipe, rows in by_key(((row.recipe, row.data), row) for row in every).items():
+        framework, _, name = recipe[0].partition("/")
+        if recipe[0] not in looked:
+            known = registry.discover()[framework].recipe(name)
+            looked[recipe[0]] = _imports(known, base(framework, known))
         print(" ".join(filter(None, (recipe[0], recipe[1] and f"data={recipe[1]}"))))
         for row in rows:
+            if row.cells["imports"] == NOT_LOOKED_AT:
+                row.cells["imports"] = looked[recipe[0]]
+        for row in rows:
             print(f"  {row.scale:6} " + "; ".join(f"{name}: {text}" for name, text in row.cells.items()))
-    cells = [(name, text) for row in table() for name, text in row.cells.items()]
+    cells = [(name, text) for row in every for name, text in row.cells.items()]
     for name in COLUMNS:
         texts = [text for column, text in cells if column == name]
         ok = sum(text.startswith("ok") for text in texts)

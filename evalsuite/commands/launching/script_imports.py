@@ -12,7 +12,7 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import by_key
 from evalsuite.launch import runner
 from evalsuite.launch.checks import imports
-from evalsuite.launch.checks.nodes import Check
+from evalsuite.launch.checks.nodes import Check, State
 from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.recipe_locks import distribution
@@ -44,17 +44,14 @@ def checks(file: Path, folders: Sequence[Path]) -> list[Check]:
         for name, these in needed.items():
             case, recipe = wanted[name]
             lacking = imports.lacking(printed, these)
+            state: State = "later" if lacking is None else "missing" if lacking else "ok"
             facts = {"place": place or Message("launch.new_environment"), "names": sorted(lacking or these)}
-            if lacking:
-                layer = _layer(frameworks.get(case.framework, case.framework), recipe, lacking)
-                detail = Message("launch.imports_missing", **facts)
-                found.append(check(name=name, state="missing", detail=detail, remedy=layer if container else ""))
-            elif lacking is None:
-                remedy = "" if place else f"evalsuite env create {name} --device gpu"
-                detail = Message("launch.imports_later", **facts)
-                found.append(check(name=name, state="later", detail=detail, remedy=remedy))
-            else:
-                found.append(check(name=name, state="ok", detail=Message("launch.imports_ok", **facts)))
+            remedy = "" if place else f"evalsuite env create {name} --device gpu"
+            if lacking and container:
+                remedy = _layer(frameworks.get(case.framework, case.framework), recipe, lacking)
+            found.append(
+                check(name=name, state=state, detail=Message(f"launch.imports_{state}", **facts), remedy=remedy)
+            )
     return found
 
 

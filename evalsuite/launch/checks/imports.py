@@ -37,7 +37,8 @@ def packages(recipe: Recipe, command: Command) -> set[str]:
             seen.add(file)
             for base, name in _imported(file):
                 top = name.partition(".")[0]
-                beside = [base] if base else [place for place in places if _lies_in(place, top)] or own.get(top, [])
+                there = [each for each in places if (each / f"{top}.py").is_file() or (each / top).is_dir()]
+                beside = [base] if base else there or own.get(top, [])
                 waiting += [found for place in beside for found in _modules(place, name)]
                 needed |= set() if base or beside else {top}
     return needed - {*sys.stdlib_module_names}
@@ -63,10 +64,6 @@ def _imported(file: Path) -> Iterator[tuple[Path | None, str]]:
         elif isinstance(node, ast.ImportFrom):
             base, module = file.parents[node.level - 1] if node.level else None, node.module or ""
             yield from ((base, f"{module}.{alias.name}".strip(".")) for alias in node.names)
-
-
-def _lies_in(folder: Path, top: str) -> bool:
-    return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
 
 
 def _modules(folder: Path, name: str) -> list[Path]:
