@@ -23,7 +23,6 @@ from evalsuite.runs.endings import CANNOT_EXECUTE, NOT_FOUND
 MOST_LOG_MB = 4000  # a week of a talkative script
 OPEN_MPI = "OMPI_"  # its own parameters, which it hands on by itself
 PCI_ORDER = "PCI_BUS_ID"  # so that CUDA numbers the devices as NVML does
-WAKES_S = 10.0  # a driver that was unloaded since the last run
 WAIT = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.5)"
 
 
@@ -57,7 +56,7 @@ def visible_devices(order: Order, nodes: int, environment: Mapping[str, str]) ->
     """
     if order.device is None:
         return {}
-    names, sensor = VISIBLE[order.device], open_accelerators(WAKES_S)
+    names, sensor = VISIBLE[order.device], open_accelerators(awaited=True)
     try:
         known = sensor.facts() if sensor.kind == order.device else ()
     finally:

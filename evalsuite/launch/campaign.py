@@ -45,7 +45,7 @@ class EndedRun:
 def machine(device: Device | Literal["auto"]) -> Machine:
     from evalsuite.machine.sensors.accelerators import open_accelerators
 
-    devices = open_accelerators()
+    devices = open_accelerators(awaited=device == "gpu")
     chosen: Device = device if device != "auto" else (devices.kind or "cpu")
     shown = devices.visible(devices.facts(), os.environ) or devices  # of a list in other words the node agent judges
     accelerators = len(shown) if chosen in ("cpu", devices.kind) else 0

@@ -72,7 +72,7 @@ def library(*parts, init=0, devices=2, denied=99):
 LOOK = """
 import json, time
 from evalsuite.machine.sensors import accelerators, nvidia
-sensor = accelerators.open_accelerators(patience_s=5.0)
+sensor = accelerators.open_accelerators(awaited=True)
 devices, _, _, now = sensor.facts(), sensor.reading(), time.sleep(0.15), sensor.reading()
 print(json.dumps({
     "uuid": {device.index: device.uuid for device in devices},

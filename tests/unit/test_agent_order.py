@@ -96,7 +96,7 @@ class Eight(Sensor):
 def test_a_command_sees_its_devices_alone_among_those_that_a_scheduler_or_the_user_shows(
     monkeypatch, vendor, asked, nodes, inherited, shown
 ):
-    monkeypatch.setattr(agent_order, "open_accelerators", lambda patience_s: Eight(vendor) if vendor else Sensor())
+    monkeypatch.setattr(agent_order, "open_accelerators", lambda awaited: Eight(vendor) if vendor else Sensor())
     kind, count, once = asked
 
     try:

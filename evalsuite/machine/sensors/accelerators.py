@@ -17,7 +17,7 @@ from evalsuite.machine.sensors.sensor import DeviceProcess, Sensor
 from evalsuite.runs.samples import GpuReading
 
 VENDORS: tuple[Callable[[], Sensor], ...] = (nvidia.Nvidia, Ascend)
-ASKED_AGAIN_S = 0.5
+ASKED_AGAIN_S, WAKES_S = 0.5, 10.0  # a driver that was unloaded since the last run
 VARIABLE = "EVALSUITE_SENSORS"  # folders or files, as PATH has them
 CONTRACT = author_modules.Contract(
     option="--sensors",
@@ -53,9 +53,9 @@ class Brought(Sensor):
         return decode.decode(KINDS[name], method(*given), where)
 
 
-def open_accelerators(patience_s: float = 0.0) -> Sensor:
-    """The first sensor that has devices; a driver that sleeps is asked again for *patience_s*."""
-    deadline = time.monotonic() + patience_s
+def open_accelerators(awaited: bool = False) -> Sensor:
+    """The first sensor that has devices. Where they are *awaited*, a driver that sleeps is asked again."""
+    deadline = time.monotonic() + WAKES_S * awaited
     while not (found := next((sensor for sensor in open_sensors() if len(sensor)), Sensor())):
         if time.monotonic() >= deadline or not nvidia.is_asleep():
             break
