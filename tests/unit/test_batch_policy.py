@@ -42,7 +42,7 @@ def test_declared_sizes_stand_in_one_table_with_the_size_of_each_framework():
     assert not any(table.maximal for table in tables(evaluation(None)))  # the largest size of a sweep is no maximum
 
     assert table.maximal and table.mixed
-    assert {(row.column.framework, row.block.batch) for row in table.throughput.rows} == set(SIZES.items())
+    assert {(row.column.example.framework, row.block.batch) for row in table.throughput.rows} == set(SIZES.items())
     said = heading.policy(table, SPOKEN)
     assert said.plain("zh").startswith("bsz max（各框架可用的最大单卡批大小：192、224、256，由测试方案声明）")
     assert "192, 224, 256" in said.plain("en")

@@ -176,7 +176,7 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
     found += [figure_titles.of_throughput(block, both) for each in models(book) for block in each.blocks]
     found += [figure_titles.of_blocks([block], both) for model in models(book) for block in model.blocks]
     told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
-    for name, cells in (each for standing in matrix.standings(book, both) for each in standing.rows):
+    for name, cells in (each for standing in matrix.standings(book, both) for each in standing["rows"]):
         whys = ("; ".join(cell.why.plain(of) for of in ("en", "zh")) if cell.why else "" for cell in cells)
         told += [f"{name}: {cell.share} {cell.weight} {why}" for cell, why in zip(cells, whys, strict=True)]
     for card in cards.cards(book, both):

@@ -104,15 +104,15 @@ def test_cited_values_decide_nothing_and_every_run_leads_to_a_file_a_line_and_it
 
 
 def test_the_receipt_of_a_cited_value_has_its_place_at_the_host_its_line_and_its_flags(rebuilt):
-    found = {case.case.id: case for each in provenance.series(Book(evaluation=rebuilt)) for case in each.cases}
+    found = {case["case"].id: case for each in provenance.series(Book(evaluation=rebuilt)) for case in each["cases"]}
     high = summary_of(rebuilt, "ngc_tensorflow", "4x8", 48, "bert_base")
-    (run,) = found[high.case.id].cited
+    (run,) = found[high.case.id]["cited"]
     line = run.run.throughput.line_first
 
     assert run.log == f"{PUBLISHED}@c89430bac64f" and run.lines == str(line)
     assert run.address.startswith("https://github.com/Oneflow-Inc/DLPerf/blob/c89430bac64f")
     assert run.address.endswith(f"/{PUBLISHED}?plain=1#L{line}")
-    assert found[high.case.id].flags == ("D16",)
+    assert found[high.case.id]["flags"] == ("D16",)
 
 
 def test_the_kept_figures_and_runs_are_those_of_the_reference(shared):

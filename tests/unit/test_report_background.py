@@ -36,7 +36,7 @@ def with_commands(evaluation, **recipe):
 
 
 def facts_of(evaluation):
-    return machines.machines(Book(evaluation=evaluation)).facts
+    return machines.machines(Book(evaluation=evaluation))["facts"]
 
 
 def on(evaluation, **changes):

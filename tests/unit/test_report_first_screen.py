@@ -44,12 +44,12 @@ def test_every_answer_stands_on_the_page_with_all_its_runs_and_reasons(built):
     found = {question.scale: question for question in answers.questions(book, SPOKEN) if question.model == "BERT-Base"}
 
     big = found["4×8"]
-    assert [(text(place.name), place.ratio, place.ahead) for place in big.places] == [
+    assert [(text(place["name"]), place["ratio"], place["ahead"]) for place in big.places] == [
         ("OneFlow", "1.000", True),
         ("NGC PyTorch", "0.993", True),
         ("NGC MXNet", "0.980", False),
     ]
-    assert {place.dots.count("M") for place in big.places} == {7}
+    assert {place["dots"].count("M") for place in big.places} == {7}
     assert list(map(text, big.reasons)) == ["MXNet: no valid run: CUDA out of memory <b>"]
     assert list(map(text, found["1×8"].reasons)) == ["MXNet: not planned with this setting at this scale"]
 
@@ -63,7 +63,8 @@ def test_without_script_every_cell_of_the_matrix_leads_to_its_answer_and_all_ans
 
     assert set(blocks) == {question.id for question in questions}
     for each in questions:
-        assert all(text(place.name) in blocks[each.id] and place.value.text in blocks[each.id] for place in each.places)
+        said = [part for place in each.places for part in (text(place["name"]), place["value"].text)]
+        assert all(part in blocks[each.id] for part in said)
         assert all(text(reason) in blocks[each.id] for reason in each.reasons)
     links = [link["href"] for table in section.all("table", class_="standings") for link in table.all("a")]
     assert {link[1:] for link in links if link.startswith("#a-")} <= set(blocks)
@@ -84,7 +85,8 @@ def test_everybody_stands_in_percent_of_the_fastest_and_who_may_not_be_ranked_st
     (table,) = standings_of(evaluation)
 
     found = {
-        name: [(c.share and c.share.text, c.why and text(c.why), c.weight) for c in cells] for name, cells in table.rows
+        name: [(c.share and c.share.text, c.why and text(c.why), c.weight) for c in cells]
+        for name, cells in table["rows"]
     }
     assert found == {
         "OneFlow": [("100.0%", None, "bold"), ("100.0%", None, "weak")],
@@ -110,8 +112,7 @@ def test_notices_are_a_line_each_and_say_whether_other_programs_ran():
     busy = replace(quick, summaries=(replace(first, measurements=(disturbed, *first.measurements[1:])), *others))
 
     calm, found = (
-        {notice.kind: text(notice.line) for notice in notices.notices(Book(evaluation=of), SPOKEN)}
-        for of in (quick, busy)
+        {kind: text(line) for kind, line in notices.notices(Book(evaluation=of), SPOKEN)} for of in (quick, busy)
     )
 
     line = "Preliminary: 3 repeats of 30 steps each; the full protocol takes 5 to 7 of 100."

@@ -26,15 +26,15 @@ def rows(times, repeats=5):
 
 def test_percentiles_are_those_of_each_run_then_the_median_and_none_without_a_report_beyond_it():
     (row,) = rows([k / 1000 for k in range(1, 101)])
-    assert [number.raw for number in row.percentiles] == pytest.approx([0.150, 0.270, 0.297])
-    assert [number.text for number in row.percentiles] == ["150.0\u202fms", "270.0\u202fms", "297.0\u202fms"]
+    assert [number.raw for number in row["percentiles"]] == pytest.approx([0.150, 0.270, 0.297])
+    assert [number.text for number in row["percentiles"]] == ["150.0\u202fms", "270.0\u202fms", "297.0\u202fms"]
 
     (row,) = rows([0.1] * 10)  # each the mean of ten steps
 
-    assert [number is None for number in row.percentiles] == [False, False, True]
-    assert row.percentiles[0].text == "300.0\u202fms"  # the median repeat is three times as slow as the first
-    assert (row.reports, row.steps_per_report) == (10, 10.0)
-    assert rows([]) == ()
+    assert [number is None for number in row["percentiles"]] == [False, False, True]
+    assert row["percentiles"][0].text == "300.0\u202fms"  # the median repeat is three times as slow as the first
+    assert (row["latency"].reports, row["latency"].steps_per_report) == (10, 10.0)
+    assert rows([]) == []
 
 
 def test_tables_and_summary_hold_the_percentiles_that_runs_and_cases_have():
@@ -68,7 +68,7 @@ def test_rows_of_one_framework_are_told_apart_by_script_and_option():
     book = Book(evaluation=synthetic.evaluation(summaries))
     (model,) = blocks.models(book)
 
-    told = [[name.plain("en") for name in row.notes.names(words.read())] for row in models.latency_rows(book, model)]
+    told = [[name.plain("en") for name in row["notes"].names(words.read())] for row in models.latency_rows(book, model)]
     assert sorted(told) == [["a"], ["b"], ["b", "optimiser: ring"]]
 
 

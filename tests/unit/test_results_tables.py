@@ -70,7 +70,7 @@ def test_batch_sizes_of_one_framework_alone_share_a_table_after_the_others():
 def test_a_tie_group_is_bold_together_whatever_compiled_neighbours_do_and_a_single_value_keeps_its_mark():
     fast, slow = (200.0, 201.0, 202.0, 203.0, 204.0), (100.0, 101.0, 102.0, 103.0, 104.0)
     found = tables([one("pytorch", fast), one("mxnet", slow), one("tensorflow", fast, xla=True)])[0].throughput
-    bold = {(row.column.title, row.column.xla): row.cells[0].best for row in found.rows}
+    bold = {(row.column.title, row.column.example.xla): row.cells[0].best for row in found.rows}
     assert bold == {("MXNet", False): False, ("PyTorch", False): True, ("TensorFlow", True): False}
 
     ahead = [one(name, (200.0, 201.0, 202.0, 203.0, 204.0)) for name in ("pytorch", "mxnet")]

@@ -20,26 +20,23 @@ CellOf = Callable[[Book, Case], Cell]
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    series: str
-    framework: str
-    recipe: str
-    xla: bool | None
-    show_recipe: bool
-    variant: int  # 0, 1, … among the columns of the same framework
+    """A series: the cases that are *example* at other scales."""
+
     example: Case
+    show_recipe: bool
 
     @property
     def title(self) -> str:
-        return names.framework(self.framework)
+        return names.framework(self.example.framework)
 
     @property
     def label(self) -> str:
-        notes = [names.visible(self.recipe)] * self.show_recipe + ["XLA"] * bool(self.xla)
+        notes = [names.visible(self.example.recipe)] * self.show_recipe + ["XLA"] * bool(self.example.xla)
         return " · ".join([self.title, *notes])
 
     @property
     def id(self) -> str:
-        return names.anchor("s", self.series)
+        return names.anchor("s", self.example.series)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +78,9 @@ class Block:
     @property
     def has_scaling(self) -> bool:
         return any(summary.base is not None and summary.base != summary.case for summary in self.valid)
+
+    def column_of(self, case: Case) -> Column:
+        return next(column for column in self.columns if column.example.series == case.series)
 
     def case(self, column: Column, nodes: int, per_node: int) -> Case:
         return column.example.at_scale(nodes, per_node)
@@ -194,23 +194,7 @@ def _block(book: Book, group: list[Case], unit: str) -> Block:
 def _columns(group: list[Case]) -> tuple[Column, ...]:
     series = {case.series: case for case in sorted(group, key=names.case_order)}
     recipes = by_key((case.framework, case.recipe) for case in series.values())
-    seen: dict[str, int] = {}
-    columns = []
-    for name, case in series.items():
-        variant = seen.get(case.framework, 0)
-        seen[case.framework] = variant + 1
-        columns.append(
-            Column(
-                series=name,
-                framework=case.framework,
-                recipe=case.recipe,
-                xla=case.xla,
-                show_recipe=len({*recipes[case.framework]}) > 1,
-                variant=variant,
-                example=case,
-            )
-        )
-    return tuple(columns)
+    return tuple(Column(example=case, show_recipe=len({*recipes[case.framework]}) > 1) for case in series.values())
 
 
 @dataclass(frozen=True, kw_only=True)

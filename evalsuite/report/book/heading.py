@@ -99,7 +99,7 @@ def setting_of(row: SeriesRow, table: BatchPolicy, words: Words) -> Listed:
     """
     own = [pair for pair in options_beside(row.block) if pair not in shared_options(table.blocks)]
     called = variant_name(row.block, words)
-    first = apart([names.precision(row.block.precision), *["XLA"] * bool(row.column.xla)], words)
+    first = apart([names.precision(row.block.precision), *["XLA"] * bool(row.column.example.xla)], words)
     alike = [other for other in table.blocks if other.precision == row.block.precision]
     told = bool(own or called or table.mixed)
     unset = (

@@ -4,21 +4,19 @@ A policy is one batch size for all, or `max`: of each framework the most that fi
 Batch sizes that one framework alone was run with share one table of their own.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
 
-from evalsuite.core.model import Case, Summary
+from evalsuite.core.model import Summary
 from evalsuite.report.book import cells, columns
-from evalsuite.report.book.blocks import Block, Column
-from evalsuite.report.book.book import Book
+from evalsuite.report.book.blocks import Block, CellOf, Column
 from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names
 from evalsuite.results.compare.decisions import WORK
 
-CellOf = Callable[[Book, Case], Cell]
 NEVER = ("unsupported", "not_planned")
 
 
@@ -138,7 +136,7 @@ class BatchPolicy:
     def _rows(self, cell_of: CellOf, *, served: bool) -> Iterable[SeriesRow]:
         one_base = len(self.base_devices) < 2
         for block in self.blocks:
-            for column in sorted(block.columns, key=lambda column: str(column.xla)):
+            for column in sorted(block.columns, key=lambda column: str(column.example.xla)):
                 found = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
                 if served != all(cell.state in NEVER for cell in found):
                     told = tuple(replace(cell, base_devices=None) for cell in found) if one_base else found
@@ -180,11 +178,11 @@ def _place(block: Block) -> tuple[object, ...]:
 
 
 def _frameworks(blocks: Iterable[Block]) -> int:
-    return len({column.framework for block in blocks for column in block.columns})
+    return len({column.example.framework for block in blocks for column in block.columns})
 
 
 def _groups(rows: Iterable[SeriesRow]) -> Iterable[Group]:
-    return (tuple(same) for _, same in groupby(rows, key=lambda row: (row.block.id, row.column.xla)))
+    return (tuple(same) for _, same in groupby(rows, key=lambda row: (row.block.id, row.column.example.xla)))
 
 
 def _with_leaders(row: SeriesRow, scales: Sequence[tuple[int, int]]) -> SeriesRow:

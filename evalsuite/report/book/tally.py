@@ -1,10 +1,10 @@
 """How many of everything: cases, runs, findings."""
 
 from collections import Counter
-from dataclasses import dataclass
+from typing import Any
 
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.states import WORST_FIRST, State, run_state
+from evalsuite.report.book.states import WORST_FIRST, run_state
 from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
@@ -12,41 +12,26 @@ from evalsuite.report.text.words import Text, Words
 COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
 
 
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    cases_planned: int
-    cases_valid: int
-    cases_partial: int
-    cases_skipped: int
-    cases_without: int  # begun or planned, and without a valid run
-    runs_planned: int
-    runs_made: int
-    runs_valid: int
-    runs_by_state: tuple[tuple[State, int], ...]
-    findings_by_severity: tuple[tuple[str, int], ...]
-
-
-def tally(book: Book) -> Counts:
+def tally(book: Book) -> dict[str, Any]:
+    """By the names that `summary.json` has for them."""
     states = Counter(run_state(run) for run in book.measurements)
     severities = Counter(finding.severity for finding in book.findings)
     valid, skipped = book.valid_of.keys(), book.skip_of.keys() - book.valid_of.keys()
     if len(valid) != len(book.valid):
         raise ValueError("two summaries of one case id: a count would be impossible")
     runnable = len(book.planned) - len(skipped)
-    return Counts(
-        cases_planned=len(book.planned),
-        cases_valid=len(valid),
-        cases_partial=sum(summary.partial for summary in book.valid),
-        cases_skipped=len(skipped),
-        cases_without=runnable - len(valid),
-        runs_planned=max(runnable * book.evaluation.repeats, len(book.measurements)),
-        runs_made=len(book.measurements),
-        runs_valid=states["value"],
-        runs_by_state=tuple((state, states[state]) for state in WORST_FIRST if states[state]),
-        findings_by_severity=tuple(
-            (name, severities[name]) for name in ("exclude", "flag", "note") if severities[name]
-        ),
-    )
+    return {
+        "cases_planned": len(book.planned),
+        "cases_valid": len(valid),
+        "cases_partial": sum(summary.partial for summary in book.valid),
+        "cases_skipped": len(skipped),
+        "cases_without": runnable - len(valid),  # begun or planned, and without a valid run
+        "runs_planned": max(runnable * book.evaluation.repeats, len(book.measurements)),
+        "runs_made": len(book.measurements),
+        "runs_valid": states["value"],
+        "runs_by_state": [(state, states[state]) for state in WORST_FIRST if states[state]],
+        "findings_by_severity": [(name, severities[name]) for name in ("exclude", "flag", "note") if severities[name]],
+    }
 
 
 def coverage(book: Book, words: Words) -> Text:
@@ -55,19 +40,18 @@ def coverage(book: Book, words: Words) -> Text:
     def counted(n: int) -> Number:
         return numbers.count(n).about(COUNTS)
 
-    valid, partial = counted(total.cases_valid), counted(total.cases_partial)
-    if not total.cases_partial:
+    valid, partial = counted(total["cases_valid"]), counted(total["cases_partial"])
+    if not total["cases_partial"]:
         parts = [words("headlines.coverage_valid", valid=valid)]
-    elif total.cases_partial == total.cases_valid:
+    elif total["cases_partial"] == total["cases_valid"]:
         parts = [words("headlines.coverage_all_partial", valid=valid)]
     else:
         parts = [words("headlines.coverage_partial", valid=valid, partial=partial)]
-    if total.cases_skipped:
-        parts.append(words("headlines.coverage_skipped", skipped=counted(total.cases_skipped)))
-    if total.cases_without:
-        parts.append(words("headlines.coverage_without", without=counted(total.cases_without)))
-    counts = {"runs": counted(total.runs_made)}
-    failed = {"failed": counted(total.runs_made - total.runs_valid)} if total.runs_made > total.runs_valid else {}
-    runs = words("headlines.some_failed" if failed else "headlines.all_valid", **counts, **failed)
-    planned = counted(total.cases_planned)
+    if total["cases_skipped"]:
+        parts.append(words("headlines.coverage_skipped", skipped=counted(total["cases_skipped"])))
+    if total["cases_without"]:
+        parts.append(words("headlines.coverage_without", without=counted(total["cases_without"])))
+    made, failed = counted(total["runs_made"]), counted(total["runs_made"] - total["runs_valid"])
+    runs = words.pick(f"headlines.{'some_failed' if failed.raw else 'all_valid'}", {"runs": made, "failed": failed})
+    planned = counted(total["cases_planned"])
     return words("headlines.coverage", planned=planned, parts_text=words.clauses(parts), runs_text=runs)

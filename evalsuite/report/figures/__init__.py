@@ -3,8 +3,6 @@
 An SVG holds only numbers, units and proper names: words live in HTML (docs/report.md#words).
 """
 
-from collections.abc import Callable, Mapping
-
 from evalsuite.report.figures.data import (
     Bilingual,
     Figure,
@@ -20,5 +18,3 @@ from evalsuite.report.figures.lines import LinePanel, lines, reaches_far
 from evalsuite.report.figures.steps import StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
 from evalsuite.report.figures.style import Look, as_picture, css, family, look, palette
-
-KINDS: Mapping[str, Callable[..., Figure]] = {"lines": lines, "phases": phases, "strips": utilisation}

@@ -8,6 +8,7 @@ from typing import Literal, TypeGuard
 
 from evalsuite.core.model import Origin, Summary, by_key
 from evalsuite.report.figures.style import note_swatch
+from evalsuite.report.text.names import case_anchor
 
 Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]
 
@@ -41,7 +42,7 @@ class Point:
     value: float | None
     low: float | None = None
     high: float | None = None
-    ref: str = ""  # the case id a mark leads to
+    ref: str = ""  # the anchor a mark leads to
     partial: bool = False
     origin: Origin | Literal["extrapolated"] = "measured"
 
@@ -100,7 +101,7 @@ class Figure:
     """A drawn figure and what the page needs around it. *svg* is None where there is nothing to draw.
 
     The SVG is `role="img"`. HTML elements `<id>-title` and `<id>-reading` name it: an SVG `<title>` has one language.
-    Marks have `class="mark"` and `data-ref` (a case id), and no tabindex, which a screen reader could not reach there:
+    Marks have `class="mark"` and `data-ref` (an anchor), and no tabindex, which a screen reader could not reach there:
     the page's script sets `role="group"` and a roving one.
     """
 
@@ -145,7 +146,7 @@ def _point(summary: Summary, metric: Metric) -> Point:
         value=value,
         low=low,
         high=high,
-        ref=summary.case.id,
+        ref=case_anchor(summary.case),
         partial=summary.partial or summary.disturbed,
         origin=summary.origin,
     )

@@ -39,7 +39,7 @@ def draw(book: Book, words: Words, source: str) -> tuple[str, tuple[str, ...]] |
             svg = svg.replace("<svg ", f'<svg y="{top + GAP}" ', 1)
             top += GAP + int(float(svg.partition(' height="')[2].partition('"')[0])) + GAP
         panels.append((begin, question, max(run for _, runs in rows for run in runs), rows, title, svg))
-    names = [place.name.plain(language) for question in shown for place in question.places]
+    names = [place["name"].plain(language) for question in shown for place in question.places]
     left = min(NAME[1], max(NAME[0], *(40 + sum(7 + 6 * (letter > "⺀") for letter in name) for name in names)))
     svg = templates.drawing(
         "headline.svg.j2",

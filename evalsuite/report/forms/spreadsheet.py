@@ -89,7 +89,7 @@ def _lines(material: Material, sentences: Words) -> Iterable[Rendered]:
         yield from [note.beside] if note.beside else []
     for card in cards.cards(material.book, sentences):
         yield from filter(None, (card.statement, card.reason))
-    yield from (notice.line for notice in notices.notices(material.book, sentences))
+    yield from (line for _, line in notices.notices(material.book, sentences))
 
 
 def write_parquet(material: Material) -> list[Path]:

@@ -1,7 +1,8 @@
 """Which sections a report has, each with its place in the outline and its number."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evalsuite.core.author_document import LabDocument
 from evalsuite.report.book import outline
@@ -48,13 +49,6 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subsection:
-    id: str
-    number: str
-    title: Rendered
-
-
 class Numbering:
     """Of the tables and figures of one chapter: 3-1, 3-2, …"""
 
@@ -75,7 +69,7 @@ class Chapter:
     template: str
     facts: object
     finding: Rendered | Text | None  # of a part of the annex, beside its folded title
-    parts: tuple[Subsection, ...]
+    parts: Sequence[Mapping[str, Any]]  # id, number and title of each
     own: tuple[OwnText, ...]  # the lab's sections at its end; they are parts too
     places: Numbering = field(compare=False)
 
@@ -83,8 +77,8 @@ class Chapter:
     def in_annex(self) -> bool:
         return self.number.startswith("A")
 
-    def part(self, id: str) -> Subsection:
-        return next(part for part in self.parts if part.id == id)
+    def part(self, id: str) -> Mapping[str, Any]:
+        return next(part for part in self.parts if part["id"] == id)
 
 
 def sections(subject: Subject) -> tuple[Section, ...]:
@@ -126,9 +120,7 @@ def _chapter(subject: Subject, section: Section, number: str) -> Chapter:
         template=section.template,
         facts=facts,
         finding=section.finding(facts) if section.finding else None,
-        parts=tuple(
-            Subsection(id=id, number=f"{number}.{place}", title=title) for place, (id, title) in enumerate(parts, 1)
-        ),
+        parts=[{"id": id, "number": f"{number}.{n}", "title": title} for n, (id, title) in enumerate(parts, 1)],
         own=own,
         places=Numbering(number),
     )

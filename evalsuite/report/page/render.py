@@ -160,10 +160,10 @@ def _environment(words: Words) -> templates.Environment:
 
 
 def _term(words: Words) -> Callable[[str], Markup]:
-    terms = {term.key: glossary.adapt_term(term, words) for term in glossary.terms()}
+    terms = {term["key"]: term for term in glossary.terms(words)}
 
     def term(key: str) -> Markup:
-        written = words.same({"zh": terms[key].zh, "en": terms[key].en})
+        written = words.same(terms[key])
         return Markup('<a class="term" href="#term-{}">{}</a>').format(key, written)
 
     return term

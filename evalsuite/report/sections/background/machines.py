@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from evalsuite.core.documents import HostEnvironment
 from evalsuite.report.book.book import Book
@@ -14,15 +14,8 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib0, ibp65s0, as Linux names them
 
 
-@dataclass(frozen=True, kw_only=True)
-class Machines:
-    labels: tuple[str, ...]
-    hosts: tuple[str, ...]
-    facts: Mapping[str, tuple[str | None, ...]]  # key of its name → a value for each machine; None: not recorded
-    topologies: tuple[tuple[str, str], ...]  # as `nvidia-smi topo -m` prints them
-
-
-def machines(book: Book) -> Machines:
+def machines(book: Book) -> Mapping[str, Any]:
+    """Labels, hosts, facts with a value for each machine (None: not recorded), and what `nvidia-smi topo -m` prints."""
     known = sorted(book.evaluation.environments.items())
     hosts = [host for _, host in known]
     labels = tuple(chr(ord("A") + place) if place < 26 else f"A{place}" for place in range(len(known)))
@@ -34,12 +27,12 @@ def machines(book: Book) -> Machines:
     }
     needed = COMMUNICATION if any(host.gpus for host in hosts) else ()
     links = ((label, ANSI.sub("", host.topology or "")) for label, host in zip(labels, hosts, strict=True))
-    return Machines(
-        labels=labels,
-        hosts=tuple(names.visible(host.host) for host in hosts),
-        facts={key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
-        topologies=tuple((label, text) for label, text in links if "GPU0" in text),
-    )
+    return {
+        "labels": labels,
+        "hosts": [names.visible(host.host) for host in hosts],
+        "facts": {key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
+        "topologies": [(label, text) for label, text in links if "GPU0" in text],
+    }
 
 
 def one_line(book: Book, words: Words) -> Listed | None:

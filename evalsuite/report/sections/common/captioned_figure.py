@@ -1,7 +1,7 @@
 """What all sections share of figures: a figure with its words, a block's values as series."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block
@@ -32,12 +32,8 @@ def colours(book: Book) -> dict[str, tuple[str, bool]]:
 
 
 def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.Line, ...]:
-    printed = {column.series: column.label for column in block.columns}
-    return tuple(anchored(each) for each in figures.series_of(block.valid, metric, printed))
-
-
-def anchored(series: figures.Line) -> figures.Line:
-    return replace(series, points=tuple(replace(p, ref=names.anchor("c", p.ref)) for p in series.points))
+    printed = {column.example.series: column.label for column in block.columns}
+    return figures.series_of(block.valid, metric, printed)
 
 
 def label(text: Rendered) -> figures.Label:

@@ -24,7 +24,7 @@ def of_throughput(block: Block, words: Words) -> Text:
     at = words("figures.at_cpu" if block.device == "cpu" else "figures.at_gpu", devices=gpus)
     if answer.left_out:
         at = words("figures.at_comparable", scale_text=at, n=numbers.count(len(answer.ranked)).about(block.id))
-    if len({column.xla for column in block.columns}) > 1 and answer.setting.xla is not None:
+    if len({column.example.xla for column in block.columns}) > 1 and answer.setting.xla is not None:
         at = words("figures.at_xla" if answer.setting.xla else "figures.at_no_xla", scale_text=at)
     text = words("figures.title_setting", at_text=at, found_text=_order(answer, words))
     if not answer.passed_over:
@@ -109,6 +109,6 @@ def _efficient(block: Block) -> Sequence[tuple[float, Summary]]:
 def _called(block: Block, summary: Summary, words: Words) -> Rendered:
     scope = block.book.ranking_scopes[block.model]
     if scope.among == "frameworks":
-        return words.same(next(column.label for column in block.columns if column.series == summary.case.series))
+        return words.same(block.column_of(summary.case).label)
     inside = options.candidate_in_sentence(scope.candidate(summary.case), scope, words)
     return inside.about(names.case_anchor(summary.case))

@@ -126,7 +126,7 @@ def _row(
     targets: Sequence[Target],
     words: Words,
 ) -> TrainedRow:
-    column = next(column for column in block.columns if column.series == summary.case.series)
+    column = block.column_of(summary.case)
     finals = [room.final(run, split, metric) for split, metric in metrics]
     reached = room.target_of(summary.case, run, targets)
     solved = room.solution(run, reached[0]) if reached else None

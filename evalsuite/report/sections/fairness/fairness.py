@@ -1,7 +1,7 @@
 """What was held equal: for each comparison, the facts of every framework side by side, folded to the differences."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from evalsuite.core.model import Fact, Summary
 from evalsuite.report.book import heading
@@ -16,24 +16,6 @@ from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
 
 # the names of a pair, then the largest relative difference of any step's loss, of the gradient's norm, and in float32
 Computation = tuple[str, CasePair, tuple[Number | None, ...]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Matrix:
-    block: Block
-    title: Text
-    comparison: Comparison
-    columns: tuple[str, ...]
-    standing: Text
-    shown: tuple[FactRow, ...]  # those that differ or are not known of all
-    same: tuple[FactRow, ...]
-    nobody: Text | None
-    computation: tuple[Computation, ...]  # of each pair of reference workloads
-    computed: Text | None  # of how many pairs the same computation is proven; None: there are no such pairs
-
-    @property
-    def id(self) -> str:
-        return names.anchor("fair", self.block.id)
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -51,7 +33,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             ),
             finding=lambda facts: subject.words(
                 "fairness.found",
-                n=numbers.count(sum(matrix.comparison.standing == "ranked" for matrix in facts["matrices"])),
+                n=numbers.count(sum(matrix["comparison"].standing == "ranked" for matrix in facts["matrices"])),
                 all=numbers.count(len(facts["matrices"])),
             ),
         )
@@ -72,27 +54,28 @@ def _frameworks(row: Sequence[Summary]) -> int:
     return len({summary.case.framework for summary in row})
 
 
-def _matrices(subject: Subject, words: Words) -> tuple[Matrix, ...]:
-    return tuple(_matrix(block, comparison, words) for block in subject.blocks if (comparison := of_block(block)))
+def _matrices(subject: Subject, words: Words) -> list[Mapping[str, Any]]:
+    return [_matrix(block, comparison, words) for block in subject.blocks if (comparison := of_block(block))]
 
 
-def _matrix(block: Block, comparison: Comparison, words: Words) -> Matrix:
-    labels = {column.series: column.label for column in block.columns}
+def _matrix(block: Block, comparison: Comparison, words: Words) -> Mapping[str, Any]:
+    labels = {column.example.series: column.label for column in block.columns}
     evaluation = block.book.evaluation
     pairs = case_pairs(comparison.members, evaluation.commands, evaluation.receipts)
     unstated = [row for row in comparison.rows if not any(row.values)]
-    return Matrix(
-        block=block,
-        title=words("fairness.block", model=names.model(block.model), block_text=heading.heading(block, words)),
-        comparison=comparison,
-        columns=tuple(labels[summary.case.series] for summary in comparison.members),
-        standing=_standing(comparison, labels, words),
-        shown=tuple(row for row in comparison.rows if row.likeness != "same" and any(row.values)),
-        same=tuple(row for row in comparison.rows if row.likeness == "same"),
-        nobody=words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
-        computation=tuple(_computation(pair, labels) for pair in pairs),
-        computed=_computed(pairs, words),
-    )
+    return {
+        "id": names.anchor("fair", block.id),
+        "block": block,
+        "title": words("fairness.block", model=names.model(block.model), block_text=heading.heading(block, words)),
+        "comparison": comparison,
+        "columns": [labels[summary.case.series] for summary in comparison.members],
+        "standing": _standing(comparison, labels, words),
+        "shown": [row for row in comparison.rows if row.likeness != "same" and any(row.values)],
+        "same": [row for row in comparison.rows if row.likeness == "same"],
+        "nobody": words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
+        "computation": [_computation(pair, labels) for pair in pairs],
+        "computed": _computed(pairs, words),
+    }
 
 
 def _computation(pair: CasePair, labels: Mapping[str, str]) -> Computation:

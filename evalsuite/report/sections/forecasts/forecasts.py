@@ -34,7 +34,7 @@ def _find(subject: Subject) -> Mapping[str, Any] | None:
         {"block": block, "column": column, "outlook": outlook}
         for block in subject.blocks
         for column in block.columns
-        if (outlook := outlook_of.get(column.series))
+        if (outlook := outlook_of.get(column.example.series))
     ]
     if not places:
         return None

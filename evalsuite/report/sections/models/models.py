@@ -1,12 +1,11 @@
 """The sections of the models: participants, then tables and figures for each condition."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import Any
 
-from evalsuite.core.model import Summary
 from evalsuite.report import figures
 from evalsuite.report.book import model_figures
-from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
+from evalsuite.report.book.blocks import Block, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import is_stated
 from evalsuite.report.book.result_tables import BatchPolicy, policies
@@ -17,7 +16,6 @@ from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, s
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Words
 from evalsuite.results.measure.latency import of_case
 
@@ -72,38 +70,22 @@ def opened(
     return shown, tuple(figure for figure in drawn if figure not in shown)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LatencyRow:
+def latency_rows(book: Book, model: Model) -> list[Mapping[str, Any]]:
     """Time of one step: the median over the repeats of each run's percentiles."""
-
-    summary: Summary
-    notes: Distinction
-    percentiles: tuple[Number | None, ...]  # as PERCENTILES
-    reports: int  # of the run with the fewest
-    steps_per_report: float  # above 1 a report is the mean of several steps
-
-
-def latency_rows(book: Book, model: Model) -> tuple[LatencyRow, ...]:
     valid = [summary for block in model.blocks for summary in block.valid]
     notes = distinctions(summary.case for summary in valid)
-    rows = [row for summary in valid if (row := _row(summary, notes[summary.case.id]))]
-    if not book.large:
-        return tuple(rows)
-    largest = {row.summary.case.series: row for row in sorted(rows, key=lambda row: row.summary.case.total_devices)}
-    return tuple(row for row in rows if largest[row.summary.case.series] is row)
-
-
-def _row(summary: Summary, notes: Distinction) -> LatencyRow | None:
-    latency = of_case(summary)
-    if latency is None:
-        return None
-    return LatencyRow(
-        summary=summary,
-        notes=notes,
-        percentiles=tuple(None if value is None else numbers.milliseconds(value) for value in latency.percentiles_s),
-        reports=latency.reports,
-        steps_per_report=latency.steps_per_report,
-    )
+    timed = [(summary, latency) for summary in valid if (latency := of_case(summary))]
+    largest = {row.case.series: row for row, _ in sorted(timed, key=lambda pair: pair[0].case.total_devices)}
+    return [
+        {
+            "summary": summary,
+            "notes": notes[summary.case.id],
+            "percentiles": [None if of is None else numbers.milliseconds(of) for of in latency.percentiles_s],
+            "latency": latency,
+        }
+        for summary, latency in timed
+        if not book.large or largest[summary.case.series] is summary
+    ]
 
 
 def figures_of_block(block: Block, look: Look, words: Words) -> tuple[CaptionedFigure, ...]:

@@ -2,23 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import Any
 
-from evalsuite.core.author_document import KeptProblem
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.sections.author import author, author_sections
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.text.words import Rendered
 
 STATUSES = ("open", "in_progress", "closed")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    kept: KeptProblem
-    question: tuple[Rendered, ...]
-    answer: tuple[Rendered, ...]
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -37,7 +28,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     questions = kept_problems(subject)
-    counted: Counter[str] = Counter(question.kept.status for question in questions)
+    counted: Counter[str] = Counter(question["kept"].status for question in questions)
     return {
         "kept": questions,
         "by_status": [(status, counted[status]) for status in STATUSES if counted[status]],
@@ -46,15 +37,15 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def kept_problems(subject: Subject) -> tuple[Question, ...]:
-    return tuple(
-        Question(
-            kept=problem,
-            question=author_sections.prose(problem.question, subject),
-            answer=author_sections.prose(problem.answer, subject),
-        )
+def kept_problems(subject: Subject) -> list[dict[str, Any]]:
+    return [
+        {
+            "kept": problem,
+            "question": author_sections.prose(problem.question, subject),
+            "answer": author_sections.prose(problem.answer, subject),
+        }
         for problem in subject.book.evaluation.kept_problems
-    )
+    ]
 
 
 def kinds(book: Book) -> int:

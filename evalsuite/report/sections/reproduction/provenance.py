@@ -13,7 +13,6 @@ from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
 from evalsuite.report.book.states import State
 from evalsuite.report.sections.reproduction import shell
-from evalsuite.report.sections.reproduction.shell import Shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.compare.decisions import PUBLISHED, flags
@@ -26,15 +25,6 @@ SPEC = "SPEC.toml"
 def repository(run: Measurement) -> tuple[str, str] | None:
     match = PERMALINK.fullmatch(run.log or "")
     return (match["repository"], match["commit"]) if match else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Proof:
-    run: Measurement
-    # first, middle and last of the window, each with its number and in pieces: text, and whether it was read
-    lines: tuple[tuple[int, tuple[tuple[str, bool], ...]], ...]
-    machine: tuple[str, ...]
-    by_rates: bool  # the value is the mean of printed rates, and no clock's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,57 +54,36 @@ class RunProvenance:
         return f"{self.run.log}?plain=1" + (f"#L{line}" if line else "")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaseProvenance:
-    case: Case
-    state: State
-    runs: tuple[RunProvenance, ...]
-    shell: Shell | None  # the whole line that was started, from the engine inward; of the script, if that is all
-    proof: Proof | None  # what the value is counted from; None without a value or without steps
-    flags: tuple[str, ...] = ()  # codes of the rules that a reader of the value must know
-
-    @property
-    def cited(self) -> tuple[RunProvenance, ...]:
-        return tuple(provenance for provenance in self.runs if provenance.run.origin in PUBLISHED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeriesProvenance:
-    cases: tuple[CaseProvenance, ...]
-    again: str
-
-    @property
-    def first(self) -> Case:
-        return self.cases[0].case
-
-    @property
-    def id(self) -> str:
-        return names.anchor("p", self.first.series)
-
-
-def series(book: Book) -> list[SeriesProvenance]:
+def series(book: Book) -> list[Mapping[str, Any]]:
     origins = by_key((case.series, _of_case(book, case)) for case in book.planned)
-    return [SeriesProvenance(cases=tuple(cases), again=_again(book, cases)) for cases in origins.values()]
+    return [
+        {"id": names.anchor("p", name), "first": cases[0]["case"], "cases": cases, "again": _again(book, cases)}
+        for name, cases in origins.items()
+    ]
 
 
-def _of_case(book: Book, case: Case) -> CaseProvenance:
+def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
     detailed = len(book.planned) <= LARGE  # of more cases the sums of each run are here, and the rest in the bundle
     summary = book.summary_of.get(case.id)
     runs = summary.measurements if summary else ()
     ran = next((run for run in runs if run.run.id in book.evaluation.commands), None)
     facts = book.evaluation.commands[ran.run.id] if ran else None
     machine = book.evaluation.environments.get(str(ran.environment)) if ran else None
-    return CaseProvenance(
-        case=case,
-        state=book.state(case),
-        runs=tuple(_of_run(run, book.evaluation.commands.get(run.run.id), detailed) for run in runs),
-        shell=shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
-        proof=proof(summary) if isinstance(summary, Summary) and detailed else None,
-        flags=flags(summary) if isinstance(summary, Summary) else (),
-    )
+    shown = [_of_run(run, book.evaluation.commands.get(run.run.id)) for run in runs]
+    return {
+        "case": case,
+        "state": book.state(case),
+        "runs": shown,
+        "cited": [each for each in shown if each.run.origin in PUBLISHED],
+        # the whole line that was started, from the engine inward; of the script, if that is all
+        "shell": shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
+        # what the value is counted from; None without a value or without steps
+        "proof": proof(summary) if isinstance(summary, Summary) and detailed else None,
+        "flags": flags(summary) if isinstance(summary, Summary) else (),  # that a reader of the value must know
+    }
 
 
-def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> RunProvenance:
+def _of_run(run: Measurement, command: RunCommand | None) -> RunProvenance:
     figure = command.figure if command else None
     speed = run.throughput
     window = speed.window if speed else None
@@ -135,12 +104,12 @@ def _of_run(run: Measurement, command: RunCommand | None, detailed: bool) -> Run
     )
 
 
-def _again(book: Book, cases: Sequence[CaseProvenance]) -> str:
+def _again(book: Book, cases: Sequence[Mapping[str, Any]]) -> str:
     asked = book.evaluation
     repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
-    ran = [asked.commands[run.run.run.id] for row in cases for run in row.runs if run.run.run.id in asked.commands]
+    ran = [asked.commands[run.run.run.id] for row in cases for run in row["runs"] if run.run.run.id in asked.commands]
     titles = participant_titles(ran)
-    words = rerun_command([origin.case for origin in cases], repeats=repeats, participants=titles)
+    words = rerun_command([origin["case"] for origin in cases], repeats=repeats, participants=titles)
     return names.visible(shlex.join(words))
 
 
@@ -169,17 +138,18 @@ def _software(run: Measurement, command: RunCommand | None) -> Mapping[str, Any]
     }
 
 
-def proof(summary: Summary) -> Proof | None:
+def proof(summary: Summary) -> Mapping[str, Any] | None:
     run = median_run(summary)
     if run.throughput is None or (run.throughput.counted is None and not run.lines):
         return None
     version = f"{names.framework(run.run.case.framework)} {run.framework_version}" if run.framework_version else ""
-    return Proof(
-        run=run,
-        lines=tuple((line.number, tuple(_pieces(line))) for line in run.lines),
-        machine=tuple(names.visible(text) for text in (str(run.environment or ""), version) if text),
-        by_rates=run.throughput.method == RATES,
-    )
+    return {
+        "run": run,
+        # first, middle and last of the window, each with its number and in pieces: text, and whether it was read
+        "lines": [(line.number, list(_pieces(line))) for line in run.lines],
+        "machine": [names.visible(text) for text in (str(run.environment or ""), version) if text],
+        "by_rates": run.throughput.method == RATES,  # the value is the mean of printed rates, and no clock's
+    }
 
 
 def total(run: Measurement) -> str | None:

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from dataclasses import dataclass
 
 from evalsuite.core import placeholders
 from evalsuite.core.documents import RunCommand
@@ -22,17 +21,7 @@ _IN_QUOTES = re.compile(r'(["\\$`])')
 FREE_PORT = 29500  # as PyTorch and our own documents have it
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shell:
-    above: tuple[str, ...]
-    words: tuple[str, ...]
-
-    @property
-    def script(self) -> str:
-        return "\n".join((*self.above, " ".join(self.words)))
-
-
-def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | None) -> Shell | None:
+def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | None) -> str | None:
     """What was run for *case*, to be run again on a machine with so many *cores* per node; None if nothing was.
 
     Its results go to another folder than that of the run *run_id*, which is closed.
@@ -53,13 +42,9 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
     settings = [(name, placed(value)) for name, value in sorted(command.environment.items())]
     texts = (*words, *(value for _, value in settings))
     used = [name for name in PLACES if any(f"<{name}>" in text for text in texts)]
-    return Shell(
-        above=(
-            *(f'{name.upper()}="{PLACES[name]}"' for name in used),
-            *(f"export {names.visible(name)}={_quoted(value)}" for name, value in settings),
-        ),
-        words=tuple(map(_quoted, words)),
-    )
+    above = [f'{name.upper()}="{PLACES[name]}"' for name in used]
+    above += [f"export {names.visible(name)}={_quoted(value)}" for name, value in settings]
+    return "\n".join((*above, " ".join(map(_quoted, words))))
 
 
 def _quoted(word: str) -> str:

@@ -1,7 +1,7 @@
 """What a step's time is made of: one table and one figure per block, in ElasticDL's form (docs/report.md#step-time)."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.model import Breakdown, Summary
@@ -20,13 +20,8 @@ from evalsuite.results.measure import breakdown
 # The order of a step; other names follow, in the order they are met.
 PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")
 MOST_BARS = 16
+Share = Mapping[str, Number]  # "time" and "share" of a phase
 SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds, else in milliseconds
-
-
-@dataclass(frozen=True, kw_only=True)
-class PhaseShare:
-    time: Number
-    share: Number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +29,8 @@ class StepRow:
     summary: Summary
     breakdown: Breakdown
     whole: Number
-    parts: tuple[PhaseShare | None, ...]
-    rest: PhaseShare | None  # None where the phases fill the whole
+    parts: tuple[Share | None, ...]
+    rest: Share | None  # None where the phases fill the whole
     communication: Number | None
     ratio: tuple[str, Number] | None  # computation : communication as "10 : 3", and the exact second number
     overlaps: bool
@@ -137,8 +132,8 @@ def _row(
     )
 
 
-def _part(spent: Breakdown, seconds: float | None, form: Form) -> PhaseShare | None:
-    return None if seconds is None else PhaseShare(time=form(seconds), share=numbers.percent(seconds / spent.seconds))
+def _part(spent: Breakdown, seconds: float | None, form: Form) -> Share | None:
+    return None if seconds is None else {"time": form(seconds), "share": numbers.percent(seconds / spent.seconds)}
 
 
 def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
@@ -172,7 +167,7 @@ def _title(times: StepTimes, words: Words) -> Text:
     shares = {"communication": [(row.communication, row) for row in times.rows if row.communication]}
     for place, (phase, parent) in enumerate(times.phases):
         if parent is None:
-            shares[phase] = [(held.share, row) for row in times.rows if (held := row.parts[place])]
+            shares[phase] = [(held["share"], row) for row in times.rows if (held := row.parts[place])]
     known = {name: each for name, each in shares.items() if len(each) > 1}
     if not known:
         return words(f"steptime.figure_{times.of}")
@@ -191,7 +186,7 @@ def _title(times: StepTimes, words: Words) -> Text:
 
 def _step(times: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
     case, held = row.summary.case, row.breakdown
-    label = next(column.label for column in times.block.columns if column.series == case.series)
+    label = times.block.column_of(case).label
     value_of = {phase.name: phase.seconds * scale for phase in held.phases}
     outer = (name for name, parent in times.phases if parent is None)
     return figures.StepBar(

@@ -85,7 +85,7 @@ def _runs(shown: Sequence[Shown], block: Block) -> list[_Run]:
     short = [_short(summary) for summary, *_ in shown]
     runs = []
     for summary, run_id, line in shown:
-        series = next(column.label for column in block.columns if column.series == summary.case.series)
+        series = block.column_of(summary.case).label
         measured = next(measurement for measurement in summary.measurements if measurement.run.id == run_id)
         name = _short(summary) if short.count(_short(summary)) == 1 else f"{series} {names.scale(summary.case)}"
         runs.append(_Run(summary=summary, id=run_id, line=line, name=name, measured=measured))

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from evalsuite.core.model import Case, Summary, Timeline, Utilisation
-from evalsuite.report.book.blocks import Block, Distinction, Model, distinctions
+from evalsuite.report.book.blocks import Block, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.usage import timelines
 from evalsuite.report.sections.usage.timelines import combine_means, combine_spreads
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 
 COMPUTE = (
@@ -28,35 +28,16 @@ MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB
 
 
 @dataclass(frozen=True, kw_only=True)
-class UsageReading:
-    mean: Number
-    spread: Number
-    devices: int
-    nothing: bool  # the mean and both percentiles are zero
-
-
-@dataclass(frozen=True, kw_only=True)
-class UsageRow:
-    case: Case
-    notes: Distinction
-    readings: tuple[UsageReading | None, ...]
-    samples: int
-    coverage: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Usage:
     block: Block
     resources: tuple[str, ...]
-    rows: tuple[UsageRow, ...]
+    rows: list[Mapping[str, Any]]
     shown: tuple[tuple[Summary, str, Timeline], ...]
 
     @property
     def silent(self) -> tuple[str, ...]:
-        columns = ((name, [row.readings[place] for row in self.rows]) for place, name in enumerate(self.resources))
-        return tuple(
-            name for name, readings in columns if all(reading is not None and reading.nothing for reading in readings)
-        )
+        columns = ((name, [row["readings"][place] for row in self.rows]) for place, name in enumerate(self.resources))
+        return tuple(name for name, readings in columns if all(reading and reading["nothing"] for reading in readings))
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -88,7 +69,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def finding(usages: Sequence[Usage], words: Words) -> Rendered | None:
-    read = [(row.readings[0].mean, row.case) for usage in usages for row in usage.rows if row.readings[0]]
+    read = [(row["readings"][0]["mean"], row["case"]) for usage in usages for row in usage.rows if row["readings"][0]]
     if len({usage.resources[0] for usage in usages}) > 1 or not read:
         return None
     (low, least), (high, most) = (choose(read, key=lambda pair: pair[0].raw) for choose in (min, max))
@@ -120,34 +101,34 @@ def _usage(book: Book, block: Block) -> Usage | None:
         return None
     resources = (*(name for name in RESOURCES if name in present), *sorted(present - set(RESOURCES)))
     notes = distinctions(summary.case for summary in summaries)
-    rows = tuple(
-        UsageRow(
-            case=row.case,
-            notes=notes[row.case.id],
-            readings=tuple(_reading([used for used in row.utilisation if used.resource == name]) for name in resources),
-            samples=max(used.samples for used in row.utilisation),
-            coverage=min(used.coverage for used in row.utilisation),
-        )
+    rows: list[Mapping[str, Any]] = [
+        {
+            "case": row.case,
+            "notes": notes[row.case.id],
+            "readings": [_reading([used for used in row.utilisation if used.resource == name]) for name in resources],
+            "samples": max(used.samples for used in row.utilisation),
+            "coverage": min(used.coverage for used in row.utilisation),
+        }
         for row in summaries
-    )
+    ]
     return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
 
 
-def _reading(used: Sequence[Utilisation]) -> UsageReading | None:
+def _reading(used: Sequence[Utilisation]) -> Mapping[str, Any] | None:
     if not used:
         return None
     form = partial(numbers.quantity, unit=used[0].unit)
-    return UsageReading(
-        mean=form(combine_means(used)),
-        spread=numbers.span(*combine_spreads(used), form),
-        devices=len(used),
-        nothing=all(usage.mean == usage.p5 == usage.p95 == 0 for usage in used),
-    )
+    return {
+        "mean": form(combine_means(used)),
+        "spread": numbers.span(*combine_spreads(used), form),
+        "devices": len(used),
+        "nothing": all(usage.mean == usage.p5 == usage.p95 == 0 for usage in used),
+    }
 
 
 def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
     for column in block.columns:
-        ours = [summary for summary in block.valid if summary.case.series == column.series]
+        ours = [summary for summary in block.valid if summary.case.series == column.example.series]
         for summary in sorted(ours, key=lambda summary: -summary.case.total_devices):
             lines = ((run.run.id, book.evaluation.timelines.get(run.run.id)) for run in summary.measurements)
             first = next(((run_id, line) for run_id, line in lines if line is not None), None)

@@ -1,8 +1,8 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
@@ -38,20 +38,6 @@ class Answered(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankedPlace:
-    name: Rendered
-    ratio: str
-    ahead: bool
-    flagged: bool
-    value: Number
-    interval: str
-    n: int
-    dots: str  # path of the strip: a dot for each run
-    holes: str  # of those that others disturbed
-    median: str  # path of its median
-
-
-@dataclass(frozen=True, kw_only=True)
 class AnsweredQuestion:
     id: str
     answer: Answer
@@ -64,23 +50,17 @@ class AnsweredQuestion:
     caution: Rendered | None  # how often the rule errs, of an order that it tells
     unit: str
     ticks: tuple[tuple[str, str], ...]  # of the strip, which begins at 0: where, what
-    places: tuple[RankedPlace, ...]
+    places: Sequence[Mapping[str, Any]]
     reasons: tuple[Text, ...]
     head: Text
-    unproven: Rendered | None = None
+    unproven: Rendered | None
 
 
 def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
     known = {answer.setting for answer in book.answers if answer.ranked}
     first, labels = set(map(anchor, headlines(book))), settings(book.answers, words)
-    return tuple(
-        replace(
-            _question(answer, labels[answer.setting], anchor(answer) in first, words),
-            unproven=_not_shown(answer, book, words),
-        )
-        for answer in book.answers
-        if answer.setting in known
-    )
+    asked = (answer for answer in book.answers if answer.setting in known)
+    return tuple(_question(answer, book, labels[answer.setting], anchor(answer) in first, words) for answer in asked)
 
 
 def _not_shown(answer: Answer, book: Book, words: Words) -> Rendered | None:
@@ -143,7 +123,7 @@ def workers(answer: Answer, words: Words) -> Text:
     )
 
 
-def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
+def _question(answer: Answer, book: Book, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
     high = max((value for entry in answer.ranked for value in values(entry.summary)), default=1.0)
     marks = ticks.linear(0, high, TICKS)
     end = marks[-1] if marks[-1] >= high else marks[-1] + marks[1]
@@ -162,8 +142,9 @@ def _question(answer: Answer, setting: Rendered, chosen: bool, words: Words) -> 
         caution=_caution(answer, words),
         unit=names.visible(unit),
         ticks=tuple((f"{_at(mark, end) / 2}%", ticks.number(mark)) for mark in dict.fromkeys((*marks, end))),
-        places=tuple(_place(answer, entry, end, words) for entry in answer.ranked),
+        places=[_place(answer, entry, end, words) for entry in answer.ranked],
         reasons=tuple(_reason(answer, candidate, why, words) for candidate, why in beside),
+        unproven=_not_shown(answer, book, words),
         head=words("words.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
     )
 
@@ -172,22 +153,22 @@ def _at(value: float, end: float) -> float:
     return round(EDGE + (DOTS_WIDTH - 2 * EDGE) * value / end, 1)
 
 
-def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> RankedPlace:
+def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> Mapping[str, Any]:
     summary = entry.summary
     interval = numbers.interval(summary.items_per_s, numbers.rounded)
     runs = [(f"M{_at(run.value or 0.0, end)} 8h0", run) for run in summary.measurements if run.counts or run.set_aside]
-    return RankedPlace(
-        name=name(answer, summary, words),
-        ratio=f"{entry.ratio:.3f}",
-        ahead=summary.case.id in answer.ahead,
-        flagged=bool(entry.flags),
-        value=numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
-        interval=interval.text if interval else "",
-        n=summary.n,
-        dots="".join(dot for dot, _ in runs),
-        holes="".join(dot for dot, run in runs if run.disturbed),
-        median=f"M{_at(summary.items_per_s.value, end)} 2v12",
-    )
+    return {
+        "name": name(answer, summary, words),
+        "ratio": f"{entry.ratio:.3f}",
+        "ahead": summary.case.id in answer.ahead,
+        "flagged": bool(entry.flags),
+        "value": numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
+        "interval": interval.text if interval else "",
+        "n": summary.n,
+        "dots": "".join(dot for dot, _ in runs),  # path of the strip: a dot for each run
+        "holes": "".join(dot for dot, run in runs if run.disturbed),
+        "median": f"M{_at(summary.items_per_s.value, end)} 2v12",
+    }
 
 
 def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:

@@ -1,7 +1,8 @@
 """A row for each acceptance criterion: value, threshold, reason, and what it says of each framework."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evalsuite.core.messages import dotted, places
 from evalsuite.core.model import Verdict, VerdictCell, by_key
@@ -15,13 +16,6 @@ NOT_HERE = ("no_large_scale", "strong_only", "no_gpu")  # why it cannot apply
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardCell:
-    cell: VerdictCell
-    name: str
-    value: Number | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Card:
     verdict: Verdict
     statement: Rendered
@@ -29,7 +23,7 @@ class Card:
     value: Number | None
     interval: Number | None
     threshold: Number | None
-    cells: tuple[CardCell, ...] = ()
+    cells: Sequence[Mapping[str, Any]] = ()  # of each framework: its cell, name and value
 
     @property
     def id(self) -> str:
@@ -76,20 +70,20 @@ def _card(verdict: Verdict, words: Words) -> Card:
     )
 
 
-def _cells(verdict: Verdict, form: Form) -> tuple[CardCell, ...]:
+def _cells(verdict: Verdict, form: Form) -> Sequence[Mapping[str, Any]]:
     measured = [cell for cell in verdict.cells if cell.measured]
     if verdict.holds or len(verdict.cells) < 2 or not measured:
         return ()
-    return tuple(
-        CardCell(
-            cell=cell,
-            name=dotted(names.framework(cell.framework), names.model(cell.model), names.precision(cell.precision)),
-            value=form(cell.measured.value).to(names.case_anchor(cell.case) if cell.case else None)
+    return [
+        {
+            "cell": cell,
+            "name": dotted(names.framework(cell.framework), names.model(cell.model), names.precision(cell.precision)),
+            "value": form(cell.measured.value).to(names.case_anchor(cell.case) if cell.case else None)
             if cell.measured
             else None,
-        )
+        }
         for cell in verdict.cells
-    )
+    ]
 
 
 def _statement(verdict: Verdict, form: Form, words: Words) -> Text:

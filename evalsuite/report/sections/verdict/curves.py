@@ -60,7 +60,7 @@ def _draw(
 
     def series(metric: Metric) -> list[figures.Line]:
         series = figures.series_of(summaries, metric, {key: key for key in named})
-        return [captioned_figure.anchored(replace(each, name=labels[str(each.name)])) for each in series]
+        return [replace(each, name=labels[str(each.name)]) for each in series]
 
     block = block_of.get(summaries[0].case.id)
     whole, gains = tuple(series("items_per_s")), tuple(series("speedup"))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from evalsuite.core.model import Summary, by_key
 from evalsuite.report.book import why_not_comparable
@@ -33,23 +33,7 @@ class Standing:
     outcome: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Standings:
-    id: str
-    scale: str  # of all columns; empty: each has its own
-    answers: tuple[Answer, ...]
-    settings: tuple[Rendered, ...]
-    rows: tuple[tuple[str, tuple[Standing, ...]], ...]  # by framework
-    chosen: bool = False
-
-    @property
-    def models(self) -> list[tuple[str, int]]:
-        return [
-            (names.model(model), n) for model, n in Counter(answer.setting.model for answer in self.answers).items()
-        ]
-
-
-def standings(book: Book, words: Words) -> tuple[Standings, ...]:
+def standings(book: Book, words: Words) -> list[Mapping[str, Any]]:
     """A table for each scale, or one for all where there is a single column: of each model and precision the setting
     that compares most. Those of a single framework are not here."""
     asked: dict[str, dict[tuple[str, str], list[Answer]]] = {}
@@ -67,7 +51,7 @@ def standings(book: Book, words: Words) -> tuple[Standings, ...]:
     if len({_order(answer) for answers in columns.values() for answer in answers}) == 1:
         columns = {"": [answer for answers in columns.values() for answer in answers]}
     if not columns or len(book.frameworks) < 2:
-        return ()
+        return []
     first = max(
         columns, key=lambda scale: (sum(len(answer.ranked) for answer in columns[scale]), columns[scale][0].devices)
     )
@@ -77,20 +61,21 @@ def standings(book: Book, words: Words) -> tuple[Standings, ...]:
         for scale, answers in columns.items()
     }
     order = sorted(book.frameworks, key=lambda of: -sum(c.share.raw for c in cells[first][of] if c.share and not c.why))
-    return tuple(
-        Standings(
-            id=names.anchor("at", scale),
-            scale=scale,
-            answers=tuple(group),
-            settings=tuple(
+    return [
+        {
+            "id": names.anchor("at", scale),
+            "scale": scale,  # of all columns; empty: each has its own
+            "answers": group,
+            "models": [(names.model(of), n) for of, n in Counter(answer.setting.model for answer in group).items()],
+            "settings": [
                 options.apart([labels[answer.setting], *([] if scale else [answers.scale(answer)])], words)
                 for answer in group
-            ),
-            rows=tuple((names.framework(of), tuple(cells[scale][of])) for of in order),
-            chosen=scale == first,
-        )
+            ],
+            "rows": [(names.framework(of), cells[scale][of]) for of in order],
+            "chosen": scale == first,
+        }
         for scale, group in columns.items()
-    )
+    ]
 
 
 def _order(answer: Answer) -> tuple[object, ...]:

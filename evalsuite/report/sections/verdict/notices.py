@@ -1,7 +1,5 @@
 """What a reader must know before any number, a line each, and how much of the plan is valid."""
 
-from dataclasses import dataclass
-
 from evalsuite.core.findings import BusyMachine, OwnCriteria
 from evalsuite.core.model import Protocol
 from evalsuite.report.book.book import Book
@@ -13,13 +11,8 @@ from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.measure.summary import FULL_REPEATS, MOST_REPEATS
 
 
-@dataclass(frozen=True, kw_only=True)
-class Notice:
-    kind: str
-    line: Rendered
-
-
-def notices(book: Book, words: Words) -> tuple[Notice, ...]:
+def notices(book: Book, words: Words) -> list[tuple[str, Rendered]]:
+    """(kind, line)"""
     valid = {"all": numbers.count(len(book.valid))}
     lines: list[tuple[str, Text | None, str]] = [("since", _since(book, words), COUNTS)]
     for finding in book.evaluation.findings:
@@ -42,7 +35,7 @@ def notices(book: Book, words: Words) -> tuple[Notice, ...]:
     processes = max((case.devices_per_node for case in shared), default=0)
     if processes > 1:
         lines.append(("cores", words("notices.shared_cores", processes=numbers.count(processes)), RULES))
-    return tuple(Notice(kind=kind, line=line.about(ref)) for kind, line, ref in lines if line)
+    return [(kind, line.about(ref)) for kind, line, ref in lines if line]
 
 
 def _since(book: Book, words: Words) -> Text | None:

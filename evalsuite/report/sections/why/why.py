@@ -1,7 +1,8 @@
 """Why beside who: the efficiency of all models side by side; of each framework where it loses and how it differs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evalsuite.core.model import by_key
 from evalsuite.report import figures
@@ -32,14 +33,6 @@ class WhyRow:
         """Of the throughput that ideal scaling would give: what is left, then each loss."""
         losses = [(key if key in DRAWN else "rest", share) for key, share in self.ladder.losses]
         return [("left", self.ladder.left), *(loss for loss in losses if loss[1] > 0)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class WhyCard:
-    id: str
-    title: str
-    rows: tuple[WhyRow, ...]
-    said: tuple[Text, ...]
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -86,7 +79,8 @@ def _draw_blocks(blocks: Sequence[Block], title: Text, subject: Subject) -> Capt
     return CaptionedFigure(figure=figure, title=title, help=words("overview.see"), tables=tuple(tables))
 
 
-def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
+def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
+    """Of each framework."""
     block_of = {case.id: block for block in model.blocks for case in block.cases}
     own = [each for each in book.ladders if each.last.case.model == model.name]
     ladders = sorted(own, key=lambda ladder: ladder.left)
@@ -95,7 +89,7 @@ def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
     rows: dict[str, list[WhyRow]] = {}
     for ladder in ladders:
         case, block = ladder.last.case, block_of[ladder.last.case.id]
-        column = next(column for column in block.columns if column.series == case.series)
+        column = block.column_of(case)
         beside = column.label.removeprefix(column.title).removeprefix(" · ")
         parts: list[Rendered | str] = [called[block.id], *([beside] if beside else []), names.scale(case)]
         ends: list[Number | None] = []
@@ -106,20 +100,20 @@ def cards(book: Book, model: Model, words: Words) -> tuple[WhyCard, ...]:
         apart = any(each.summary.case == case for each in book.answer_of[case.id].apart)
         why = WhyRow(ladder=ladder, setting=options.apart(parts, words), of_fastest=(ends[0], ends[1]), unranked=apart)
         rows.setdefault(case.framework, []).append(why)
-    return tuple(
-        WhyCard(
-            id=names.anchor("why", f"{model.name} {name}"),
-            title=names.framework(name),
-            rows=tuple(rows[name]),
-            said=tuple(losses((row.ladder for row in rows[name]), words)),
-        )
+    return [
+        {
+            "id": names.anchor("why", f"{model.name} {name}"),
+            "title": names.framework(name),
+            "rows": rows[name],
+            "said": list(losses((row.ladder for row in rows[name]), words)),
+        }
         for name in book.frameworks
         if name in rows
-    )
+    ]
 
 
-def keys(cards: Iterable[WhyCard]) -> tuple[str, ...]:
-    used = {key for card in cards for row in card.rows for key, _ in row.parts}
+def keys(cards: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    used = {key for card in cards for row in card["rows"] for key, _ in row.parts}
     return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
 
 
