@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
-    asked = log_import.SaidOfLogs(user=user, found_by=found_by, common=common)
-    importer = log_import.Importer(into, asked, dialects, facts.printed_precision)
+    importer = log_import.Importer(into, user, common, found_by, dialects, facts.printed_precision)
     for path in arguments.paths:
         if _is_table(path):
             table = published_tables.read(path)

@@ -148,7 +148,7 @@ def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     sizes = [_size(path) for path in paths]
     whole, done, read_rows = sum(sizes), 0, []
     with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as show:
-        rows = processes.shared(read, paths, i18n.make_ready, worth=whole >= WORTH_FORKING_BYTES)
+        rows = processes.shared(read, paths, i18n.spoken, worth=whole >= WORTH_FORKING_BYTES)
         for path, size, row in zip(paths, sizes, rows, strict=True):
             done += size
             if show:

@@ -4,6 +4,7 @@ Whether a run goes on is seen by its growing files: to try its lock could take i
 """
 
 import argparse
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import clear, duration, line, print_json, table
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.model import Attempt, Case, Run
+from evalsuite.core.model import Attempt, Case, Run, by_key
 from evalsuite.logs.formatting import rate
 from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.endings import Outcome
@@ -41,10 +42,6 @@ class RunState:
     def running(self) -> bool:
         return self.quiet_s is not None and self.quiet_s < GROWS_S
 
-    @property
-    def failed(self) -> bool:
-        return self.outcome is not None and not self.outcome.ended_well
-
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationState:
@@ -57,23 +54,23 @@ class EvaluationState:
         return sum(state.outcome is not None for state in self.runs)
 
     @property
-    def failures(self) -> tuple[RunState, ...]:
-        return tuple(state for state in self.runs if state.failed)
+    def failures(self) -> list[tuple[Run, Outcome]]:
+        return [(state.run, state.outcome) for state in self.runs if state.outcome and not state.outcome.ended_well]
 
     @property
-    def running(self) -> tuple[RunState, ...]:
-        return tuple(state for state in self.runs if state.running)
+    def running(self) -> list[RunState]:
+        return [state for state in self.runs if state.running]
 
-    def of(self, case: Case) -> tuple[RunState, ...]:
-        return tuple(state for state in self.runs if state.run.case == case)
-
-
-NOT_BEGUN = EvaluationState(runs=(), made_again=0, estimated_s=None)
+    @property
+    def cases(self) -> dict[Case, list[RunState]]:
+        return by_key((state.run.case, state) for state in self.runs)
 
 
 def read_state(store: Store, now_s: float) -> EvaluationState:
     """*now_s*: Unix time. Raises EvalsuiteError if no evaluation was begun."""
     plan = store.plan()
+    if plan is None and any(store.root.glob("evaluation.*")):  # its job was submitted and has not begun
+        return EvaluationState(runs=(), made_again=0, estimated_s=None)
     if plan is None:
         raise EvalsuiteError.of("launch.none_begun", path=store.root)
     attempts = {state.run: state for state in store.journal.attempts()}  # the last of each run
@@ -93,21 +90,14 @@ def _run_state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) 
     if folder.finished:
         value, unit = (last.items_per_s, last.unit) if last else (None, None)
         return RunState(run=run, outcome=folder.outcome(), items_per_s=value, unit=unit)
-    times = _times(folder.path)
+    times = []
+    for file in folder.path.glob("*"):
+        with contextlib.suppress(OSError):  # it was taken away meanwhile
+            times.append(file.stat().st_mtime)
     if not times:
         return RunState(run=run, outcome=None)
     begun_s, quiet_s = now_s - min(times), max(0.0, now_s - max(times))
     return RunState(run=run, outcome=None, begun_s=begun_s, quiet_s=quiet_s, waits_for=folder.waiting())
-
-
-def _times(folder: Path) -> list[float]:
-    times = []
-    for file in folder.iterdir() if folder.is_dir() else ():
-        try:
-            times.append(file.stat().st_mtime)
-        except OSError:  # it was taken away meanwhile
-            continue
-    return times
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -123,11 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
     """Whether anything is left to run."""
-    states: dict[Path, EvaluationState] = {}
-    for root in roots:
-        store = Store(root)
-        waits = any(root.glob("evaluation.*")) and store.plan() is None  # its job was submitted and has not begun
-        states[root] = NOT_BEGUN if waits else read_state(store, time.time())
+    states = {root: read_state(Store(root), time.time()) for root in roots}
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state)} for root, state in states.items()]
         print_json(facts if len(roots) > 1 else _facts(states[roots[0]]))
@@ -135,7 +121,10 @@ def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
         for root, state in states.items():
             if len(roots) > 1:
                 line(f"{root}:")
-            _print(root, state)
+            if state.runs:
+                _print(state)
+            else:
+                line(say("status.not_begun", runs=root))
     return any(not state.runs or state.done < len(state.runs) for state in states.values())
 
 
@@ -156,28 +145,25 @@ def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:
     line(say("status.removed" if arguments.go else "status.would_go", n=count))
 
 
-def _print(folder: Path, state: EvaluationState) -> None:
-    if state.runs:
-        _print_runs(state)
-    else:
-        line(say("status.not_begun", runs=folder))
-
-
 def _rows(state: EvaluationState) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for case in dict.fromkeys(run.run.case for run in state.runs):
-        own = state.of(case)
+    for case, own in state.cases.items():
         given = next((run for run in reversed(own) if run.items_per_s is not None), None)
         last = f"{rate(given.items_per_s)} {given.unit}" if given and given.items_per_s is not None else "—"
-        done = f"{sum(run.outcome is not None for run in own)}/{len(own)}"
-        failed = sum(run.failed for run in own)
+        done, failed = _count(own)
         precision = case.precision + ("+XLA" if case.xla else "")
-        rows.append((case.framework, case.model, case.scale, precision, str(case.batch_per_device), done,
-                     str(failed or "—"), last))  # fmt: skip
+        rows.append((case.framework, case.model, case.scale, precision, str(case.batch_per_device),
+                     f"{done}/{len(own)}", str(failed or "—"), last))  # fmt: skip
     return rows
 
 
-def _print_runs(state: EvaluationState) -> None:
+def _count(runs: Sequence[RunState]) -> tuple[int, int]:
+    """Those that are done, and of these the failed ones."""
+    ended = [run.outcome.ended_well for run in runs if run.outcome]
+    return len(ended), ended.count(False)
+
+
+def _print(state: EvaluationState) -> None:
     sides = {"framework": "left", "model": "left", "scale": "left", "precision": "left", "batch": "right",
              "done": "right", "failed": "right", "last": "right"}  # fmt: skip
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
@@ -189,10 +175,9 @@ def _print_runs(state: EvaluationState) -> None:
     for run in state.runs:
         if run.quiet_s is not None and not run.running:
             line(say("status.stopped", run=run.run.id, time=duration(run.quiet_s)))
-    for run in state.failures[:MOST_FAILURES]:
-        fault, reason = (run.outcome.fault, i18n.worded(run.outcome.reason)) if run.outcome else (None, "")
-        whose = say("status.of_platform" if fault else "status.of_framework")
-        line(say("status.failure", run=run.run.id, whose=whose, reason=reason))
+    for failed, outcome in state.failures[:MOST_FAILURES]:
+        whose = say("status.of_platform" if outcome.fault else "status.of_framework")
+        line(say("status.failure", run=failed.id, whose=whose, reason=i18n.worded(outcome.reason)))
     if (more := len(state.failures) - MOST_FAILURES) > 0:
         line(say("status.more_failures", n=more))
     if state.made_again:
@@ -211,18 +196,16 @@ def _facts(state: EvaluationState) -> dict[str, object]:
         "estimated_seconds": state.estimated_s,
         "running": [{"run": run.run.id, "seconds": run.begun_s, "waits_for": run.waits_for} for run in state.running],
         "failures": [
-            {"run": run.run.id, "status": run.outcome.status, "fault": run.outcome.fault, "reason": run.outcome.reason}
-            for run in state.failures
-            if run.outcome
+            {"run": run.id, "status": outcome.status, "fault": outcome.fault, "reason": outcome.reason}
+            for run, outcome in state.failures
         ],
         "cases": [
             {
                 "id": case.id,
-                "done": sum(run.outcome is not None for run in state.of(case)),
-                "failed": sum(run.failed for run in state.of(case)),
-                "repeats": len(state.of(case)),
-                "items_per_s": [run.items_per_s for run in state.of(case)],
+                **dict(zip(("done", "failed"), _count(own), strict=True)),
+                "repeats": len(own),
+                "items_per_s": [run.items_per_s for run in own],
             }
-            for case in dict.fromkeys(run.run.case for run in state.runs)
+            for case, own in state.cases.items()
         ],
     }

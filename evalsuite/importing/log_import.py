@@ -41,13 +41,6 @@ class Imported:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SaidOfLogs:
-    user: Mapping[str, str]  # --set
-    found_by: "re.Pattern[str] | None" = None
-    common: Collection[str] = ()  # the names of those facts that hold for the whole campaign
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Member:
     path: Path
     facts: Facts
@@ -55,17 +48,27 @@ class _Member:
     folder: RunFolder | None = None  # of what agents recorded; there it has its name
 
     @property
-    def source(self) -> Source:
-        return Source(path=str(self.path), sha256=self.sha256)
+    def source(self) -> Path:
+        return self.folder.path if self.folder else self.path
 
 
 class Importer:
-    """Brings logs into a store, which it knows by their bytes."""
+    """Brings logs into a store, which it knows by their bytes.
+
+    *user*: what `--set` says; *common*: the names of those facts that hold for the whole campaign.
+    """
 
     def __init__(
-        self, into: Store, asked: SaidOfLogs, dialects: Mapping[str, Dialect], precision: Callable[[Path], str | None]
+        self,
+        into: Store,
+        user: Mapping[str, str],
+        common: Collection[str],
+        found_by: "re.Pattern[str] | None",
+        dialects: Mapping[str, Dialect],
+        precision: Callable[[Path], str | None],
     ) -> None:
-        self._into, self._asked, self._dialects, self._precision = into, asked, dialects, precision
+        self._into, self._user, self._common, self._found_by = into, user, common, found_by
+        self._dialects, self._precision = dialects, precision
         self._there = contents(into)
         self._paths: set[Path] = set()  # met already
         self._new: dict[Content, Path] = {}
@@ -96,11 +99,10 @@ class Importer:
             yield self._imported(members)
 
     def _facts(self, name: str, folder: RunFolder | None) -> Facts:
-        found_by = self._asked.found_by
-        match = found_by.fullmatch(name) if found_by else None
-        if found_by and match is None:
+        match = self._found_by.fullmatch(name) if self._found_by else None
+        if self._found_by and match is None:
             raise ValueError(Message("importing.not_pattern"))
-        said = [(user_facts.USER, self._asked.user), (user_facts.PATH, match.groupdict() if match else {})]
+        said = [(user_facts.USER, self._user), (user_facts.PATH, match.groupdict() if match else {})]
         device = None
         if folder is not None:
             if lack := sampled.find_lack(folder):
@@ -113,7 +115,7 @@ class Importer:
 
     def _imported(self, members: Sequence[_Member]) -> Imported:
         content = tuple(sorted(member.sha256 for member in members))
-        path = str(_source(members[0]))
+        path = str(members[0].source)
         if content in self._new:
             reason = Message("importing.same_bytes", run=self._new[content])
             return Imported(source=path, run=None, status="duplicate", reason=reason)
@@ -121,18 +123,15 @@ class Importer:
         try:
             if there is not None:
                 return compare_facts(path, there, members[0].facts)
-            made = self._import_run(members, members[0].facts)
+            made = self._import_run(members)
         except ValueError as error:
             return Imported(source=path, run=None, status="skipped", reason=message_of(error))
-        self._new[content] = _source(members[0])
+        self._new[content] = members[0].source
         return made
 
-    def _import_run(
-        self,
-        members: Sequence[_Member],
-        facts: Facts,
-    ) -> Imported:
-        case, known = self._case(members[0], facts)
+    def _import_run(self, members: Sequence[_Member]) -> Imported:
+        facts = members[0].facts
+        case, known = self._case(members[0])
         repeat = user_facts.whole_number(facts, "repeat")
         for number in itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count()):
             run = Run(case=case, repeat=number)
@@ -140,7 +139,7 @@ class Importer:
                 if folder is None:
                     continue
                 try:
-                    self._fill(folder, members, known, user_facts.recorded_facts(facts))
+                    self._fill(folder, members, known)
                 except OSError as error:
                     raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
                 logs = folder.logs()
@@ -156,11 +155,12 @@ class Importer:
                     dialects=self._dialects,
                 )
             findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
-            path = str(_source(members[0]))
-            return Imported(source=path, run=run.id, status=read.status, reason=read.reason, findings=findings)
+            place = str(members[0].source)
+            return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=findings)
         raise AssertionError("the numbers of repeats do not end")
 
-    def _case(self, first: _Member, facts: Facts) -> tuple[Case, reading.Reading]:
+    def _case(self, first: _Member) -> tuple[Case, reading.Reading]:
+        facts = first.facts
         recorded = [(log.path, log.arrivals) for log in first.folder.logs()] if first.folder else None
         logs = [(first.path, arrivals_of(first.path))] if recorded is None else recorded
         known = reading.read_file(
@@ -180,7 +180,7 @@ class Importer:
             said = (Message("importing.said_and_logged", name=n, given=f.given, printed=f.printed) for n, f in named)
             raise ValueError(Message("importing.log_wins", reason=", ".join(said)))
         try:
-            case = user_facts.case(facts, known, common=self._asked.common)
+            case = user_facts.case(facts, known, common=self._common)
             if case.precision == UNKNOWN and (printed := self._precision(first.path)):
                 case = replace(case, precision=user_facts.precision(printed))
             return case, known
@@ -189,13 +189,8 @@ class Importer:
                 raise ValueError(join(known.reason, message_of(error))) from error
             raise
 
-    def _fill(
-        self,
-        folder: RunFolder,
-        members: Sequence[_Member],
-        known: reading.Reading,
-        said: Facts,
-    ) -> None:
+    def _fill(self, folder: RunFolder, members: Sequence[_Member], known: reading.Reading) -> None:
+        said = user_facts.recorded_facts(members[0].facts)
         for member in members:
             place = folder.log_path(HOST, user_facts.whole_number(member.facts, "rank"))
             place = folder.path / member.path.name if member.folder else place
@@ -203,19 +198,14 @@ class Importer:
                 shutil.copyfileobj(log, copy)
             if files.sha256(place) != member.sha256:
                 raise EvalsuiteError.of("importing.import_changed", path=member.path)
-        made = command(
-            self._dialects.get(known.dialect or ""), known.unit, [member.source for member in members], "imported"
-        )
+        copies = [Source(path=str(member.path), sha256=member.sha256) for member in members]
+        made = command(self._dialects.get(known.dialect or ""), known.unit, copies, "imported")
         each = user_facts.whole_number(said, "steps_per_report")
         recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each, shape=said.get("shape"))
         started = next((agent.command for agent in folder.agents().values() if agent.command), ())
         folder.write_command(replace(made, command=started, recipe=recipe, stated=said))
         ended = sampled.outcome(folder) if members[0].folder else None
         folder.write_outcome(ended or Outcome(status="completed", reason="", origin="imported"))
-
-
-def _source(member: _Member) -> Path:
-    return member.folder.path if member.folder else member.path
 
 
 def _files(root: Path) -> list[Path]:

@@ -33,46 +33,28 @@ def search_batch(
     case: Case,
     recipe: Recipe,
     store: Store,
-    launcher: Launcher,
+    dialects: Mapping[str, Dialect],
     most: int,
+    launcher: Launcher | None = None,
     told: Callable[[int, Aim], None] = lambda batch, aim: None,
     budget: DeviceHourBudget | None = None,
 ) -> Largest | None:
-    """From its own batch on, by runs in *store*; None where *budget* does not pay the next trial."""
+    """From its own batch on, by runs in *store*, of which *launcher* makes those that are not there.
+
+    None where there is no *launcher* for the next trial, or *budget* does not pay it.
+    """
     hours = budget or DeviceHourBudget()
-
-    def launch_trial(run: Run, aim: Aim) -> tuple[Ends, str] | None:
-        if hours.most is not None and hours.spent >= hours.most:
-            return None
-        told(run.case.batch_per_device, aim)
-        with store.claim(run) as folder:
-            if folder is not None:
-                seconds = runner.launch(run, recipe, folder, launcher).duration_s
-                hours.spent += (seconds or 0.0) * run.case.total_devices / 3600
-        return read_trial(store.folder(run), run.case, recipe.dialect_name, launcher.dialects)
-
-    return _search(case, recipe, store, launcher.dialects, most, launch_trial)
-
-
-def read_search(case: Case, recipe: Recipe, store: Store, dialects: Mapping[str, Dialect], most: int) -> Largest | None:
-    """By the finished trials in *store* alone; None where the search wants one that is not there."""
-    return _search(case, recipe, store, dialects, most, lambda run, aim: None)
-
-
-def _search(
-    case: Case,
-    recipe: Recipe,
-    store: Store,
-    dialects: Mapping[str, Dialect],
-    most: int,
-    make: Callable[[Run, Aim], tuple[Ends, str] | None],
-) -> Largest | None:
-    """Reads finished trials and calls *make* for the others."""
 
     def trial(batch: int, aim: Aim) -> tuple[Ends, str] | None:
         run = trial_run(case, batch, aim)
         if not store.folder(run).finished:
-            return make(run, aim)
+            if launcher is None or (hours.most is not None and hours.spent >= hours.most):
+                return None
+            told(batch, aim)
+            with store.claim(run) as folder:
+                if folder is not None:
+                    seconds = runner.launch(run, recipe, folder, launcher).duration_s
+                    hours.spent += (seconds or 0.0) * run.case.total_devices / 3600
         return read_trial(store.folder(run), run.case, recipe.dialect_name, dialects)
 
     return largest.find_largest(trial, case.batch_per_device, most)
@@ -106,5 +88,5 @@ def find_in_trials(
     if device == "cpu":
         raise EvalsuiteError.of("commands.max_on_cpu")
     store = Store(root / TRIALS)
-    searches = ((case, read_search(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search)
+    searches = ((case, search_batch(case, plan.recipe(case), store, dialects, MOST)) for case in plan.to_search)
     return tuple(SearchedBatch(of=case, **vars(search)) for case, search in searches if search is not None)

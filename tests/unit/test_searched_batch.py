@@ -73,12 +73,12 @@ def test_finished_trials_tell_the_batch_and_a_missing_one_leaves_it_open(tmp_pat
     full = "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: …\n"
     trial(8, "grow", "")
     trial(16, "grow", full)
-    assert batch_search.read_search(case, recipe, store, dialects, most=64) is None
+    assert batch_search.search_batch(case, recipe, store, dialects, most=64) is None
     for batch, reason in ((12, full), (10, ""), (11, full)):
         trial(batch, "bisect", reason)
     trial(10, "confirm", "")
 
-    whole = batch_search.read_search(case, recipe, store, dialects, most=64)
+    whole = batch_search.search_batch(case, recipe, store, dialects, most=64)
     assert (whole.batch, len(whole.tried)) == (10, 6)
 
 
@@ -108,7 +108,7 @@ class Trials:
 
     def search(self, budget):
         recipe = ADAPTERS["toynet"].recipes[0]
-        return batch_search.search_batch(self.case, recipe, self.store, KNOWING, 64, budget=budget)
+        return batch_search.search_batch(self.case, recipe, self.store, KNOWING.dialects, 64, KNOWING, budget=budget)
 
 
 def test_trials_count_among_the_device_hours_and_none_begins_beyond_their_limit(tmp_path, monkeypatch):

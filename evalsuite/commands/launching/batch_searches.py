@@ -56,7 +56,9 @@ def _search_batches(
         def say_trial(batch: int, aim: str, label: str = _label(case)) -> None:
             note(say("largest.trying", label=label, batch=batch, aim=say(f"largest.{aim}")))
 
-        largest = batch_search.search_batch(case, plan.recipe(case), store, launcher, MOST, say_trial, budget)
+        largest = batch_search.search_batch(
+            case, plan.recipe(case), store, launcher.dialects, MOST, launcher, say_trial, budget
+        )
         if largest is None:
             note(say("largest.no_hours", label=_label(case), limit=f"{budget.most:g}"))
         else:

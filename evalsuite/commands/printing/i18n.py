@@ -86,10 +86,6 @@ def of_argparse(text: str) -> str:
     return next((tables[_chosen][key] for key in keys), text)
 
 
-def make_ready() -> None:
-    spoken()
-
-
 def spoken() -> "Words":
     from evalsuite.report.text import words
 
