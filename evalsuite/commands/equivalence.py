@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -10,12 +10,12 @@ from evalsuite import __version__
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration, line, note, print_json, table
+from evalsuite.contracts.adapter import Recipe
 from evalsuite.contracts.registry import discover
 from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.workload import EquivalenceReceipt, WorkloadAnswer
 from evalsuite.launch import equivalence
-from evalsuite.launch.equivalence import NotRun, ProvenWorkload
 from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPair, pairs
 
 SCHEMA = 1
@@ -25,7 +25,7 @@ SCHEMA = 1
 class ProvenModel:
     model: str
     answers: tuple[WorkloadAnswer, ...]
-    absent: tuple[NotRun, ...]
+    absent: Mapping[str, str]  # framework → why it did not run
     pairs: tuple[WorkloadPair, ...]
 
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = equivalence.models(adapters) if arguments.model == "all" else (arguments.model,)
     wanted = {model: equivalence.workloads(adapters, names, model) for model in asked}
     if all(len(workloads) < 2 for workloads in wanted.values()):
-        here = sorted({workload.framework for workloads in wanted.values() for workload in workloads})
+        here = sorted({framework for workloads in wanted.values() for framework in workloads})
         which = f" ({here[0]})" if here else ""
         facts = {"names": arguments.frameworks or "", "models": ", ".join(wanted), "n": len(here), "which": which}
         raise EvalsuiteError.of("commands.equivalence_too_few", **facts)
@@ -65,29 +65,28 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.SOME_FAILED if any(proof.absent for proof in proofs) else Exit.DONE
 
 
-def _prove(model: str, workloads: Sequence[ProvenWorkload]) -> ProvenModel:
-    answers, absent = [], []
+def _prove(model: str, workloads: Mapping[str, Recipe]) -> ProvenModel:
+    answers, absent = [], {}
     with files.scratch("equivalence") as folder:
-        for place, workload in enumerate(workloads, 1):
-            where = {"model": model, "framework": workload.framework, "place": place, "n": len(workloads)}
+        for place, (framework, recipe) in enumerate(workloads.items(), 1):
+            where = {"model": model, "framework": framework, "place": place, "n": len(workloads)}
             note(say("equivalence.started", **where))
             began = time.monotonic()
-            answer = equivalence.answer(workload, folder, note)
-            took = duration(time.monotonic() - began)
-            if isinstance(answer, NotRun):
-                absent.append(answer)
-                note(say("equivalence.failed", **where, reason=i18n.worded(answer.reason), time=took))
-            else:
-                answers.append(answer)
-                note(say("equivalence.ended", **where, time=took))
-    return ProvenModel(model=model, answers=tuple(answers), absent=tuple(absent), pairs=tuple(pairs(answers)))
+            try:
+                answers.append(equivalence.answer(framework, recipe, folder, note))
+                ended = {"key": "equivalence.ended"}
+            except EvalsuiteError as error:
+                absent[framework] = error.message
+                ended = {"key": "equivalence.failed", "reason": i18n.worded(error.message)}
+            note(say(**ended, **where, time=duration(time.monotonic() - began)))
+    return ProvenModel(model=model, answers=tuple(answers), absent=absent, pairs=tuple(pairs(answers)))
 
 
 def _facts(proof: ProvenModel) -> dict[str, object]:
     return {
         "model": proof.model,
         "answers": [answer.to_json() for answer in proof.answers],
-        "not_run": [asdict(absent) for absent in proof.absent],
+        "not_run": [{"framework": name, "reason": reason} for name, reason in proof.absent.items()],
         "pairs": [{"verdict": pair.verdict, **asdict(pair)} for pair in proof.pairs],
     }
 
@@ -99,8 +98,8 @@ def _print(proof: ProvenModel) -> None:
     for pair in proof.pairs:
         for difference in pair.differences:
             line(_difference_sentence(pair, difference))
-    for absent in proof.absent:
-        line(say("equivalence.absent", framework=absent.framework, reason=i18n.worded(absent.reason)))
+    for framework, reason in proof.absent.items():
+        line(say("equivalence.absent", framework=framework, reason=i18n.worded(reason)))
     proven, limited = (sum(pair.verdict == verdict for pair in proof.pairs) for verdict in ("proven", "limited"))
     expected = len(proof.answers) + len(proof.absent)
     facts = {"model": proof.model, "proven": proven, "n": expected * (expected - 1) // 2}

@@ -106,8 +106,9 @@ class Line:
     def beginnings(self) -> tuple[bytes, ...]:
         """The literal texts that the pattern may begin with, one of which is in every match: several for
         `(?:one|other)`."""
-        parts = _alternatives(self.pattern)
-        return tuple(map(_leading_literal, parts)) if parts else (self.literal,)
+        is_group = self.pattern.startswith(b"(?:") and self.pattern.endswith(b")")
+        parts = _alternatives(self.pattern[3:-1]) if is_group else []
+        return tuple(map(_leading_literal, parts)) or (self.literal,)
 
     @cached_property
     def shape(self) -> bytes:
@@ -259,7 +260,7 @@ _ESCAPED = {ord("t"): ord("\t"), ord("n"): ord("\n"), ord("r"): ord("\r")}
 
 
 def _leading_literal(pattern: bytes) -> bytes:
-    if _has_alternatives(pattern):
+    if len(_alternatives(pattern)) > 1:
         return b""
     literal, at = bytearray(), 0
     while at < len(pattern):
@@ -279,25 +280,11 @@ def _leading_literal(pattern: bytes) -> bytes:
 
 
 def _alternatives(pattern: bytes) -> list[bytes]:
-    """`(?:one|other)` → one, other; empty for any other pattern."""
-    if not pattern.startswith(b"(?:") or not pattern.endswith(b")"):
-        return []
+    """`one|other` → one, other; empty where a bracket closes that none has opened, as inside `(?:one)…(?:other)`."""
     parts, depth = [b""], 0
-    for token in _TOKEN.findall(pattern[3:-1]):
+    for token in re.findall(rb"\\.|\[\^?\]?[^\]]*\]|.", pattern, re.DOTALL):
         depth += {b"(": 1, b")": -1}.get(token, 0)
         if depth < 0:
-            return []  # (?:one)…(?:other)
+            return []
         parts = [*parts, b""] if token == b"|" and depth == 0 else [*parts[:-1], parts[-1] + token]
     return parts
-
-
-_TOKEN = re.compile(rb"\\.|\[\^?\]?[^\]]*\]|.", re.DOTALL)
-
-
-def _has_alternatives(pattern: bytes) -> bool:
-    depth = 0
-    for token in re.findall(rb"\\.|\[\^?\]?[^\]]*\]|[()|]", pattern, re.DOTALL):
-        depth += {b"(": 1, b")": -1}.get(token, 0)
-        if token == b"|" and depth == 0:
-            return True
-    return False

@@ -23,15 +23,12 @@ class Document:
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """Raises EvalsuiteError with all mistakes in *facts*, the content of *where*."""
-        check_schema(facts, cls.SCHEMA, where)
+        if isinstance(facts, Mapping):
+            number, facts = facts.get("schema"), {name: value for name, value in facts.items() if name != "schema"}
+            if type(number) is not int or number != cls.SCHEMA:
+                found = decode.shown(number)
+                raise EvalsuiteError(decode.message("schema", where=where, found=found, schema=cls.SCHEMA))
         return decode.decode(cls, facts, where, cls.TRY)
-
-
-def check_schema(facts: object, schema: int, where: Path | str) -> None:
-    """Raises EvalsuiteError if *facts* have another *schema*."""
-    number = facts.get("schema") if isinstance(facts, Mapping) else schema
-    if isinstance(number, bool) or not isinstance(number, int) or number != schema:
-        raise EvalsuiteError(decode.message("schema", where=where, found=decode.shown(number), schema=schema))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,18 +4,17 @@ See `adapters/workloads/equivalence.py`: the first makes the start, all answer f
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.contracts.adapter import Adapter, Recipe, listed
 from evalsuite.contracts.registry import choose_adapters
 from evalsuite.core import files, paths, redaction
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.messages import Message, message_of
+from evalsuite.core.messages import Message
 from evalsuite.core.workload import WorkloadAnswer
 from evalsuite.launch.programs import run_joined
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.runs.equivalence import hashes
 
 TIMEOUT_S = 900.0  # float64 on one thread; ResNet-50 takes half a minute
@@ -24,30 +23,14 @@ START = "start.npz"
 ENVIRONMENT = {"OMP_WAIT_POLICY": "PASSIVE", "TF_CPP_MIN_LOG_LEVEL": "1"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProvenWorkload:
-    framework: str
-    recipe: Recipe
-
-
-@dataclass(frozen=True, kw_only=True)
-class NotRun:
-    framework: str
-    reason: str
-
-
-def workloads(adapters: Mapping[str, Adapter], frameworks: Sequence[str] | None, model: str) -> list[ProvenWorkload]:
-    """Raises EvalsuiteError for a name that is not known."""
+def workloads(adapters: Mapping[str, Adapter], frameworks: Sequence[str] | None, model: str) -> dict[str, Recipe]:
+    """By framework. Raises EvalsuiteError for a name that is not known."""
     known = models(adapters)
     if model not in known:
         raise EvalsuiteError.of("launch.model_unproven", name=model, known=listed("models", model, known))
     asked = choose_adapters(frameworks, adapters) if frameworks is not None else adapters.values()
-    return [
-        ProvenWorkload(framework=adapter.name, recipe=recipe)
-        for adapter in asked
-        for recipe in adapter.recipes
-        if recipe.equivalence and recipe.model == model
-    ]
+    every = ((adapter.name, recipe) for adapter in asked for recipe in adapter.recipes)
+    return {name: recipe for name, recipe in every if recipe.equivalence and recipe.model == model}
 
 
 def models(adapters: Mapping[str, Adapter]) -> tuple[str, ...]:
@@ -55,33 +38,22 @@ def models(adapters: Mapping[str, Adapter]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def answer(workload: ProvenWorkload, folder: Path, progress: Callable[[str], None]) -> WorkloadAnswer | NotRun:
-    """The answer of *workload* after training from the start in *folder*, which it makes if there is none."""
-    try:
-        python = virtualenvs.ensure(workload.recipe, progress=progress)
-    except CannotInstall as error:
-        return NotRun(framework=workload.framework, reason=message_of(error))
-    file = folder / f"{workload.framework}.json"
-    program = (workload.recipe.brought_by or paths.ADAPTERS) / "workloads" / workload.recipe.equivalence
-    argv = (
-        *(python, program, "--model", workload.recipe.model),
-        *("--start", folder / START, "--answer", file),
-    )
+def answer(framework: str, recipe: Recipe, folder: Path, progress: Callable[[str], None]) -> WorkloadAnswer:
+    """After training from the start in *folder*, which it makes if there is none. Raises EvalsuiteError."""
+    python = virtualenvs.ensure(recipe, progress=progress)
+    file = folder / f"{framework}.json"
+    program = (recipe.brought_by or paths.ADAPTERS) / "workloads" / recipe.equivalence
+    argv = (*(python, program, "--model", recipe.model), *("--start", folder / START, "--answer", file))
     ended = run_joined(argv, folder, TIMEOUT_S, ENVIRONMENT)
     if ended is None:
-        return NotRun(framework=workload.framework, reason=Message("launch.answer_late", seconds=TIMEOUT_S))
+        raise EvalsuiteError.of("launch.answer_late", seconds=TIMEOUT_S)
     if ended.returncode or not file.is_file():
         said = redaction.redact(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-LAST_LINES:]))
-        return NotRun(
-            framework=workload.framework,
-            reason=Message("launch.program_ended", name=program.name, code=ended.returncode, text=said),
-        )
+        raise EvalsuiteError.of("launch.program_ended", name=program.name, code=ended.returncode, text=said)
     try:
         answer = WorkloadAnswer.from_json(files.read_json(file), file)
         if not all(setting.losses for setting in answer.settings) or not answer.elements:
             raise ValueError(Message("launch.answer_empty"))
         return replace(answer, files=hashes(program.parent / answer.script))
     except (EvalsuiteError, OSError, ValueError) as error:
-        return NotRun(
-            framework=workload.framework, reason=Message("launch.answer_unreadable", name=program.name, error=error)
-        )
+        raise EvalsuiteError.of("launch.answer_unreadable", name=program.name, error=error) from error

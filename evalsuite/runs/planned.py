@@ -1,13 +1,12 @@
 """The plan beside the run folders, and the case of each folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Annotated, ClassVar
 
-from evalsuite.core import decode, redaction
+from evalsuite.core import redaction
 from evalsuite.core.decode import Mistake, at_least, message, refusal
-from evalsuite.core.documents import Document, StatedMachine, check_schema
+from evalsuite.core.documents import Document, StatedMachine
 from evalsuite.core.expressions import OwnColumn, OwnCriterion
 from evalsuite.core.model import Case, Measurement, Run, Skip
 
@@ -33,33 +32,20 @@ class Planned(Document):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedRun(Document):
+class AskedRun(Case, Document):
     """The fields of a case, and `repeat`. Unknown keys are refused: a case with one axis less is another case."""
 
-    repeat: int
-    case: Case
-
-    def to_json(self) -> dict[str, object]:
-        return {"schema": self.SCHEMA, "repeat": self.repeat, **decode.encode(self.case)}
+    CLOSED: ClassVar[bool] = True
+    repeat: Annotated[int, at_least(0)]
 
     @classmethod
-    def from_json(cls, facts: object, where: Path | str) -> "AskedRun":
-        check_schema(facts, cls.SCHEMA, where)
-        given = (
-            {name: value for name, value in facts.items() if name != "schema"} if isinstance(facts, Mapping) else facts
-        )
-        asked = decode.decode(_CaseFile, given, where, cls.TRY)
-        return cls(repeat=asked.repeat, case=Case(**{field.name: getattr(asked, field.name) for field in fields(Case)}))
+    def of(cls, run: Run) -> "AskedRun":
+        return cls(repeat=run.repeat, **{field.name: getattr(run.case, field.name) for field in fields(Case)})
 
     @property
     def run(self) -> Run:
-        return Run(case=self.case, repeat=self.repeat)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _CaseFile(Case):
-    CLOSED: ClassVar[bool] = True
-    repeat: Annotated[int, at_least(0)]
+        case = Case(**{field.name: getattr(self, field.name) for field in fields(Case)})
+        return Run(case=case, repeat=self.repeat)
 
     def mistakes(self) -> Iterator[Mistake]:
         return _mistakes(self)

@@ -111,7 +111,7 @@ class RunFolder:
         return [file for file in map(self.path.joinpath, names) if is_file(file)]
 
     def write_case(self, run: Run) -> None:
-        write_json(self.path / CASE, AskedRun(repeat=run.repeat, case=run.case).to_json())
+        write_json(self.path / CASE, AskedRun.of(run).to_json())
 
     def write_command(self, command: RunCommand) -> None:
         write_json(self.path / COMMAND, command.to_json())

@@ -30,7 +30,6 @@ def rehearse(tmp_path, monkeypatch):
     def here(recipe, *, progress):
         yield Environment(
             folder=Path(sys.prefix),
-            python=Path(sys.executable),
             pins=recipe.requirements,
             device="cpu",
             size_bytes=0,

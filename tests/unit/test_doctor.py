@@ -48,7 +48,7 @@ def test_a_framework_is_ready_will_be_installed_or_lacks_its_python(
     monkeypatch, tmp_path, made, python, state, detail, remedy
 ):
     environment = virtualenvs.Environment(
-        folder=tmp_path, python=tmp_path, pins=("toy==1.0",), device="cpu", size_bytes=1, packages={"toy": "1.0"}
+        folder=tmp_path, pins=("toy==1.0",), device="cpu", size_bytes=1, packages={"toy": "1.0"}
     )
     monkeypatch.setattr(virtualenvs, "existing", lambda recipe, device: environment if made else None)
     monkeypatch.setattr(doctor, "_python_found", lambda version: version == "3.11")

@@ -54,7 +54,7 @@ def test_no_run_is_shared_with_weak_scaling_and_resuming_finds_its_own(tmp_path)
 
     assert {case.id for case in weak.cases}.isdisjoint(case.id for case in LADDER)
     assert store.folder(run).finished and store.folder(run).run() == run
-    assert AskedRun.from_json(AskedRun(case=run.case, repeat=0).to_json(), "case.json").case == run.case
+    assert AskedRun.from_json(AskedRun.of(run).to_json(), "case.json").run == run
 
 
 def test_one_series_whose_efficiency_no_weak_threshold_judges():

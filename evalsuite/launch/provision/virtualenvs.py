@@ -50,12 +50,15 @@ _FILE: Mapping[str, Any] = paths.read_data("wheels.toml")
 @dataclass(frozen=True, kw_only=True)
 class Environment:
     folder: Path
-    python: Path
     pins: tuple[str, ...]
     device: Device
     size_bytes: int
     packages: Mapping[str, str]
     lock: str | None = None  # hash of the lock that it was made from; None: of what the indexes gave on that day
+
+    @property
+    def python(self) -> Path:
+        return _interpreter(self.folder)
 
 
 def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambda line: None) -> Path:
@@ -327,15 +330,7 @@ def _record(folder: Path, wanted: PinnedEnvironment, lock: Lock) -> None:
 
 def _recorded(folder: Path) -> Environment:
     record = json.loads((folder / RECORD).read_text("utf-8"))
-    return Environment(
-        folder=folder,
-        python=_interpreter(folder),
-        pins=tuple(record["pins"]),
-        device=record["device"],
-        size_bytes=record["size_bytes"],
-        lock=record.get("lock"),
-        packages=record["packages"],
-    )
+    return Environment(folder=folder, **{**record, "pins": tuple(record["pins"])})
 
 
 def _complete(folder: Path) -> bool:
