@@ -209,7 +209,17 @@ def launch_all(
                     enough = make_enough(run, recipe, folder, launcher)
                     watch = functools.partial(tick, run)
                     outcome = runner.launch(run, recipe, folder, launcher, tick=watch, enough=enough, place=place)
-                    store.journal.note(_end_of(run, place, outcome, folder))
+                    ended = JournalLine(
+                        event="ended",
+                        run=run.id,
+                        attempt=place.attempt,
+                        campaign=place.id,
+                        at=_now(),
+                        status=outcome.status,
+                        fault=outcome.fault,
+                        sha256=folder.hash_records(folder.outcome().sha256),
+                    )
+                    store.journal.note(ended)
                     order += 1
                     spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
                     again = False
@@ -224,19 +234,6 @@ def launch_all(
                     raise mendable from error
                 raise
         yield EndedRun(run=run, outcome=outcome, attempt=place.attempt)
-
-
-def _end_of(run: Run, place: CampaignPlace, outcome: Outcome, folder: RunFolder) -> JournalLine:
-    return JournalLine(
-        event="ended",
-        run=run.id,
-        attempt=place.attempt,
-        campaign=place.id,
-        at=_now(),
-        status=outcome.status,
-        fault=outcome.fault,
-        sha256=folder.hash_records(folder.outcome().sha256),
-    )
 
 
 SILENT_S = 120.0  # after the last step

@@ -11,7 +11,6 @@ from evalsuite.core import decode, files
 from evalsuite.core.documents import TRY
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
-from evalsuite.runs import samples
 from evalsuite.runs.samples import SCALES, Header, Reading, Rows, Samples, tables
 
 BLOCK = 4096  # readings: half an hour at two a second, 10 MB unpacked
@@ -19,14 +18,6 @@ MOST_BYTES = 1 << 30  # of a member, unpacked; we never write more
 MOST_LINES, MOST_READINGS = 1 << 20, 1 << 24  # of a file; three months at two a second
 GZIP = 16 + zlib.MAX_WBITS
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration, OverflowError, zlib.error)
-
-
-def pack(lines: Path, file: Path) -> bool:
-    """Packs the JSON *lines* into *file*; false where there are none. Raises OSError and EvalsuiteError."""
-    header, readings = samples.stream(lines)
-    if header is not None:
-        write(file, header, readings)
-    return header is not None
 
 
 def write(file: Path, header: Header, readings: Iterable[Reading]) -> None:

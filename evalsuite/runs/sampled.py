@@ -8,7 +8,6 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.runs import campaign_facts
 from evalsuite.runs.endings import Outcome
-from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 Cell = str | float | None  # None: not read
@@ -81,7 +80,10 @@ def rows(folder: RunFolder) -> Iterator[list[Cell]]:
         raise EvalsuiteError.of("runs.samples_none", path=folder.path)
     known: dict[str, dict[str, list[float | None]]] = {}
     for host in hosts:
-        tables = _samples(folder, host).tables
+        samples = folder.samples(host)
+        if samples is None or not samples.tables:
+            raise EvalsuiteError.of("runs.samples_empty", path=folder.samples_path(host))
+        tables = samples.tables
         named = ((name, device, row) for name, rows in tables.items() for device, row in rows.items())
         known[host] = {f"{name}[{device}]" if device else name: row for name, device, row in named}
     names = list(dict.fromkeys(name for columns in known.values() for name in columns))
@@ -89,10 +91,3 @@ def rows(folder: RunFolder) -> Iterator[list[Cell]]:
     for host, columns in known.items():
         for place in range(len(columns["at_s"])):
             yield [host, *(columns[name][place] if name in columns else None for name in names)]
-
-
-def _samples(folder: RunFolder, host: str) -> Samples:
-    samples = folder.samples(host)
-    if samples is None or not samples.tables:
-        raise EvalsuiteError.of("runs.samples_empty", path=folder.samples_path(host))
-    return samples

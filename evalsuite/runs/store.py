@@ -70,11 +70,12 @@ class RunFolder:
 
     def pack_samples(self, host: str) -> None:
         """Raises OSError and EvalsuiteError; the lines stay then."""
-        from evalsuite.runs import columns  # slow to import, and `parse` reads none
+        from evalsuite.runs import columns, samples  # slow to import, and `parse` reads none
 
-        lines = self.samples_path(host)
-        if columns.pack(lines, self.packed_samples_path(host)):
-            lines.unlink()
+        header, readings = samples.stream(self.samples_path(host))
+        if header is not None:
+            columns.write(self.packed_samples_path(host), header, readings)
+            self.samples_path(host).unlink()
 
     def environment_path(self, host: str) -> Path:
         return self.path / f"environment.{host}.json"

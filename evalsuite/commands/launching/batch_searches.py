@@ -2,7 +2,6 @@
 
 import argparse
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 
 from evalsuite.commands.launching import fit_nodes
@@ -30,8 +29,7 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
     note(say("plan.searches", n=len(plan.to_search)))
     place = fit_nodes.choose_nodes(plan, place, options, [Run(case=case, repeat=0) for case in plan.to_search])
     budget = DeviceHourBudget(most=plan.spec.max_device_hours)
-    for case, largest in _search_batches(plan, place, options, budget):
-        note(say("largest.found", label=_label(case), batch=largest.batch or "–", history=history(largest)))
+    _search_batches(plan, place, options, budget)
     again = read_request(arguments)
     left = tuple(
         Skip(case=case, reason=Message("commands.search_open"))
@@ -41,9 +39,7 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
     return replace(again, plan=again.plan.without(left), options=replace(again.options, spent_h=budget.spent))
 
 
-def _search_batches(
-    plan: Plan, place: Place, options: Options, budget: DeviceHourBudget
-) -> Iterator[tuple[Case, Largest]]:
+def _search_batches(plan: Plan, place: Place, options: Options, budget: DeviceHourBudget) -> None:
     """By short runs, saying each trial; a case that *budget* does not cover is left out, with a note."""
     ready = campaign.environments(plan, options.environment, note, place.engine.container)
     launcher = make_launcher(plan.spec, place.engine, options, ready)
@@ -62,7 +58,7 @@ def _search_batches(
         if largest is None:
             note(say("largest.no_hours", label=_label(case), limit=f"{budget.most:g}"))
         else:
-            yield case, largest
+            note(say("largest.found", label=_label(case), batch=largest.batch or "–", history=history(largest)))
 
 
 def _label(case: Case) -> str:

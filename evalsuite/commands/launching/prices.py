@@ -49,7 +49,12 @@ def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -
     yield say(key, missing=len(left), runs=len(plan.runs) + len(again), time=time, cost=cost)
     if again:
         yield say("plan.base_again", n=len(again), cases=", ".join(sorted(run.case.id for run in again)))
-    yield from charged(plan, place)
+    scheduler = None if place.engine.nodes else SCHEDULERS.get(place.engine.name)
+    if scheduler and scheduler.in_turn and (found := cheaper_jobs(plan, place)):
+        # for an allocation that was not made yet: its nodes are held by runs on fewer
+        together, by_scale, jobs = found
+        facts = {"scheduler": scheduler.title, "together": _hours(together), "apart": _hours(by_scale)}
+        yield say("plan.charged_apart" if jobs else "plan.charged_together", **facts)
     if plan.to_search:
         yield say("plan.searches", n=len(plan.to_search))
     limit = plan.spec.max_device_hours
@@ -67,15 +72,6 @@ def cheaper_jobs(plan: Plan, place: Place) -> tuple[float, float, tuple[Job, ...
         return None
     together = jobs[-1].nodes * whole
     return together / 3600, by_scale / 3600, jobs if by_scale < together else ()
-
-
-def charged(plan: Plan, place: Place) -> Iterator[str]:
-    """What a scheduler charges for the allocation that was not made yet: its nodes are held by runs on fewer."""
-    scheduler = None if place.engine.nodes else SCHEDULERS.get(place.engine.name)
-    if scheduler and scheduler.in_turn and (found := cheaper_jobs(plan, place)):
-        together, by_scale, jobs = found
-        facts = {"scheduler": scheduler.title, "together": _hours(together), "apart": _hours(by_scale)}
-        yield say("plan.charged_apart" if jobs else "plan.charged_together", **facts)
 
 
 def _of_framework(price: Price) -> str:

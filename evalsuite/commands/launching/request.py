@@ -173,7 +173,8 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
     if shown_only:
         return refusals
     if not (hasattr(arguments, "commands") and engine.name != "local"):  # `plan` says it with what would be run
-        refusals.append(ready(engine))
+        lacks = lacking(engine)
+        refusals.append(lambda case, recipe: next(lacks(case, recipe), None))
 
     def absent_image(case: Case, recipe: Recipe) -> str | None:
         absent = recipe.image.startswith("/") and not Path(recipe.image).exists()
@@ -183,13 +184,8 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
     return [*refusals, _check_served(engine, _no_environment(arguments.environment), in_image=False)]
 
 
-def ready(engine: Engine) -> Refusal:
-    """Why what a recipe needs apart from its environment is not there: repository, programs, data."""
-    refusals = lacking(engine)
-    return lambda case, recipe: next(refusals(case, recipe), None)
-
-
 def lacking(engine: Engine) -> Callable[[Case, Recipe], Iterator[str]]:
+    """What a recipe needs apart from its environment and is not there: repository, programs, data."""
     checks = {in_image: readiness.lacking(in_image=in_image) for in_image in (True, False)}
     return lambda case, recipe: checks[engine.serving(recipe).container is not None](case, recipe)
 

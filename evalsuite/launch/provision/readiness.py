@@ -16,11 +16,6 @@ from evalsuite.plan import repositories
 from evalsuite.plan.data_sets import names, parts
 
 
-def refusal(in_image: bool = False) -> Callable[[Case, Recipe], str | None]:
-    reasons = lacking(in_image)
-    return lambda case, recipe: next(reasons(case, recipe), None)
-
-
 def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
     """Gives what a recipe lacks for a case: repositories, programs, data. *in_image*: the programs are an image's."""
     checked: dict[tuple[str, Path | None], str | None] = {}
