@@ -74,11 +74,13 @@ def _prove(model: str, workloads: Mapping[str, Recipe]) -> ProvenModel:
             began = time.monotonic()
             try:
                 answers.append(equivalence.answer(framework, recipe, folder, note))
-                ended = {"key": "equivalence.ended"}
             except EvalsuiteError as error:
                 absent[framework] = error.message
-                ended = {"key": "equivalence.failed", "reason": i18n.worded(error.message)}
-            note(say(**ended, **where, time=duration(time.monotonic() - began)))
+            where["time"] = duration(time.monotonic() - began)
+            if framework in absent:
+                note(say("equivalence.failed", **where, reason=i18n.worded(absent[framework])))
+            else:
+                note(say("equivalence.ended", **where))
     return ProvenModel(model=model, answers=tuple(answers), absent=absent, pairs=tuple(pairs(answers)))
 
 
