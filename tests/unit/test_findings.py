@@ -27,7 +27,7 @@ HOUSE = paths.DATA.parent
 DEVELOPERS = {"rebuild_dlperf": HOUSE / "tools" / "rebuild_dlperf.py"}
 # Latin words that a Chinese engineer writes so: our name, terms and units.
 LATIN = {
-    *("evalsuite", "CPU", "MPI", "CV", "MAD", "Top", "AllReduce", "s", "items", "B", "x"),
+    *("evalsuite", "CPU", "MPI", "CV", "MAD", "Top", "epoch", "AllReduce", "s", "items", "B", "x"),
     *("TFLOP", "MFU", "nan", "GPU", "NCCL", "DEBUG", "InfiniBand", "TCP", "token", "tokens"),
     "scope",  # the option
 }
@@ -97,7 +97,7 @@ def _any(hint):
 
 def test_every_question_code_and_finding_has_its_words_and_nothing_else_has():
     said = {key.rpartition(".")[0] for key in dict(words._flat(tomllib.loads(words.QUESTIONS.read_text("utf-8"))))}
-    parts = {f"questions.{number}.{part}" for number in CONSEQUENCES for part in ("title", "said", "remedy")}
+    parts = {f"questions.{number}.{part}" for number in CONSEQUENCES for part in ("title", "said", "cost", "remedy")}
     named = {f"rules.{code}.title" for code in findings.codes()} | {f"findings.{name}" for name in RULES}
     limits = {key for key in said if key.startswith("limits.")}
 
@@ -137,7 +137,7 @@ def test_every_rule_has_a_test_that_asks_for_it_and_its_chinese_holds_no_english
 def test_a_finding_says_what_it_costs_unless_it_is_only_noted():
     steep, mild = findings.SteepDrift(change=0.5), findings.Drift(change=0.07)
 
-    assert told.english(steep).endswith("the window has no one speed; the value is shown and not ranked")
+    assert told.english(steep).endswith("no single speed describes the window; the value is shown and not ranked")
     assert told.english(mild) == "speed changes by +7.0% from the first third of the window to the last"
     assert (steep.severity, steep.grounds, mild.severity, mild.grounds) == ("flag", "disputed", "note", "clock")
 

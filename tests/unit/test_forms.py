@@ -104,7 +104,7 @@ def test_markdown_begins_with_what_was_found_the_matrix_and_the_verdicts(tmp_pat
     assert "| PyTorch | **100.0%** | **100.0%** |" in found["thorough"]
     assert found["gpu"].index("PyTorch is fastest") < found["gpu"].index("C1")
     assert "110.20 (109.70–110.80; n = 5)" in alone
-    assert "Not applicable here. C1: The largest scale measured is 1 node" in alone
+    assert "Not applicable here. C1: No value measured here is of 20 nodes or more" in alone
 
 
 def test_each_language_gets_a_file_with_its_figure_beside_it_that_stands_alone(tmp_path):

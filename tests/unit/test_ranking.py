@@ -104,7 +104,7 @@ def test_an_option_may_change_what_a_script_states_and_two_scripts_must_state_th
     assert apart.known is None and [each.why for each in apart.apart] == [("facts.data",)]
     assert (
         sentence(apart)
-        == "No order: “reference-resnet50” 100.00, “other” 90.00 images/s may not be compared with each other."
+        == "Not ranked: “reference-resnet50” 100.00, “other” 90.00 images/s are not comparable."
     )
 
 

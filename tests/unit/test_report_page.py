@@ -160,9 +160,9 @@ def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
     (line,) = verdict.all(class_="not-here")
 
     assert verdict.all("article", class_="card") == []
-    assert line.text("en").startswith("Not applicable here: C1, C2a, C2bC1: The largest scale measured is 1 node;")
+    assert line.text("en").startswith("Not applicable here: C1, C2a, C2bC1: No value measured here is of 20 nodes")
     assert "C2a, C2b: No utilisation of a GPU" in line.text("en")
-    assert "C1：实测的最大规模为 1 个节点" in line.text("zh-CN")
+    assert "C1：判定需要不少于 20 个节点的实测值" in line.text("zh-CN")
 
 
 @pytest.mark.parametrize(("name", "bold", "en", "zh"), sources.cases("report_page.toml")["the_fastest_by_more_than"])
@@ -288,7 +288,7 @@ def test_what_was_only_cited_is_said_not_to_be_measured():
     book = Book(evaluation=synthetic.evaluation([synthetic.summary(cited)]))
     (linear, *_) = cards.cards(book, SPOKEN)
 
-    assert "The largest scale measured is 0 nodes" in linear.reason.plain("en")
+    assert "No value measured here is of 20 nodes or more" in linear.reason.plain("en")
 
 
 @pytest.mark.parametrize(("changes", "size", "sequences"), sources.table("report_page.toml")["input_sizes"])

@@ -117,9 +117,8 @@ def _judge(
     return replace(cell, outcome="pass", reason="met")
 
 
-def _no_large(rows: Iterable[Row], asked: Threshold) -> Doubt:
-    largest = max((row.case.nodes for row in valid(rows) if row.origin in DECIDING_ORIGINS), default=0)
-    return answer("no_value", "no_large_scale", largest=str(largest), min_nodes=str(asked.min_nodes))
+def _no_large(asked: Threshold) -> Doubt:
+    return answer("no_value", "no_large_scale", min_nodes=str(asked.min_nodes))
 
 
 def _chosen(row: Summary) -> bool:
@@ -156,7 +155,7 @@ def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Cas
         cells.append(min([cell for cell in each if "no_large_scale" not in cell.notes] or each, key=_badness))
     verdict = Verdict(criterion="C1", cells=tuple(cells), **vars(asked))
     if all("no_large_scale" in cell.notes for cell in cells):
-        return replace(verdict, **_no_large(rows, asked))
+        return replace(verdict, **_no_large(asked))
     return _of_cells(verdict, cells)
 
 
@@ -166,7 +165,7 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     scope = sorted((case for case in cases if case.nodes >= asked.min_nodes), key=_by_size)
     cell = VerdictCell.of((*cases, *row_of)[0], scope)
     if not scope:
-        return _judge(cell, {}, (), (), _no_large(rows, asked))
+        return _judge(cell, {}, (), (), _no_large(asked))
     if failed := [case for case in scope if _failed_by_itself(row_of.get(case))]:
         return replace(cell, outcome="fail", case=failed[0], **answer("not_met", "framework_failed", **_scales(failed)))
     base = min(valid(rows), key=lambda row: _by_size(row.case), default=None)  # of whatever origin
@@ -296,7 +295,7 @@ def _mean_utilisation(
     measured = [row for row in deciding if row.case in scope]
     none = None if any(_readings(row, "gpu") for row in deciding) else answer("no_value", "no_gpu")
     if none or not measured:
-        about = {**(none or _no_large(deciding, asked)), **vars(asked)}
+        about = {**(none or _no_large(asked)), **vars(asked)}
         return [Verdict(criterion=name, **about) for name in CRITERIA]
     shares = {row.case: _shares(row, nic_gbit_s) for row in measured}
     common = [name for name in RESOURCES if all(name in of for of in shares.values())]

@@ -172,10 +172,11 @@ def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> Mapping[s
 
 
 def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
-    """Of one *item*, or of each of so many *devices*; never a flagged value without ⚠."""
+    """Of one *item*, or of each of so many *devices*; never without its marks."""
     beside = answer.ranked[0].summary.items_per_s.value / devices
     number = numbers.rounded(item.summary.items_per_s.value / devices, beside).to(names.case_anchor(item.summary.case))
-    return words("answers.flagged_value", value=number) if item.flags else number
+    marks = "§" * (item.summary.grounds == "printed") + "○" * item.summary.disturbed + "⚠" * bool(item.flags)
+    return words("answers.flagged_value", value=number, marks=marks) if marks else number
 
 
 def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
@@ -195,7 +196,8 @@ def sentence(answer: Answer, words: Words) -> Text:
     if not answer.ranked:
         return words("answers.none")
     first = answer.ranked[0].summary
-    fewest = min(answer.compared, key=lambda summary: summary.n)
+    fewest, most = (of(answer.compared, key=lambda summary: summary.n) for of in (min, max))
+    repeats = "–".join(dict.fromkeys((str(fewest.n), str(most.n))))
     order: list[object] = [
         words("answers.with_value", framework=_named(answer, each.summary, words), value=value(answer, each, words))
         for each in answer.ranked
@@ -205,7 +207,7 @@ def sentence(answer: Answer, words: Words) -> Text:
         "first": _named(answer, first, words),
         "value": value(answer, answer.ranked[0], words),
         "unit": names.visible(first.unit),
-        "n": numbers.count(fewest.n).about(names.case_anchor(fewest.case)),
+        "n": replace(numbers.count(fewest.n), text=repeats).about(names.case_anchor(fewest.case)),
         "frameworks": words.listed(_named(answer, entry.summary, words) for entry in answer.leaders),
         "values": words.listed(value(answer, entry, words) for entry in answer.leaders),
         "order": words.ordered(order, answer.steps if answer.fewest > 1 else (True,) * len(order)),

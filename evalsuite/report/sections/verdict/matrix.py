@@ -13,6 +13,7 @@ from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.answers import Answer, Missing, headline
+from evalsuite.results.compare.decisions import flags
 
 WEIGHTS: Mapping[str | None, Literal["bold", "plain", "weak"]] = {
     **dict.fromkeys(("ahead", "equal"), "bold"),
@@ -89,9 +90,10 @@ def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Stand
         pair = " ".join(names.case_anchor(entry.summary.case) for entry in (answer.ranked[0], ranked))
         return replace(
             _valued(answer, ranked.summary),
-            why=words("unlike.unstated_facts") if answers.unstated(answer) else None,
+            why=words("unlike.unstated_facts" if answers.unstated(answer) else "outcome.not_comparable")
+            if answer.outcome == "not_comparable"
+            else None,
             weight="plain" if answer.disturbed else WEIGHTS.get(known, "weak"),
-            flagged=bool(ranked.flags),
             pair=pair if ranked.known else "",
             outcome=ranked.outcome or answer.outcome,
         )
@@ -99,7 +101,7 @@ def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Stand
     if beside:
         best = max(beside, key=lambda entry: entry.summary.items_per_s.value)
         why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("outcome.not_comparable")
-        return replace(_valued(answer, best.summary), why=why, flagged=bool(best.flags))
+        return replace(_valued(answer, best.summary), why=why)
     absent = next((absence for absence in answer.missing if absence.framework == framework), None)
     return _absent(book, answer, absent, words)
 
@@ -116,7 +118,8 @@ def _absent(book: Book, answer: Answer, absent: Missing | None, words: Words) ->
 
 def _valued(answer: Answer, row: Summary) -> Standing:
     highest, ref = answer.ranked[0].summary, answers.anchor(answer)
-    if row.unit != highest.unit:
+    if row.unit != highest.unit or (answer.outcome == "not_comparable" and not answers.unstated(answer)):
         return Standing(ref=ref)
     share = row.items_per_s.value / highest.items_per_s.value
-    return Standing(ref=ref, share=numbers.percent(share), tint=sum(share >= least for least in TINTS))
+    tint = sum(share >= least for least in TINTS)
+    return Standing(ref=ref, share=numbers.percent(share), tint=tint, flagged=bool(flags(row)))

@@ -1,5 +1,7 @@
 """What a reader must know before any number, a line each, and how much of the plan is valid."""
 
+from dataclasses import replace
+
 from evalsuite.core.findings import BusyMachine, OwnCriteria
 from evalsuite.core.model import Protocol
 from evalsuite.report.book.book import Book
@@ -70,7 +72,7 @@ def _short(book: Book, words: Words) -> Text | None:
         return None
     return words(
         "notices.short",
-        measured=numbers.count(measured),
+        measured=replace(numbers.count(measured), text="–".join(dict.fromkeys((str(measured), str(protocols[-1][0]))))),
         repeats=numbers.count(repeats),
         full_measured=numbers.count(full.measured_steps),
         full_repeats=numbers.count(FULL_REPEATS),
