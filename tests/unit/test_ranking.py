@@ -102,10 +102,7 @@ def test_an_option_may_change_what_a_script_states_and_two_scripts_must_state_th
     assert only(options).known == "ahead"
     apart = only(scripts)
     assert apart.known is None and [each.why for each in apart.apart] == [("facts.data",)]
-    assert (
-        sentence(apart)
-        == "Not ranked: “reference-resnet50” 100.00, “other” 90.00 images/s are not comparable."
-    )
+    assert sentence(apart) == "Not ranked: “reference-resnet50” 100.00, “other” 90.00 images/s are not comparable."
 
 
 def test_a_variant_without_a_value_has_its_reason():
