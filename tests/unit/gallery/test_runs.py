@@ -315,7 +315,7 @@ class TestWhatIsAsked:
         [
             (("--json",), {}, "names no requirements"),  # no environment can be made for it
             (HERE, {"more": 'import_name="no_such_module",'}, "no_such_module is not installed in "),
-            (HERE, {"kind": "official"}, "minenet: its recipe toy for resnet50_v1.5 is official: --recipe toy"),
+            (HERE, {"kind": "official"}, "minenet has no such recipe for resnet50_v1.5; it has --recipe toy"),
         ],
     )
     def test_the_plan_skips_what_cannot_be_run_here_with_the_reason(self, words, changes, told, tmp_path, capsys):
