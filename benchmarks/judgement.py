@@ -20,7 +20,7 @@ import numpy
 from evalsuite.core import paths
 from evalsuite.core.model import Case, Machine, Measurement, Run, Throughput
 from evalsuite.finished.history import HistoryPoint, line
-from evalsuite.results.compare import changes, decisions, significance
+from evalsuite.results.compare import changes, significance
 from evalsuite.results.judge import stopping
 from evalsuite.results.measure import statistics
 from evalsuite.results.measure.summary import summary
@@ -161,33 +161,6 @@ def power(trials: int = TRIALS) -> list[tuple[int, float, float, int, float, flo
     return found
 
 
-def chances(trials: int = TRIALS // 10) -> list[tuple[float, float, float, float, float, float, float]]:
-    """Of pairs that five rounds do not tell apart: the chance that five more do, and the truth."""
-    found = []
-    for noise, lead in ((0.01, 0.0), (0.03, 0.0), (0.03, 0.02), (0.03, 0.05), (0.1, 0.1), (0.01, 0.02)):
-        random = numpy.random.default_rng([SEED, round(1000 * noise), round(100 * lead), 6])
-        runs = speeds("normal", random, trials, 2, 10, noise=noise) * numpy.array([[1 + lead], [1.0]])
-        each = []
-        for of in logarithms(runs):
-            first, rivals = _first(of, [5, 5]), _rounds(of, [10, 10])
-            whole = significance.leads(rivals[1 - first], rivals[first])
-            if not _is_told(whole[:5]):
-                each.append((significance.chance_of_telling(whole[:5], 2), _is_told(whole)))
-        said = [pair for pair in each if pair[0] >= decisions.LEAST_CHANCE]
-        shares = [
-            standard.fmean(part)
-            for pairs in (each, said)
-            for part in (zip(*pairs, strict=True) if pairs else ((0.0,),) * 2)
-        ]
-        found.append((noise, lead, shares[0], shares[1], len(said) / len(each), *shares[2:]))
-    return found
-
-
-def _is_told(leads: significance.Leads) -> bool:
-    rivals = [{("", k): lead for k, lead in enumerate(leads)}, dict.fromkeys((("", k) for k in range(len(leads))), 0.0)]
-    return significance.is_lead(leads, significance.scatter(rivals, [*rivals[0]]))
-
-
 def equal_frameworks(trials: int = TRIALS) -> list[tuple[int, int, float, float, float]]:
     """Of equal frameworks, how often one at least leaves the winner's group: by frameworks and runs of each.
 
@@ -304,9 +277,6 @@ def main() -> None:
     head = ("frameworks", "noise", "lead", "n", "told", "told, machine drifts by 5 %")
     rows = ((k, percent(a), percent(b), n, *map(percent, shares)) for k, a, b, n, *shares in power())
     print(table(head, rows))
-    print("\n## Pairs that five rounds do not tell apart: five more do\n")
-    head = ("noise", "lead", "chance", "true", "said of", "chance where said", "true where said")
-    print(table(head, (tuple(map(percent, row)) for row in chances())))
     print("\n## Two results\n")
     head = ("n", "noise", "scatter of campaigns", "true loss", "test over runs", "said to be slower or faster")
     print(table(head, ((n, *map(percent, shares)) for n, *shares in told_apart())))

@@ -135,23 +135,6 @@ def test_the_scatter_of_all_is_that_of_the_residuals_of_rivals_and_rounds(logari
     assert found.deviation**2 == pytest.approx(2 * sum(each**2 for each in residuals) / found.freedom, abs=1e-9)
 
 
-def test_further_rounds_are_advised_where_they_will_likely_tell_and_never_after_those_that_others_disturbed():
-    busy = (BusyMachine(others=0.4),)
-    noisy, near = (0.0, 2.4, 0.2, 2.0, 1.5), (0.0, 2.0, -1.5, 1.0, -0.5)
-
-    def needed(shares, found=()):
-        second = [
-            measured(OTHER, k, 100.0 - share, campaign="a", round=k, findings=found) for k, share in enumerate(shares)
-        ]
-        return decisions.rank([make(CASE, [100.0] * 5), summary(OTHER, second)])
-
-    likely, unlikely, disturbed = needed(noisy), needed(near), needed(noisy, busy)
-
-    assert {likely.known, unlikely.known, disturbed.known} == {"scatter"}
-    assert likely.deciding.needed == "rounds" and likely.deciding.runs == 5 and 0.5 < likely.deciding.chance < 0.8
-    assert unlikely.deciding is None and disturbed.deciding is None
-
-
 def test_many_rivals_tell_what_five_rounds_of_two_do_not():
     """Scatter pooled over eight; and one that scatters more than the others is held against its own."""
     quiet = [[90.0 + k, 91.0 + k, 90.5 + k, 89.5 + k, 90.2 + k] for k in range(6)]

@@ -95,7 +95,6 @@ def _scope_of(cases: list[Case]) -> RankingScope:
 
 
 PUBLISHED = ("cited", "digitised")
-LEAST_CHANCE = 0.5  # of less nothing is said
 Outcome = Literal[  # all that is said of two, in every form (docs/decisions/0024-one-decision-a-pair.md)
     "ahead",  # the first is
     "equal",  # within 1.5 %
@@ -114,7 +113,7 @@ Why = Literal[  # it is not decided
 ]
 Known = Literal["ahead", "equal"] | Why
 CLEAR = ("ahead", "equal", "scatter", "base")  # what is known of the two will not change by what else is stated
-Needed = Literal["repeats", "window", "facts", "base", "campaign", "rounds"]
+Needed = Literal["repeats", "window", "facts", "base", "campaign"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +121,6 @@ class Deciding:
     needed: Needed
     runs: int = 0
     facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
-    chance: float | None = None  # with "rounds", of each of the first two: that they tell
 
 
 class Told:
@@ -209,17 +207,6 @@ def _deciding(known: Known, rows: Sequence[Summary], scope: RankingScope) -> Dec
     return Deciding(needed="window" if any(again) else "repeats", runs=sum(more))
 
 
-def _further_rounds(leading: Sequence[Summary], rivals: int) -> Deciding | None:
-    """Not where others disturbed the rounds, nor where it is as likely that they tell nothing."""
-    first, second = (significance.rounds(row) for row in leading[:2])
-    seen = significance.leads(second, first)
-    disturbed = any(row.disturbed for row in leading[:2])
-    if disturbed or len(seen) < FULL_REPEATS or len({campaign for campaign, _ in (*first, *second)}) > 1:
-        return None
-    chance = significance.chance_of_telling(seen, rivals)
-    return Deciding(needed="rounds", runs=significance.MORE_ROUNDS, chance=chance) if chance >= LEAST_CHANCE else None
-
-
 def speed(summary: Summary) -> float:
     return summary.items_per_s.value
 
@@ -282,7 +269,7 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Rank
         ranked=ranked,
         known=known,
         false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
-        deciding=_deciding(known, judged, scope) if known != "scatter" else _further_rounds(leading, len(rivals)),
+        deciding=_deciding(known, judged, scope),
     )
 
 

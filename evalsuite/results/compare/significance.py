@@ -7,7 +7,6 @@ order. How often each errs is simulated (docs/numbers.md, table 3; benchmarks/ju
 """
 
 import math
-import random
 import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Literal
 from evalsuite.core.findings import EvaluatedBefore, RepeatsAdded
 from evalsuite.core.model import Measurement, Summary, by_key
 from evalsuite.results.compare.fairness import cached
-from evalsuite.results.measure.statistics import BOOTSTRAP_SEED, t_limit
+from evalsuite.results.measure.statistics import t_limit
 from evalsuite.results.measure.summary import FULL_REPEATS, values
 
 LEAST_GAP = 0.01  # of the medians: less is no difference that anybody should choose by
@@ -26,8 +25,6 @@ LEVEL, LATER_LEVEL = 0.05, 0.035  # with five runs; with more, since adaptive re
 EARLY_LEVELS = {3: 0.005, 4: 0.0041, 5: 0.0029, 6: 0.0027}  # runs → at which a lead is decided without further ones
 ALONE = 20  # times more tests, where the pair's own rounds decide against the scatter of the others
 EQUAL_WITHIN = 0.015
-MORE_ROUNDS, DRAWS = 5, 1_000
-USUAL_LEAD = 1.0  # ÷ the scatter of a lead: before any run, leads are as likely to either side of none
 Basis = Literal["rounds", "runs", "across"]
 Leads = Sequence[float]  # log of first ÷ one, a round each
 Round = tuple[str, int]  # of a campaign
@@ -162,28 +159,6 @@ def are_equal(seen: Leads) -> bool:
     """Whether the 95 % interval of the mean lead lies within 1.5 % on both sides."""
     mean, deviation = _mean_and_deviation(seen)
     return abs(mean) + t_limit(LEVEL, len(seen) - 1) * deviation / math.sqrt(len(seen)) <= EQUAL_WITHIN
-
-
-def chance_of_telling(seen: Leads, rivals: int) -> float:
-    """That as many as MORE_ROUNDS further rounds, with those *seen*, put the one behind the other.
-
-    By draws from what the rounds leave open of lead and scatter (t), the lead drawn towards none, since the larger was
-    chosen. Of leads of 0 to 5 % it is right within 0.1 where it is above a half (benchmarks/judgement.py).
-    """
-    draw, runs, whole = random.Random(BOOTSTRAP_SEED), len(seen), len(seen) + MORE_ROUNDS
-    mean, deviation = _mean_and_deviation(seen)
-    known = runs + 1 / USUAL_LEAD**2
-    squares = (runs - 1) * deviation**2 + mean**2 * runs * (known - runs) / known
-    least, all_least = t_limit(LEVEL, whole - 1), limit(whole, rivals - 1, (rivals - 1) * (whole - 1))
-    told = 0
-    for _ in range(DRAWS):
-        scatter = math.sqrt(squares / draw.gammavariate(runs / 2, 2))
-        true = draw.gauss(mean * runs / known, scatter / math.sqrt(known))
-        rounds = [*seen, *(draw.gauss(true, scatter) for _ in range(MORE_ROUNDS))]
-        pooled = math.hypot(_mean_and_deviation(rounds)[1], math.sqrt(rivals - 2) * scatter) / math.sqrt(rivals - 1)
-        clear = statistics.median(rounds) >= -math.log1p(-LEAST_GAP)
-        told += clear and _t(rounds) > least and _t(rounds, pooled) > all_least
-    return told / DRAWS
 
 
 def limit(runs: int, tests: int = 1, freedom: int | None = None) -> float:

@@ -272,10 +272,7 @@ def deciding(answer: Answer, words: Words) -> Text | None:
         return words("answers.needs_facts", facts=words.listed(named))
     if repeats.needed in ("base", "campaign"):
         return words(f"answers.needs_{repeats.needed}")
-    known: dict[str, object] = {"runs": numbers.count(repeats.runs).about(anchor(answer))}
-    if repeats.chance is not None:
-        known["chance"] = numbers.limit(round(repeats.chance, 1)).about(anchor(answer))
-    return words(f"answers.needs_{repeats.needed}", **known)
+    return words(f"answers.needs_{repeats.needed}", runs=numbers.count(repeats.runs).about(anchor(answer)))
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
