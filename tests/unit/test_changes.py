@@ -208,8 +208,8 @@ def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, 
     evaluation = slowed(2, factors, BUSY)
     found = since.since(finished.read(moved[0]), evaluation)
 
-    first, *_ = notices.notices(Book(evaluation=replace(evaluation, since=found)), words.read())
-    assert first.line.plain("en") == f"Since 2026-11-01 12:00: {said}."
+    (_, line), *_ = notices.notices(Book(evaluation=replace(evaluation, since=found)), words.read())
+    assert line.plain("en") == f"Since 2026-11-01 12:00: {said}."
 
 
 def test_a_report_against_itself_proves_no_speed(two, capsys):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from evalsuite.core import model
 from evalsuite.report import figures
 from evalsuite.report.figures import data, sheet, style, ticks
+from evalsuite.report.text import names
 from tests import sources
 
 FRAMEWORKS = ("oneflow", "mxnet", "tensorflow", "pytorch", "paddle", "mindspore")
@@ -456,7 +457,7 @@ def test_summaries_become_series_by_everything_but_scale():
     assert (plain.name, xla.name) == ("PyTorch 2.4", "PyTorch w/XLA")
     assert (plain.variant, xla.variant) == (0, 1)
     assert [(p.x, p.value, p.low, p.ref) for p in plain.points] == [
-        (1, 30.0, 27.0, CASE.id),
-        (2, 25.0, 22.5, CASE.at_scale(1, 2).id),
+        (1, 30.0, 27.0, names.case_anchor(CASE)),
+        (2, 25.0, 22.5, names.case_anchor(CASE.at_scale(1, 2))),
     ]
     assert xla.points[0].value == 60.0

@@ -54,7 +54,7 @@ def test_one_row_for_each_rule_with_the_worst_and_its_place(changes, worst):
     (rule,) = rules(*drifts(*changes))
 
     assert len(rule.breaches) == len(changes)
-    assert (rule.worst.finding.change, rule.worst.place.text) == (changes[worst], f"run-{worst}")
+    assert (rule.worst.change, rule.breaches[0][1].text) == (changes[worst], f"run-{worst}")
 
 
 def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
@@ -69,7 +69,7 @@ def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
         for speed in (99.0, 1000.0)
     ]
 
-    assert rules(*thin)[0].worst.finding.coverage == 0.1
+    assert rules(*thin)[0].worst.coverage == 0.1
     (found,) = rules(*speeds)
     assert len(found.breaches) == len(speeds)
 
@@ -79,7 +79,7 @@ def test_findings_that_all_say_the_same_list_places_only(count):
     (rule,) = rules(*(FewRepeats(repeats=3, where=f"case-{k}") for k in range(count)))
 
     assert rule.alike
-    assert sorted(breach.place.text for breach in rule.breaches) == [f"case-{k}" for k in range(count)]
+    assert sorted(place.text for _, place in rule.breaches) == [f"case-{k}" for k in range(count)]
 
 
 def test_the_page_has_every_place_behind_a_click(built):

@@ -181,7 +181,8 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
         told += [f"{name}: {cell.share} {cell.weight} {why}" for cell, why in zip(cells, whys, strict=True)]
     for card in cards.cards(book, both):
         told += [
-            f"{cell.cell.framework} {card.verdict.criterion}: {cell.cell.outcome} {cell.value}" for cell in card.cells
+            f"{each['cell'].framework} {card.verdict.criterion}: {each['cell'].outcome} {each['value']}"
+            for each in card.cells
         ]
 
     assert [text for text in row["says"] if text not in "\n".join(told)] == []

@@ -47,7 +47,7 @@ def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice_and_a_ta
 
     expected = {**{"forward_backward": None, "allreduce": None}, **{"tensor_copy": "allreduce", "optimiser": None}}
     assert dict(task.phases) == expected
-    assert row.rest.time.raw == pytest.approx(8.44 - 0.49 - 7.25 - 0.6)
+    assert row.rest["time"].raw == pytest.approx(8.44 - 0.49 - 7.25 - 0.6)
     assert not row.overlaps
     for table in tables():
         units = {row.whole.text.partition(numbers.NARROW_SPACE)[2] for row in table.rows}

@@ -57,7 +57,7 @@ class LinePanel:
         return not self.counted and min(ys) > 0 and max(ys) - min(ys) < FLAT * max(ys)
 
     def written(self, value: float) -> str:
-        return ticks.percent_value(value, self.target) if self.share else ticks.throughput(value)
+        return numbers.beside(self.target)(value).text if self.share else ticks.throughput(value)
 
 
 def lines(

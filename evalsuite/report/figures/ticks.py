@@ -29,10 +29,6 @@ def percent(value: float) -> str:
     return f"{number(round(100 * value, 6))}%"
 
 
-def percent_value(share: float, threshold: float | None = None) -> str:
-    return numbers.beside(threshold)(share).text
-
-
 def quantity(value: float, unit: str) -> str:
     """A value with its unit: "83.4%", "2.50 GB/s", "12,412 images/s"."""
     if unit in ("%", "1/s") or unit.startswith("bytes"):

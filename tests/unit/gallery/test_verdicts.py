@@ -119,7 +119,7 @@ def test_each_framework_model_and_precision_is_a_cell_of_its_own_which_the_card_
     assert [(cell.precision, cell.outcome) for cell in found.cells] == [("fp32", "pass"), ("amp", "fail")]
     assert (found.outcome, found.case.precision) == ("fail", "amp")
     card = cards._card(found, SPOKEN)
-    assert [(row.cell.outcome, row.value.text) for row in card.cells] == [("pass", "87.5%"), ("fail", "50.0%")]
+    assert [(row["cell"].outcome, row["value"].text) for row in card.cells] == [("pass", "87.5%"), ("fail", "50.0%")]
 
 
 def test_of_many_scales_at_the_threshold_none_fails_by_chance_alone():

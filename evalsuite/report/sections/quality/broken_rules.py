@@ -32,11 +32,7 @@ class Place:
         return options.apart([*parts, names.scale(case), *[self.run] * bool(self.run)], words)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Breach:
-    finding: Finding
-    place: Place | None
-    others: int  # further runs of the case that have it
+Breach = tuple[Finding, Place | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,25 +40,24 @@ class BrokenRule:
     breaches: tuple[Breach, ...]
 
     @property
-    def worst(self) -> Breach:
-        return self.breaches[0]
+    def worst(self) -> Finding:
+        return self.breaches[0][0]
 
     @functools.cached_property
     def alike(self) -> bool:
-        return len({tuple(findings.values(breach.finding).values()) for breach in self.breaches}) == 1
+        return len({tuple(findings.values(finding).values()) for finding, _ in self.breaches}) == 1
 
 
 def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
     breaches: dict[str, list[Breach]] = {}
     for finding in book.findings:
         where = place(book, finding.where) if finding.where else None
-        breach = Breach(finding=finding, place=where, others=len(finding.also))
-        breaches.setdefault(finding.name, []).append(breach)
+        breaches.setdefault(finding.name, []).append((finding, where))
     for same in breaches.values():
-        same.sort(key=lambda breach: (-severity.beyond(breach.finding), breach.finding.where))
+        same.sort(key=lambda breach: (-severity.beyond(breach[0]), breach[0].where))
     rules = [BrokenRule(breaches=tuple(same)) for same in breaches.values()]
-    rules.sort(key=lambda rule: (-len(rule.breaches), rule.worst.finding.name))
-    return tuple(sorted(rules, key=lambda rule: SEVERITIES.index(rule.worst.finding.severity)))
+    rules.sort(key=lambda rule: (-len(rule.breaches), rule.worst.name))
+    return tuple(sorted(rules, key=lambda rule: SEVERITIES.index(rule.worst.severity)))
 
 
 def place(book: Book, where: str) -> Place:

@@ -61,7 +61,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
 
 
 def _finding(rules: Sequence[BrokenRule], words: Words) -> Text | None:
-    broken = [rule for rule in rules if rule.worst.finding.severity != "note"]
+    broken = [rule for rule in rules if rule.worst.severity != "note"]
     places = numbers.count(sum(len(rule.breaches) for rule in broken))
     return words("quality.found", n=numbers.count(len(broken)), places=places) if broken else None
 

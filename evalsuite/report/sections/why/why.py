@@ -1,7 +1,6 @@
 """Why beside who: the efficiency of all models side by side; of each framework where it loses and how it differs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.model import by_key
@@ -19,20 +18,6 @@ from evalsuite.results.judge.breaks import Ladder, stage
 
 MOST_PANELS = 12
 DRAWN = ("within", "crossing", "between", "data", "allreduce")
-
-
-@dataclass(frozen=True, kw_only=True)
-class WhyRow:
-    ladder: Ladder
-    setting: Rendered
-    of_fastest: tuple[Number | None, Number | None]  # at the smallest and at the largest scale
-    unranked: bool
-
-    @property
-    def parts(self) -> list[tuple[str, float]]:
-        """Of the throughput that ideal scaling would give: what is left, then each loss."""
-        losses = [(key if key in DRAWN else "rest", share) for key, share in self.ladder.losses]
-        return [("left", self.ladder.left), *(loss for loss in losses if loss[1] > 0)]
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -86,7 +71,7 @@ def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
     ladders = sorted(own, key=lambda ladder: ladder.left)
     shown = [block for block in model.blocks if any(block_of[ladder.last.case.id] is block for ladder in ladders)]
     called = {block.id: name for block, name in zip(shown, heading.settings(shown, words), strict=True)}
-    rows: dict[str, list[WhyRow]] = {}
+    rows: dict[str, list[Mapping[str, Any]]] = {}
     for ladder in ladders:
         case, block = ladder.last.case, block_of[ladder.last.case.id]
         column = block.column_of(case)
@@ -98,14 +83,21 @@ def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
             of = next((each.ratio for each in ranked if each.summary.case == row.case), None)
             ends.append(numbers.percent(of).to(names.case_anchor(row.case)) if of and len(ranked) > 1 else None)
         apart = any(each.summary.case == case for each in book.answer_of[case.id].apart)
-        why = WhyRow(ladder=ladder, setting=options.apart(parts, words), of_fastest=(ends[0], ends[1]), unranked=apart)
+        lost = [(key if key in DRAWN else "rest", share) for key, share in ladder.losses if share > 0]
+        why = {
+            "ladder": ladder,
+            "setting": options.apart(parts, words),
+            "of_fastest": ends,  # at the smallest and at the largest scale
+            "unranked": apart,
+            "parts": [("left", ladder.left), *lost],  # of the throughput that ideal scaling would give
+        }
         rows.setdefault(case.framework, []).append(why)
     return [
         {
             "id": names.anchor("why", f"{model.name} {name}"),
             "title": names.framework(name),
             "rows": rows[name],
-            "said": list(losses((row.ladder for row in rows[name]), words)),
+            "said": list(losses((row["ladder"] for row in rows[name]), words)),
         }
         for name in book.frameworks
         if name in rows
@@ -113,7 +105,7 @@ def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
 
 
 def keys(cards: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    used = {key for card in cards for row in card["rows"] for key, _ in row.parts}
+    used = {key for card in cards for row in card["rows"] for key, _ in row["parts"]}
     return tuple(key for key in ("left", *DRAWN, "rest") if key in used)
 
 
