@@ -593,12 +593,30 @@ class MostlyOutside(Finding, code="work_outside", question=2, noted=True):
 
 class LossConstant(Finding, code="no_learning", question=3):
     steps: Count
+    values: Count
     loss: Rate
     fewest: Count = 20  # while the rate warms up, 12 may be the same
     digits: Count = 4  # fewer may stay the same
+    share: Limit = 0.1  # of the reports, that differ
+    values_limit: Count = 10  # which are enough of any number
+    least: Limit = 1e-5  # below: zero
+
+
+class LossRises(Finding, code="no_learning", question=3):
+    steps: Count
+    first: Rate  # mean of the first quarter
+    last: Rate
+    scatters: Factor = 3.0
+    limit: Limit = 0.25  # while the rate warms up: up to 0.15
 
 
 class GradientsZero(Finding, code="no_learning", question=3):
+    reports: Count
+    fewest: Count = 10
+    least: Limit = 1e-6
+
+
+class RateZero(Finding, code="no_learning", question=3):
     reports: Count
     fewest: Count = 10
 
@@ -683,7 +701,11 @@ class RunMadeAgain(Finding, code="taken_away", question=5, noted=True):
     attempts: Count
 
 
-class JournalBroken(Finding, code="taken_away", question=5, noted=True):
+class JournalBroken(Finding, code="taken_away", question=5):
+    campaign: Name
+
+
+class JournalAbsent(Finding, code="taken_away", question=5, noted=True):
     campaign: Name
 
 

@@ -197,8 +197,13 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     for scan in run.scans[:1]:
         seen = scan.incidents
         yield from filter(None, (seen.again, seen.resumed, seen.nan))
-        if len(seen.norms) >= rules.GradientsZero.fewest and not any(seen.norms):
+        still = (
+            all(norm < rules.GradientsZero.least or math.isinf(norm) for norm in seen.norms) or len({*seen.norms}) == 1
+        )
+        if len(seen.norms) >= rules.GradientsZero.fewest and still:
             yield rules.GradientsZero(reports=len(seen.norms))
+        if rules.RateZero.fewest <= len(numbers.merged.steps) <= 2 * len(seen.rates) and not any(seen.rates):
+            yield rules.RateZero(reports=len(seen.rates))
         reports, skipped = len(seen.skipped), sum(seen.skipped)
         if reports >= rules.UpdatesSkipped.fewest and skipped > rules.UpdatesSkipped.limit * reports:
             yield rules.UpdatesSkipped(reports=skipped, of_reports=reports)

@@ -126,22 +126,24 @@ def test_what_a_processor_cannot_have_done_excludes_and_what_is_not_proven_is_sa
 
 MEGATRON = (
     " iteration {step:8d}/     500 | consumed samples: {items:12d} | elapsed time per iteration (ms): {ms:.1f} | "
-    "learning rate: 1.0E-04 | global batch size:    64 | lm loss: {loss:.6E} | loss scale: 1.0 | "
-    "grad norm: {norm:.3f} | number of skipped iterations: {skipped:3d} | number of nan iterations:   0 |\n"
+    "learning rate: {rate} | global batch size:    64 | lm loss: {loss:.6E} | loss scale: 1.0 | "
+    "grad norm: {norm:.3f} | number of skipped iterations: {skipped:3d} | number of nan iterations: {nan:3d} |\n"
 )
 
 
 @pytest.mark.parametrize(("of", "found"), TABLE["learnt"])
 def test_a_log_is_asked_whether_it_learnt_and_worked_whoever_made_it(of, found, tmp_path):
     """Of `parse` alike: of an import nothing else is known."""
-    line = {"ms": [250.0, 252.0, 249.0], "loss": [7.0, -0.01], "norm": [1.0], "skipped": [0], **of}
-    first, fall = (*line["loss"], 0.0)[:2]
+    line = {"ms": [250.0, 252.0, 249.0], "loss": [7.0, -0.01], "norm": [1.0, 1.1], "skipped": [0], **of}
+    first, fall, turn = (*line["loss"], 0.0, 0.0)[:3]
     lines = [
         MEGATRON.format(
             step=step,
             items=64 * step,
             ms=line["ms"][step % len(line["ms"])] * (of.get("warm", 1.0) if step <= 20 else 1.0),
-            loss=first + fall * step,
+            loss=first + fall * step + turn * (step % 2),
+            rate=of.get("rate", "1.0E-04"),
+            nan=of.get("nan", [0])[0],
             norm=line["norm"][step % len(line["norm"])],
             skipped=line["skipped"][step % len(line["skipped"])],
         )

@@ -160,8 +160,10 @@ _RESUMED = re.compile(
 
 
 # grad norm: 1.040 · grad_norm': '1.203' · | grad norm=1.608 · number of skipped iterations:   0 |
-_NORM = re.compile(rb"(?i)\bgrad(?:ient)?[ _-]?norm\b['\"]?\s*[:= ]\s*['\"]?(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
-_SKIPPED = re.compile(rb"(?i)\bskipped iterations:\s*(\d+)")
+_NORM = re.compile(rb"(?i)\bgrad(?:ient)?[ _-]?norm\b['\"]?\s*[:= ]\s*['\"]?(\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf\b)")
+_SKIPPED = re.compile(rb"(?i)\bskipped iterations:\s*(\d+)(?:[^\r\n]{0,80}\bnan iterations:\s*(\d+))?")
+_RATE = re.compile(rb"(?i)\blearning[ _]rate['\"]?\s*[:=]\s*['\"]?([\d.]+(?:e[+-]?\d+)?)")
+_ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?")  # fewer digits may be what a rate is rounded to
 
 
 @dataclass
@@ -172,7 +174,8 @@ class Incidents:
     again: BeginsAgain | None = None
     resumed: Resumed | None = None
     nan: LossNotANumber | None = None
-    norms: list[bool] = field(default_factory=list)  # of each printed one: is it above zero?
+    norms: list[float] = field(default_factory=list)
+    rates: list[bool] = field(default_factory=list)  # of each printed one: is it above zero?
     skipped: list[bool] = field(default_factory=list)
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
 
@@ -196,9 +199,11 @@ class Incidents:
         if self.nan is None and spelt and (nan := _NAN_LOSS.search(text)):
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
         if b"n" in text and b"norm" in text:
-            self.norms += [float(norm[1]) > 0 for norm in _NORM.finditer(text)]
+            self.norms += [float(norm[1]) for norm in _NORM.finditer(text)]
         if b"k" in text and b"skipped" in text:
-            self.skipped += [int(count[1]) > 0 for count in _SKIPPED.finditer(text)]
+            self.skipped += [int(count[1]) + int(count[2] or 0) > 0 for count in _SKIPPED.finditer(text)]
+        if b"earning" in text:
+            self.rates += [not _ZERO.fullmatch(rate[1]) for rate in _RATE.finditer(text)]
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
         if self.resumed is None and may_resume and (resumed := _RESUMED.search(text)):
             quoted = resumed[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
