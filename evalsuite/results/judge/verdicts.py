@@ -14,6 +14,7 @@ from typing import Any
 from evalsuite.core.findings import (
     BusyMachine,
     CoresIdle,
+    JournalAbsent,
     JournalBroken,
     NothingExchanged,
     OddEfficiency,
@@ -122,7 +123,7 @@ def _no_large(asked: Threshold) -> Doubt:
 
 
 def _chosen(row: Summary) -> bool:
-    return any(isinstance(each, RunTakenAway | JournalBroken | RepeatsMissing) for each in row.findings)
+    return any(isinstance(each, RunTakenAway | JournalAbsent | JournalBroken | RepeatsMissing) for each in row.findings)
 
 
 def _scales(cases: Iterable[Case]) -> dict[str, str]:
