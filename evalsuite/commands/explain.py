@@ -1,9 +1,7 @@
 """`evalsuite explain`: the question that a finding answers, what it costs, its limits, and what a reader can do."""
 
 import argparse
-import functools
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import aligned
@@ -12,7 +10,6 @@ from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.messages import PLACE
 from evalsuite.core.model import CONSEQUENCES, Finding
 from evalsuite.report.text.findings import limits
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Words, read
 
 LEFT_OUT = "…"  # where a finding has its numbers and names
@@ -61,13 +58,10 @@ def _in_words(key: str, words: Words) -> str:
 
 def _says(rules: Sequence[type[Finding]], words: Words) -> Iterator[str]:
     for rule in rules:
-        fill = functools.partial(_filled, limits(rule))
-        said = PLACE.sub(fill, words.sentence(f"findings.{rule.name}"))
+        known = limits(rule)
+        sentence = words.sentence(f"findings.{rule.name}")
+        said = PLACE.sub(lambda place, known=known: place[3] or str(known.get(place[1], LEFT_OUT)), sentence)
         yield f"{said} ({_in_words('explain.noted', words)})" if rule.noted else said
-
-
-def _filled(known: Mapping[str, Number], place: re.Match[str]) -> str:
-    return place[3] or str(known.get(place[1], LEFT_OUT))
 
 
 def _limits(rules: Sequence[type[Finding]], words: Words) -> Iterator[str]:

@@ -117,7 +117,7 @@ def _rehearse(
                 {adapter.name: replace(adapter, recipes=(recipe,))},
                 launcher,
                 campaign.begin(planned, store),
-                extent=campaign.Extent(retries=0),
+                retries=0,
             )
             if not (one := next(ended, None)):
                 raise EvalsuiteError.of("commands.rehearse_held", path=folder.path)

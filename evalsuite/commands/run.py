@@ -110,12 +110,6 @@ def _launch(
     remaining = RemainingTime(allocations.wall_time_left_s(os.environ), estimate)
     on_fit_nodes = fit_nodes.replace_nodes(store.root, missing, fit_nodes.interpreters(plan, options, missing))
     launcher = replace(make_launcher(spec, place.engine, options, ready), after_fault=on_fit_nodes)
-    extent = campaign.Extent(
-        retries=spec.retries,
-        device_hours=spec.max_device_hours,
-        spent_h=options.spent_h,
-        fits=remaining.fits,
-    )
     repeats = AdaptiveRepeats(plan, store, options.search_paths, options.criteria)
     planned = {*plan.runs}
     stopped, again = 0, [run for run in missing if run not in planned]
@@ -129,7 +123,10 @@ def _launch(
             started,
             tick=shown.tick,
             seed=spec.seed,
-            extent=extent,
+            retries=spec.retries,
+            device_hours=spec.max_device_hours,
+            spent_h=options.spent_h,
+            fits=remaining.fits,
             needed=lambda run: shown.needed(run, run in again or repeats.is_needed(run)),
         ):
             measured = measurement.measurement(store.folder(ended.run), options.search_paths)

@@ -26,8 +26,11 @@ def run(arguments: argparse.Namespace) -> int:
     order = _order(arguments)
     rehearsed.refuse_stand_in(os.environ)
     folder = agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
-    if arguments.case:
-        _write_case(folder.path, arguments.case)
+    if arguments.case:  # beside what is recorded, where `import` reads it; raises where another node's is another
+        from evalsuite.importing import user_facts
+        from evalsuite.runs import campaign_facts
+
+        campaign_facts.write_once(folder.path, user_facts.campaign_facts(arguments.case))
     launched = bool(arguments.for_run)
     lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=launched, say=say)
     watchdog.start_watchdog(launched)
@@ -35,14 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not launched:
         _print_summary(order, outcome)
     return outcome.exit_code
-
-
-def _write_case(folder: Path, file: Path) -> None:
-    """Beside what is recorded, where `import` reads it. Raises EvalsuiteError where another node's is another."""
-    from evalsuite.importing import user_facts
-    from evalsuite.runs import campaign_facts
-
-    campaign_facts.write_once(folder, user_facts.campaign_facts(file))
 
 
 def _print_summary(order: Order, outcome: AgentOutcome) -> None:

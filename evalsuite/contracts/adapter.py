@@ -177,13 +177,11 @@ class Adapter:
     recipes: tuple[Recipe, ...]
 
     def recipe(self, name: str) -> Recipe:
-        for recipe in self.recipes:
-            if recipe.name == name:
-                return recipe
-        known = [recipe.name for recipe in self.recipes]
-        raise EvalsuiteError.of(
-            "core.recipe_unknown", adapter=self.name, name=name, known=listed("recipes", name, known)
-        )
+        recipes = {recipe.name: recipe for recipe in self.recipes}
+        if name not in recipes:
+            known = listed("recipes", name, recipes)
+            raise EvalsuiteError.of("core.recipe_unknown", adapter=self.name, name=name, known=known)
+        return recipes[name]
 
 
 def exact_amp(amp: str | None, device: str) -> Precision | None:

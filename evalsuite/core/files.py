@@ -225,20 +225,15 @@ def zip_entry(name: str) -> zipfile.ZipInfo:
     return info
 
 
-def remove_unused(folder: Path, unused_s: float) -> None:
-    """Removes the folders in *folder* that are older. Raises OSError."""
-    for inner in folder.iterdir() if folder.is_dir() else ():
-        if time.time() - inner.stat().st_mtime > unused_s:
-            shutil.rmtree(inner, ignore_errors=True)
-
-
 @functools.cache
 def version_folder(cache: Path) -> Path:
     """This version's folder in *cache*. Removes long unused ones of others."""
     own = cache / fingerprint()
     with contextlib.suppress(OSError):  # it only costs time
-        remove_unused(cache, CACHE_UNUSED_S)
         own.mkdir(parents=True, exist_ok=True)
+        for each in cache.iterdir():
+            if time.time() - each.stat().st_mtime > CACHE_UNUSED_S and each != own:
+                shutil.rmtree(each, ignore_errors=True)
         os.utime(own)
     return own
 

@@ -49,13 +49,23 @@ class Node:
 
 
 def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
-    return _hosts_placeholders(place, processes) | {
+    known = {
         "{node_rank}": str(place.rank),
         "{nodes}": str(place.nodes),
         "{processes_per_node}": str(processes),
         "{master_addr}": place.master_addr,
         "{master_port}": str(place.master_port),
         "{threads}": str(threads),
+    }
+    if len(place.hosts) != place.nodes:
+        return known
+    meet = [f"{host}:{place.master_port}" for host in place.hosts]
+    return known | {
+        "{host}": place.hosts[place.rank],
+        "{hosts}": ",".join(place.hosts),
+        "{hosts_slots}": ",".join(f"{host}:{processes}" for host in place.hosts),
+        "{hosts_ports}": ",".join(meet),
+        "{hosts_ports_json}": json.dumps(meet),
     }
 
 
@@ -64,19 +74,6 @@ def find_unfilled(argv: Iterable[str]) -> str | None:
     if any(name in token for token in argv for name in OF_HOSTS):
         return Message("core.hosts_untold")
     return None
-
-
-def _hosts_placeholders(place: Node, processes: int) -> dict[str, str]:
-    if len(place.hosts) != place.nodes:
-        return {}
-    meet = [f"{host}:{place.master_port}" for host in place.hosts]
-    return {
-        "{host}": place.hosts[place.rank],
-        "{hosts}": ",".join(place.hosts),
-        "{hosts_slots}": ",".join(f"{host}:{processes}" for host in place.hosts),
-        "{hosts_ports}": ",".join(meet),
-        "{hosts_ports_json}": json.dumps(meet),
-    }
 
 
 def forward(argv: Iterable[str], names: Iterable[str]) -> list[str]:

@@ -156,14 +156,6 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
     return chosen
 
 
-@dataclass(frozen=True, kw_only=True)
-class Extent:
-    retries: int = 2  # of a run that the infrastructure failed
-    device_hours: float | None = None  # None: as many as it takes
-    spent_h: float = 0.0  # device-hours spent before the first run, on trials of batches
-    fits: Callable[[Run], bool] = lambda run: True  # whether there is time for a run
-
-
 def launch_all(
     runs: Iterable[Run],
     store: Store,
@@ -173,20 +165,24 @@ def launch_all(
     *,
     tick: Callable[[Run, float], None] = lambda run, seconds: None,
     seed: int | None = None,
-    extent: Extent = Extent(),
+    retries: int = 2,
+    device_hours: float | None = None,
+    spent_h: float = 0.0,
+    fits: Callable[[Run], bool] = lambda run: True,
     needed: Callable[[Run], bool] = lambda run: True,
 ) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends; one that the infrastructure failed is made again.
 
+    *device_hours*: the most, of which *spent_h* are spent already. *fits*: whether there is time for a run.
     *needed* says before each whether it still is. Before each block (a repeat at a scale) a fixed computation is timed.
     """
-    order, spent_h, block, probe_s = 0, extent.spent_h, None, 0.0
+    order, block, probe_s = 0, None, 0.0
     for run in runs:
-        if extent.device_hours is not None and spent_h >= extent.device_hours:
+        if device_hours is not None and spent_h >= device_hours:
             return
         if not needed(run):
             continue
-        if not extent.fits(run):
+        if not fits(run):
             return
         recipe = adapters[run.case.framework].recipe(run.case.recipe)
         with store.claim(run) as folder:
@@ -195,7 +191,7 @@ def launch_all(
             try:
                 if block != (block := (run.repeat, run.case.scale)):
                     probe_s = round(cores.measure_seconds(), 6)
-                more, again = extent.retries, True
+                more, again = retries, True
                 while again:
                     place = CampaignPlace(
                         id=started.id,

@@ -151,8 +151,7 @@ class Lab:
         self.store.write_plan(planned)
         started = campaign.begin(planned, self.store)
         runs = [replace(RUN, repeat=number) for number in range(repeats)]
-        wished = campaign.Extent(**limits)
-        return list(campaign.launch_all(runs, self.store, {"toynet": toynet()}, LAUNCHER, started, extent=wished))
+        return list(campaign.launch_all(runs, self.store, {"toynet": toynet()}, LAUNCHER, started, **limits))
 
     @property
     def folders(self):

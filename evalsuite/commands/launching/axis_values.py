@@ -38,26 +38,19 @@ def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
         raise EvalsuiteError.of("commands.spec_participants", name=base.name)
     if not base.parts:
         return whole
-    parts = [_lay_over_part(part, given, options) for part in base.parts]
-    kept = tuple(part for part in parts if all(getattr(part, axis) for axis in CHOSEN if axis in given))
+    kept, axes = [], [axis for axis in ("frameworks", "recipes", "models") if axis in given]
+    for part in base.parts:
+        chosen = {axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in axes}
+        if all(chosen.values()):
+            kept.append(replace(part, **{**given, **chosen, **_lay_options(part, options)}))
     if not kept:
         raise EvalsuiteError.of(
             "commands.profile_frameworks",
-            names=", ".join(word for axis in CHOSEN for word in given.get(axis, ())),
+            names=", ".join(word for axis in axes for word in given[axis]),
             profile=base.name,
             known=sorted({name for part in base.parts for name in part.frameworks}),
         )
-    return replace(whole, parts=kept)
-
-
-CHOSEN = ("frameworks", "recipes", "models")
-
-
-def _lay_over_part(part: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
-    chosen = {
-        axis: tuple(word for word in getattr(part, axis) if word in given[axis]) for axis in CHOSEN if axis in given
-    }
-    return replace(part, **{**given, **chosen, **_lay_options(part, options)})
+    return replace(whole, parts=tuple(kept))
 
 
 def _split(text: str) -> tuple[str, ...]:

@@ -34,11 +34,18 @@ def engine_on(scheduler: Scheduler, allocated: Sequence[str], names: Sequence[st
         known = {} if scheduler.inherits else forwarded_variables(os.environ)
         return known if scheduler.hosts_in_place or not names else {**known, "EVALSUITE_HOSTS": ",".join(names[:nodes])}
 
+    outside = Message(
+        "launch.no_allocation",
+        engine=scheduler.name,
+        variable=scheduler.job_variable,
+        interactive=scheduler.interactive,
+        submitter=scheduler.submits_with,
+    )
     return Engine(
         name=scheduler.name,
         wrap=lambda nodes, argv: scheduler.step(nodes, argv, hosts),
         refusal=refuse_more_nodes(names) if names else lambda case: None,
-        unready=partial(_outside_an_allocation, scheduler),
+        unready=lambda environment: None if environment.get(scheduler.job_variable) else outside,
         handed=None if scheduler.inherits and (scheduler.hosts_in_place or not names) else handed,
         alive=scheduler.alive,
         nodes=tuple(names),
@@ -56,18 +63,6 @@ def await_answer(engine: Engine, say: Callable[[str], object]) -> bool:
         if ask(*engine.alive) is not None:
             return True
     return False
-
-
-def _outside_an_allocation(scheduler: Scheduler, environment: Environment) -> str | None:
-    if environment.get(scheduler.job_variable):
-        return None
-    return Message(
-        "launch.no_allocation",
-        engine=scheduler.name,
-        variable=scheduler.job_variable,
-        interactive=scheduler.interactive,
-        submitter=scheduler.submits_with,
-    )
 
 
 def ask(*argv: str) -> str | None:
