@@ -82,16 +82,12 @@ def _holds_secret(file: Path) -> bool:
 
 def print_wrong(wrong: Wrong, roots: Sequence[Path] = ()) -> Exit:
     for message, _ in wrong:
-        line(for_terminal(_by_archive(i18n.worded(message), roots)))
+        text = i18n.worded(message)
+        for root in roots:  # files of an archive by its name, not by the folder that it was unpacked in
+            with contextlib.suppress(EvalsuiteError):
+                text = text.replace(str(archive.unpack(root)), str(root))
+        line(for_terminal(text))
     return Exit.UNDETERMINED if {code for _, code in wrong} == {Exit.UNDETERMINED} else Exit.CRITERION_FAILED
-
-
-def _by_archive(text: str, roots: Sequence[Path]) -> str:
-    """Files of an archive by its name, not by the folder that it was unpacked in."""
-    for root in roots:
-        with contextlib.suppress(EvalsuiteError):
-            text = text.replace(str(archive.unpack(root)), str(root))
-    return text
 
 
 def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:

@@ -1,7 +1,7 @@
 """`evalsuite explain`: the question that a finding answers, what it costs, its limits, and what a reader can do."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import aligned
@@ -45,8 +45,13 @@ def _show(code: str, words: Words) -> None:
     rows = [
         ("question", f"{rules[0].question}. {_in_words(f'{question}.title', words)}"),
         ("costs", words(f"{question}.said", cause_text=LEFT_OUT).plain(words.languages[0])),
-        *(("says", sentence) for sentence in _says(rules, words)),
-        *(("limits", limit) for limit in _limits(rules, words)),
+        *(("says", _says(rule, words)) for rule in rules),
+        *(
+            ("limits", f"{value}: {_in_words(key, words)}")
+            for rule in rules
+            for name, value in limits(rule).items()
+            if (key := f"limits.{rule.name}.{name}") in words
+        ),
         ("remedy", _in_words(f"{question}.remedy", words)),
     ]
     aligned([(f"  {_in_words(f'explain.{label}', words)}", said) for label, said in rows])
@@ -56,16 +61,7 @@ def _in_words(key: str, words: Words) -> str:
     return words(key).plain(words.languages[0])
 
 
-def _says(rules: Sequence[type[Finding]], words: Words) -> Iterator[str]:
-    for rule in rules:
-        known = limits(rule)
-        sentence = words.sentence(f"findings.{rule.name}")
-        said = PLACE.sub(lambda place, known=known: place[3] or str(known.get(place[1], LEFT_OUT)), sentence)
-        yield f"{said} ({_in_words('explain.noted', words)})" if rule.noted else said
-
-
-def _limits(rules: Sequence[type[Finding]], words: Words) -> Iterator[str]:
-    for rule in rules:
-        for name, value in limits(rule).items():
-            if (key := f"limits.{rule.name}.{name}") in words:
-                yield f"{value}: {_in_words(key, words)}"
+def _says(rule: type[Finding], words: Words) -> str:
+    known, sentence = limits(rule), words.sentence(f"findings.{rule.name}")
+    said = PLACE.sub(lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), sentence)
+    return f"{said} ({_in_words('explain.noted', words)})" if rule.noted else said

@@ -15,7 +15,7 @@ from evalsuite.commands.launching.request import Options, Place, Request, make_l
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, note
-from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign
 from evalsuite.launch.campaign import Environments
@@ -66,7 +66,9 @@ def run_missing(request: Request) -> tuple[Plan, int]:
     missing = missing_runs(plan, place.store, options.search_paths, options.criteria)
     ready = Environments(pythons={}, packages={}, skips=())
     if missing:
-        place, ready = _prepare(plan, place, options, missing)
+        place = fit_nodes.choose_nodes(plan, place, options, missing)
+        ready = campaign.environments(plan, options.environment, note, place.engine.container)
+        _say_left_out(ready.skips)
         plan = plan.without(ready.skips)
         missing = missing_runs(plan, place.store, options.search_paths, options.criteria)  # others may have run some
     planned = Planned(
@@ -91,15 +93,6 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         runs = len(plan.runs)
         note(say("run.all_done_failed", runs=runs, failed=failed) if failed else say("run.all_done", runs=runs))
     return plan, failed
-
-
-def _prepare(plan: Plan, place: Place, options: Options, missing: Sequence[Run]) -> tuple[Place, Environments]:
-    if why := place.engine.unready(os.environ):
-        raise EvalsuiteError(why)
-    place = fit_nodes.choose_nodes(plan, place, options, missing)
-    ready = campaign.environments(plan, options.environment, note, place.engine.container)
-    _say_left_out(ready.skips)
-    return place, ready
 
 
 def _launch(

@@ -229,24 +229,15 @@ class Dialect:
         """
         author_modules.check(self, where)
         for line in self.lines:
-            _check(Message("core.of_dialect", where=where, name=self.name), line)
-
-
-def _check(where: str, line: Line) -> None:
-    try:
-        pattern = re.compile(line.pattern)
-    except re.error as error:
-        raise EvalsuiteError.of("core.dialect_pattern", where=where, pattern=repr(line.pattern), error=error) from error
-    unknown = sorted(pattern.groupindex.keys() - {*GROUPS})
-    if unknown:
-        raise EvalsuiteError.of(
-            "core.dialect_unknown_group", where=where, name=unknown, pattern=repr(line.pattern), names=GROUPS
-        )
-    match = pattern.search(line.sample)
-    if match is None or line.read(match) is None:
-        raise EvalsuiteError.of(
-            "core.dialect_sample", where=where, pattern=repr(line.pattern), sample=repr(line.sample)
-        )
+            facts = {"where": Message("core.of_dialect", where=where, name=self.name), "pattern": repr(line.pattern)}
+            try:
+                match = line.compiled.search(line.sample)
+            except re.error as error:
+                raise EvalsuiteError.of("core.dialect_pattern", **facts, error=error) from error
+            if unknown := sorted(line.compiled.groupindex.keys() - {*GROUPS}):
+                raise EvalsuiteError.of("core.dialect_unknown_group", **facts, name=unknown, names=GROUPS)
+            if match is None or line.read(match) is None:
+                raise EvalsuiteError.of("core.dialect_sample", **facts, sample=repr(line.sample))
 
 
 # (?:\s+Loss +(?:[\d.]+|nan))? at the end, one level deep

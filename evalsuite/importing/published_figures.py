@@ -18,7 +18,7 @@ from typing import Literal, TypeVar
 
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import decode, files
-from evalsuite.core.documents import Citation, CitedFigure, RunCommand, Source
+from evalsuite.core.documents import Citation, CitedFigure, Source
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run, by_key
@@ -62,8 +62,8 @@ class _Figure:
         return Decimal(self.printed)
 
     def citation(self, base: "_Figure | None" = None) -> Citation:
-        citation = Citation(row=self.where, source=self.source, speedup=self.row.cells.get("speedup"))
-        return replace(citation, base=base.printed) if base else citation
+        speedup, printed = self.row.cells.get("speedup"), base.printed if base else None
+        return Citation(row=self.where, source=self.source, speedup=speedup, base=printed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,12 +297,6 @@ def _fill(folder: RunFolder, cited: _Cited, dialects: Mapping[str, Dialect], ser
     path.write_bytes(_text(first))
     sources = [Source(path=member.where, sha256=files.sha256(path)) for member in cited.members]
     made = command(dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
-    folder.write_command(_describe(made, cited, series))
-    folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))
-
-
-def _describe(made: RunCommand, cited: _Cited, series: Sequence[_Figure]) -> RunCommand:
-    first = cited.first
     n = {member.row.cells["n"] for member in cited.members if "n" in member.row.cells}
     kinds = Counter(member.kind for member in cited.members if member.kind)
     figure = CitedFigure(
@@ -315,4 +309,5 @@ def _describe(made: RunCommand, cited: _Cited, series: Sequence[_Figure]) -> Run
         others=tuple(other.citation() for other in cited.others),
         others_printed=tuple(other.printed for other in cited.others),
     )
-    return replace(made, stated=user_facts.recorded_facts(first.facts), figure=figure)
+    folder.write_command(replace(made, stated=user_facts.recorded_facts(first.facts), figure=figure))
+    folder.write_outcome(Outcome(status="completed", reason="", origin="cited"))

@@ -83,9 +83,7 @@ def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str
         agents = folder.agents()
     except EvalsuiteError as error:
         return Message("launch.file_changed", error=error)
-    held: dict[str, str] = {}
-    for agent in agents.values():
-        held |= agent.sha256 or {}
+    held = {name: digest for agent in agents.values() for name, digest in (agent.sha256 or {}).items()}
     changed += folder.others(held)
     if len(agents) > nodes:
         changed += tuple(f"agent.{host}.json" for host in agents if not folder.environment_path(host).is_file())

@@ -169,11 +169,10 @@ def _recorded_end(
 
 
 def _ended(why: Enough) -> Outcome:
+    ended = Outcome(status="stopped_as_planned", reason=Message(f"launch.run_enough_{why}"), enough=why)
     if why in ("no_limit", "window"):
-        return Outcome(status="stopped_as_planned", reason=Message(f"launch.run_enough_{why}"), enough=why)
-    return Outcome(
-        status="failed" if why == "silent" else "completed", reason=Message(f"launch.run_enough_{why}"), enough=why
-    )
+        return ended
+    return replace(ended, status="failed" if why == "silent" else "completed")
 
 
 def _lost(folder: RunFolder, case: Case) -> str | None:

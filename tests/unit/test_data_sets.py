@@ -147,9 +147,14 @@ def test_a_data_set_that_is_absent_can_be_made_in_its_share_and_a_recipe_names_t
     assert data_sets.of_recipe("f", recipe) == ["imagenet"]
 
 
+def first_lack():
+    lacks = readiness.lacking()
+    return lambda case, recipe: next(lacks(case, recipe), None)
+
+
 def test_a_case_of_more_ranks_than_shards_or_of_other_items_is_a_skip_and_data_of_another_seed_are_refused(root):
     make_set(root)
-    refused = readiness.refusal()
+    refused = first_lack()
     assert refused(CASE.at_scale(1, 4), RECIPE) is None
     assert "bert-npz has 4 files" in refused(CASE.at_scale(2, 4), RECIPE)
 
@@ -157,7 +162,7 @@ def test_a_case_of_more_ranks_than_shards_or_of_other_items_is_a_skip_and_data_o
     make_set(root, "bert-paddle", seed=2, decoded_sha256={"train": "c" * 64})
     other = replace(RECIPE, command=lambda case: Command(argv=("{data}/bert-paddle/train",)))
 
-    refused = readiness.refusal()
+    refused = first_lack()
 
     assert [refused(CASE, recipe) is None for recipe in (RECIPE, other, RECIPE)] == [True, False, True]
     assert "hold different sentences" in refused(CASE, other)

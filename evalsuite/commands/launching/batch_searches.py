@@ -1,7 +1,6 @@
 """The largest batch that fits, searched for before the runs of a spec that asks for it."""
 
 import argparse
-import os
 from dataclasses import replace
 
 from evalsuite.commands.launching import fit_nodes
@@ -9,7 +8,6 @@ from evalsuite.commands.launching.request import Options, Place, Request, make_l
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Run, Skip
 from evalsuite.launch import batch_search, campaign
@@ -24,8 +22,6 @@ def find_batches(arguments: argparse.Namespace, request: Request) -> Request:
     plan, place, options = request.plan, request.place, request.options
     if not plan.to_search:
         return request
-    if why := place.engine.unready(os.environ):
-        raise EvalsuiteError(why)
     note(say("plan.searches", n=len(plan.to_search)))
     place = fit_nodes.choose_nodes(plan, place, options, [Run(case=case, repeat=0) for case in plan.to_search])
     budget = DeviceHourBudget(most=plan.spec.max_device_hours)

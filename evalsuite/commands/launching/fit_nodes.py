@@ -1,5 +1,6 @@
 """Every node is looked at before anything is spent: the runs go on those that are fit."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +20,10 @@ MOST_NAMED = 8
 
 def choose_nodes(plan: Plan, place: Place, options: Options, missing: Sequence[Run]) -> Place:
     """*place* on the nodes that are fit for the *missing* runs, saying what was found. As it is where the engine knows
-    no nodes. Raises EvalsuiteError if too few are fit: before anything is spent."""
+    no nodes. Raises EvalsuiteError if it is not ready or too few are fit: before anything is spent."""
     engine = place.engine
+    if why := engine.unready(os.environ):
+        raise EvalsuiteError(why)
     if not engine.nodes or engine.on is None or not missing:
         return place
     wanted, devices = _largest(missing)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from evalsuite.commands.launching.request import KUBERNETES, cases_asked
+from evalsuite.commands.launching.request import KUBERNETES, every_case, read_request
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
 from evalsuite.core import files, paths
@@ -75,7 +75,8 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     if arguments.values is None:
         raise EvalsuiteError.of("commands.kubernetes_values")
     values = read_values(arguments.values)
-    cases = cases_asked(arguments, KUBERNETES)
+    asked = argparse.Namespace(**{**vars(arguments), "engine": KUBERNETES, "commands": True})
+    cases = every_case(read_request(asked).plan)
     file = arguments.runs / "evaluation.yaml"
     text = manifests(
         values,

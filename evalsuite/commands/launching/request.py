@@ -138,12 +138,8 @@ def _machine(arguments: argparse.Namespace, engine: Engine) -> Machine:
     return Machine(cores=None, accelerators=None, device=device)
 
 
-def cases_asked(arguments: argparse.Namespace, engine: str) -> list[Case]:
-    """Every case of *arguments* on *engine*, the skipped ones too. Raises EvalsuiteError if there is none."""
-    return every_case(read_request(argparse.Namespace(**{**vars(arguments), "engine": engine, "commands": True})).plan)
-
-
 def every_case(plan: Plan) -> list[Case]:
+    """The skipped ones too. Raises EvalsuiteError if there is none."""
     cases = [*plan.cases, *(skip.case for skip in plan.skips)]
     if not cases:
         raise EvalsuiteError.of("commands.submit_nothing")

@@ -68,13 +68,12 @@ def _there(name: str, declared: DataSet, size: Size, seed: int, again: bool) -> 
 
 
 def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, progress: Progress) -> None:
-    python = virtualenvs.ensure(environment_of(declared), progress=progress)
+    recipe = environment_of(declared)
+    python = virtualenvs.ensure(recipe, progress=progress)
     making = folder.with_name(f".{name}.making")
     shutil.rmtree(making, ignore_errors=True)
     progress(Message("launch.data_making", name=name, size=str(size), seed=seed, library=declared.environment))
     answer = _write(python, name, declared, making, size, seed)
-    made = virtualenvs.existing(environment_of(declared))
-    assert made  # it has just written
     manifest = Manifest(
         name=name,
         source=declared.source,
@@ -89,7 +88,7 @@ def _make(name: str, declared: DataSet, folder: Path, size: Size, seed: int, pro
         files=data_manifest.files_of(making),
         writer=declared.writer,
         writer_sha256=_writer_sha256(declared),
-        packages=made.packages,
+        packages=virtualenvs.packages(recipe, "managed", "cpu"),
         evalsuite=__version__,
     )
     files.write_json(making / data_manifest.NAME, encode(manifest))

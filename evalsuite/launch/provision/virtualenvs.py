@@ -185,12 +185,11 @@ def parse_capability(text: str) -> Capability:
 
 def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
     """Of *pins*, or of an image, what is known to be built with a CUDA toolkit."""
-    pin = next(filter(_toolkit, pins), None)
-    cuda = _toolkit(pin) if pin else None
-    if pin is None or cuda is None:
-        return None
-    least, most = map(parse_capability, _FILE["toolkits"][cuda])
-    return GpuWheel(pin=pin, cuda=cuda, least=least, most=most)
+    for pin in pins:
+        if cuda := _toolkit(pin):
+            least, most = map(parse_capability, _FILE["toolkits"][cuda])
+            return GpuWheel(pin=pin, cuda=cuda, least=least, most=most)
+    return None
 
 
 def module(name: str) -> str:
