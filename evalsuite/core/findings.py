@@ -136,15 +136,6 @@ class AboveCapacity(Finding, code="D18", question=10):
     limit: Limit = 1.02  # no link or disk does so
 
 
-class DeviceAboveCapacity(Finding, code="D18", question=10):
-    resource: Resource
-    device: Name  # "eth0"
-    mean: Reading
-    capacity: Reading
-    unit: Name
-    limit: Limit = AboveCapacity.limit
-
-
 class HostClocksDiffer(Finding, code="clock_disagrees", question=9):
     host: Name
     first: Name
@@ -357,11 +348,6 @@ class DeviceErrors(Finding, code="machine_drifts", question=6):
             yield cls(driver=driver, memory=max(0, memory))
 
 
-class DevicesIdle(Finding, code="devices_unused", question=4):
-    busy: Count  # at any reading of the window
-    planned: Count
-
-
 class CoresIdle(Finding, code="cores_idle", question=2, noted=True):
     busy: Share
     limit: Limit = 0.5
@@ -441,13 +427,9 @@ class LongStall(Finding, code="D10", question=2, noted=True):
     doubtful: Limit = 0.2  # a log read alone
 
 
-class NodesMissing(Finding, code="devices_unused", question=4):
-    left: Count
-    planned: Count
-
-
-class OtherWorldSize(Finding, code="devices_unused", question=4):
-    printed: Count
+class OtherDevices(Finding, code="devices_unused", question=4):
+    told: Option  # what was counted: "devices_busy"
+    seen: Count
     planned: Count
 
 
@@ -470,19 +452,9 @@ class PartialBatch(Finding, code="steps_left_out", question=10):
     limit: Limit = 0.9
 
 
-class RanksMissing(Finding, code="devices_unused", question=4):
-    seen: Count
-    planned: Count
-
-
 class MoreThanPlanned(Finding, code="devices_unused", question=4):
     seen: Count  # processes that printed each step
     planned: Count  # devices
-
-
-class MoreBusy(Finding, code="devices_unused", question=4):
-    busy: Count  # beside the run's own: idle when it began, busy while its steps were measured
-    planned: Count
 
 
 class RatesScatter(Finding, code="printed_only", question=1, noted=True):
@@ -519,15 +491,8 @@ class DevicesAssumed(Finding, code="scope_assumed", question=10):
     devices: Count
 
 
-class JobAssumedOnePrints(Finding, code="scope_assumed", question=10):
-    pass
-
-
-class JobAssumedLauncher(Finding, code="scope_assumed", question=10):
-    pass
-
-
-class OwnAssumed(Finding, code="scope_assumed", question=10):
+class ScopeAssumed(Finding, code="scope_assumed", question=10):
+    why: Option  # "one_prints"
     printers: Count
 
 
@@ -741,11 +706,7 @@ class OddEfficiency(Finding, code="D11", question=9):
 
 
 class SeveralEnvironments(Finding, code="D15", question=6, noted=True):
-    environments: tuple[Name, ...]
-
-
-class SeveralVersions(Finding, code="D15", question=6, noted=True):
-    versions: tuple[Name, ...]
+    environments: tuple[Name, ...]  # machines, or versions of the framework
 
 
 class PublishedDiffers(Finding, code="D16", question=9):
@@ -753,11 +714,6 @@ class PublishedDiffers(Finding, code="D16", question=9):
     median_items_per_s: Rate
     file: Name
     log: Name
-
-
-class PrintedSpeedupDiffers(Finding, code="D16", question=9):
-    printed: Name  # all digits
-    computed: Ratio
 
 
 class SourcesDiffer(Finding, code="D16", question=9):

@@ -35,7 +35,6 @@ from evalsuite.logs.text.records import positive, whole
 FINAL = "final figure"  # the method of a throughput that is the script's own total
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")
-_ASSUMED = (rules.JobAssumedLauncher, rules.JobAssumedOnePrints, rules.OwnAssumed)
 _FIGURE = {
     STAMPS: Message("logs.clock_stamps"),
     ARRIVALS: Message("logs.clock_arrivals"),
@@ -86,7 +85,7 @@ class Reading:
         measured = self.throughput
         if measured is None or measured.items_per_s is None:
             return None
-        if any(isinstance(finding, _ASSUMED) for finding in self.findings):
+        if any(isinstance(finding, rules.ScopeAssumed) for finding in self.findings):
             return "assumed scope"
         clock, within = measured.method in CLOCKS, measured.stamps_within
         stamped = not clock and within is not None and within <= rules.PrintedOnly.limit

@@ -13,17 +13,17 @@ SPOKEN = words.read()
 
 
 def test_a_reading_above_its_capacity_is_left_out_and_named():
-    link = {"resource": "network_receive", "unit": "bytes/s", "p5": 0.0, "p95": 2e9, "samples": 9, "coverage": 1.0}
+    link = {"unit": "bytes/s", "p5": 0.0, "p95": 2e9, "samples": 9, "coverage": 1.0}
     used = [
-        Utilisation(**link, mean=1.26e9, capacity=1.25e9, device="eth0"),  # within 2 %
-        Utilisation(**link, mean=1.30e9, capacity=1.25e9, device="eth1"),
+        Utilisation(**link, resource="network_receive", mean=1.26e9, capacity=1.25e9),  # within 2 %
+        Utilisation(**link, resource="network_send", mean=1.30e9, capacity=1.25e9),
     ]
     run = synthetic.measured(synthetic.case(protocol=synthetic.FULL), 0, 38.0, resources=used)
 
     (measurement,) = data_rules.check_measurements([run])
 
-    assert [use.device for use in measurement.utilisation] == ["eth0"]
-    assert [(f.code, f.resource, f.device) for f in measurement.findings] == [("D18", "network_receive", "eth1")]
+    assert [use.resource for use in measurement.utilisation] == ["network_receive"]
+    assert [(f.code, f.resource) for f in measurement.findings] == [("D18", "network_send")]
     assert measurement.value == 38.0
 
 

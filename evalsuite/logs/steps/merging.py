@@ -242,10 +242,10 @@ def _settle_scope(
     if by_clock or scope == "unstated":
         return by_clock or scope, []
     if len(streams) == 1:
-        return "global", [rules.JobAssumedOnePrints()]
+        return "global", [rules.ScopeAssumed(why="one_prints", printers=1)]
     if dialect.tagged_print_all and streams[0][0].record.rank is not None:
-        return "global", [rules.JobAssumedLauncher()]
-    return "own", [rules.OwnAssumed(printers=len(streams))]
+        return "global", [rules.ScopeAssumed(why="launcher", printers=len(streams))]
+    return "own", [rules.ScopeAssumed(why="several_print", printers=len(streams))]
 
 
 def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:

@@ -35,14 +35,9 @@ class PublishedRate:
     precision: str
     input_size: str
     unit: str
-    per_device: bool  # what the figure counts
     batch_per_device: float | None
-    value: float
+    items_per_s: float  # of all devices
     options: tuple[str, ...] = ()  # NAME=VALUE
-
-    @property
-    def items_per_s(self) -> float:
-        return self.value * self.devices if self.per_device else self.value
 
 
 @functools.cache
@@ -77,9 +72,8 @@ def of_report(summaries: Iterable[Summary], source: str) -> list[PublishedRate]:
             precision=row.case.precision,
             input_size="",  # one of the options
             unit=row.unit,
-            per_device=False,
             batch_per_device=row.case.batch_per_device,
-            value=row.items_per_s.value,
+            items_per_s=row.items_per_s.value,
             options=tuple(f"{name}={value}" for name, value in row.case.options),
         )
         for row in summaries
@@ -96,9 +90,9 @@ def _rate(row: Mapping[str, str], devices: int, device: str, source: str) -> Pub
         precision=row["precision"],
         input_size=row.get("input_size", ""),
         unit=row["unit"],
-        per_device=row.get("scope") == "per_device",
         batch_per_device=float(row["batch_per_device"]) if row["batch_per_device"] else None,
-        value=float(row.get("items_per_s") or row["value"]),
+        items_per_s=float(row.get("items_per_s") or row["value"])
+        * (devices if row.get("scope") == "per_device" else 1),
         options=tuple(filter(None, (row.get("options") or row.get("option") or "").split(";"))),
     )
 

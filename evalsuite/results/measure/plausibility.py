@@ -15,10 +15,8 @@ from evalsuite.core.findings import (
     DevicesUnused,
     HostClocksDiffer,
     NcclSilent,
-    NodesMissing,
-    OtherWorldSize,
+    OtherDevices,
     PrintedOnly,
-    RanksMissing,
     SocketsUsed,
     TouchedSinceRun,
     VirtualInterface,
@@ -50,7 +48,7 @@ def implausible(
         return
     hosts = set(environments) or {log.host for log in folder.logs()}
     if 0 < len(hosts) < case.nodes:
-        yield NodesMissing(left=len(hosts), planned=case.nodes)
+        yield OtherDevices(told="nodes_recorded", seen=len(hosts), planned=case.nodes)
     yield from _ranks(case, read)
     yield from itertools.islice(_unused(case, apart), 1)
     if measured and measured.window and measured.step_time_s and outcome.duration_s is not None:
@@ -70,10 +68,10 @@ def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding,
 def _ranks(case: Case, read: Reading) -> Iterator[Finding]:
     """One process may speak for all, or one on each node; any other number below that of the devices is too few."""
     if 1 < read.printers < case.total_devices and read.printers != case.nodes:
-        yield RanksMissing(seen=read.printers, planned=case.total_devices)
+        yield OtherDevices(told="processes_printed", seen=read.printers, planned=case.total_devices)
     for said in read.findings:
         if isinstance(said, ContradictsLog) and said.what == "devices" and said.printed != case.devices_per_node:
-            yield OtherWorldSize(printed=round(said.printed), planned=case.total_devices)
+            yield OtherDevices(told="devices_said", seen=round(said.printed), planned=case.total_devices)
 
 
 def _unused(case: Case, clocks: Sequence[ClockDisagrees]) -> Iterator[Finding]:

@@ -158,12 +158,8 @@ def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
 
 
 def _median(readings: Sequence[Utilisation]) -> Utilisation:
-    first = readings[0]
-    return Utilisation(
-        resource=first.resource,
-        unit=first.unit,
-        device=first.device,
-        capacity=first.capacity,
+    return replace(
+        readings[0],
         mean=standard.median(used.mean for used in readings),
         p5=standard.median(used.p5 for used in readings),
         p95=standard.median(used.p95 for used in readings),

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import partial
 from itertools import combinations
 from statistics import median
 
@@ -16,11 +15,6 @@ from evalsuite.core.model import Finding, Measurement, Row, Summary, Utilisation
 from evalsuite.results.measure import breakdown, machines
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
-
-MEMORY_TOLERANCE = 0.12  # drivers keep some of it, and GB and GiB differ by 7 %
-GIB = 1024**3
-# control characters but tab and line ends, and what a browser would take for an element
-STRANGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]|<[A-Za-z/!]")
 
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
@@ -51,8 +45,7 @@ def _too_fast(used: Utilisation) -> Finding | None:
     """D20: a reading above the capacity of its hardware."""
     if used.unit == "%" or not used.capacity or used.mean <= used.capacity * rules.AboveCapacity.limit:
         return None
-    above = rules.AboveCapacity if used.device is None else partial(rules.DeviceAboveCapacity, device=used.device)
-    return above(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
+    return rules.AboveCapacity(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
 
 
 def findings(
@@ -99,7 +92,7 @@ def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
         if computed is not None and citation.speedup is not None:
             speedups.setdefault(written(citation.speedup), (citation.speedup, computed))
     for text, computed in speedups.values():
-        yield rules.PrintedSpeedupDiffers(printed=text, computed=computed, where=where)
+        yield rules.AuthorDiffers(written=text, computed=computed, measure="speedup", where=where)
     printed = written(figure.printed)
     runs = [float(value) for value in map(written, figure.runs) if value is not None]
     if printed is not None and runs and not rounds_to(printed, median(runs)):
@@ -148,7 +141,5 @@ def _split_series(summaries: Sequence[Row]) -> Iterable[Finding]:
     for name, runs in by_key((row.case.series, run) for row in summaries for run in row.measurements).items():
         environments = machines.distinct({run.environment for run in runs if run.environment})
         versions = sorted({run.framework_version for run in runs if run.framework_version})
-        if len(environments) > 1:
-            yield rules.SeveralEnvironments(environments=tuple(map(str, environments)), where=name)
-        if len(versions) > 1:
-            yield rules.SeveralVersions(versions=tuple(versions), where=name)
+        if several := [each for kind in (environments, versions) if len(kind) > 1 for each in kind]:
+            yield rules.SeveralEnvironments(environments=tuple(map(str, several)), where=name)

@@ -11,9 +11,7 @@ from evalsuite.core.model import Finding
 # what tells how far a rule is broken: the first of its fields that is one of these
 SIZES = ("change", "share", "ratio", "factor", "points", "seconds")
 # what a finding is about; two of one rule that are about different things are two
-SUBJECTS = frozenset(
-    {"resource", "phase", "metric", "method", "option", "attribute", "fact", "source"} | {"failure", "scale", "name"}
-)
+SUBJECTS = frozenset({"resource", "phase", "metric", "method", "option", "fact", "source", "failure", "scale", "name"})
 _RUN = re.compile(r"(.+)/r\d+")
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
-from evalsuite.core.findings import DevicesIdle, ImpossibleSamples, MoreBusy, ThinSamples, detect
+from evalsuite.core.findings import ImpossibleSamples, OtherDevices, ThinSamples, detect
 from evalsuite.core.model import Case, Finding, Timeline, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
@@ -147,7 +147,7 @@ def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Fi
     rows = [row for use in same for row in use.cells.values]
     busy = [bool((row > 0).any()) for row in rows if (row == row).sum() >= FEWEST_READINGS]
     if planned and sum(busy) < planned.accelerators <= len(busy):
-        yield DevicesIdle(busy=sum(busy), planned=planned.accelerators)
+        yield OtherDevices(told="devices_busy", seen=sum(busy), planned=planned.accelerators)
 
 
 def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Finding]:
@@ -162,7 +162,7 @@ def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Fi
             if first is not None and row is not None and (row == row).sum() >= FEWEST_READINGS:
                 busy += bool(first[first == first][0] == 0 and (row > 0).mean() > MOSTLY)
     if planned and planned.accelerators and busy:
-        yield MoreBusy(busy=busy, planned=planned.accelerators)
+        yield OtherDevices(told="others_busy", seen=busy, planned=planned.accelerators)
 
 
 def timeline(samples: Samples, window: Window | None) -> Timeline:

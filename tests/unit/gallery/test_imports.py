@@ -318,10 +318,10 @@ class TestTables:
 
         bring("table.csv", table(*rows, head=HEAD_OF_FIGURES))
 
-        (finding,) = [citation for citation in cited(bring.store) if citation.name == "printed_speedup_differs"]
-        assert (finding.printed, finding.computed) == ("4.00", pytest.approx(3.9))
-        found = [each for each in evaluate(bring.store).findings if each.name == "printed_speedup_differs"]
-        assert [each.printed for each in found] == ["4.00"]
+        (finding,) = [citation for citation in cited(bring.store) if citation.name == "author_differs"]
+        assert (finding.written, finding.computed) == ("4.00", pytest.approx(3.9))
+        found = [each for each in evaluate(bring.store).findings if each.name == "author_differs"]
+        assert [each.written for each in found] == ["4.00"]
 
     def test_columns_that_are_not_read_are_named_with_what_they_could_be_and_facts_are_read(self, bring):
         head = HEAD.replace("gpus_per_node", "gpus_per_nod") + ",optimiser,colour"
@@ -367,11 +367,11 @@ class TestDLPerf:
         bring(str(ROWS))
 
         found, evaluation = cited(bring.store), evaluate(bring.store)
-        assert {finding.printed for finding in found if finding.name == "printed_speedup_differs"} == WRONG
+        assert {finding.written for finding in found if finding.name == "author_differs"} == WRONG
         pairs = {(finding.printed, finding.other) for finding in found if finding.name == "sources_differ"}
         assert pairs == {("11233.92", "11331.93"), ("11331.93", "11233.92")}
         assert not [finding for finding in found if finding.name == "published_differs"]
-        told = {each.printed for each in evaluation.findings if each.name == "printed_speedup_differs"}
+        told = {each.written for each in evaluation.findings if each.name == "author_differs"}
         assert told == WRONG
         assert max(summary.n for summary in valid(evaluation.summaries)) == 7  # a log set, and no copy of it
 

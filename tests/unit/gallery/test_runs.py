@@ -65,7 +65,10 @@ DOUBTS = {  # what a run left (its hosts, its case, what more) → the code, the
     "one process may speak for all": ({"case": FOUR}, "", "", True),
     "a node left no records": (
         *({"case": replace(CASE, nodes=2)}, "devices_unused"),
-        *("1 of 2 nodes left records; is --runs on a file system that all nodes share?; there is no value", False),
+        *(
+            "nodes that left records (is --runs on a file system they share?): 1; planned: 2; there is no value",
+            False,
+        ),
     ),
     "one of four devices, as if it scaled perfectly": (
         {"hosts": printed(*SPEEDS), "case": FOUR, "recipe": UsedRecipe(dialect="mxnet_speedometer", scope="global")},
@@ -77,11 +80,11 @@ DOUBTS = {  # what a run left (its hosts, its case, what more) → the code, the
     "a log of another number of devices": (
         {"hosts": printed(*OF_ONE, arrivals_s=runfolders.steps(13, 5.0).arrivals_s), "case": FOUR}
         | {"recipe": UsedRecipe(dialect="horovod_synthetic")},
-        *("devices_unused", "the log says that 1 device trained, and 4 were planned; there is no value", False),
+        *("devices_unused", "devices that trained, by the log: 1; planned: 4; there is no value", False),
     ),
     "three of four processes": (
         {"hosts": runfolders.Host(printed=[*(runfolders.steps(rank=rank) for rank in range(3)), SILENT]), "case": FOUR},
-        *("devices_unused", "3 of 4 processes printed steps; there is no value", False),
+        *("devices_unused", "processes that printed steps: 3; planned: 4; there is no value", False),
     ),
     "eight processes where four were planned": (
         {"hosts": runfolders.Host(printed=[runfolders.steps(rank=rank) for rank in range(8)]), "case": FOUR},
@@ -221,7 +224,7 @@ class TestUtilisation:
         found, _ = used(runfolders.finished(tmp_path, runfolders.Host(samples=samples), GPUS))
 
         assert codes(found) == (["devices_unused"] if busy else [])
-        assert not busy or says(found, "devices_unused").startswith("3 devices beside the 2 planned were idle")
+        assert not busy or says(found, "devices_unused").startswith("devices beside those planned, idle")
         assert found.counts is not bool(busy)
 
     def test_a_host_without_samples_leaves_no_figure(self, tmp_path):
