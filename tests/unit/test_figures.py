@@ -275,7 +275,7 @@ def test_more_than_four_panels_have_a_legend():
 
 @pytest.mark.parametrize(("names", "indices", "dashed"), sources.cases("figures.toml")["hues"])
 def test_a_framework_has_its_hue_and_marker_by_name_and_its_builds_share_the_hue_and_are_dashed(names, indices, dashed):
-    hues = figures.palette(names)
+    hues = figures.look(names).hues
 
     assert [hues[name].index for name in names] == list(indices)
     assert len({(hue.index, hue.marker) for hue in hues.values()}) == len(names)

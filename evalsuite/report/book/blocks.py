@@ -60,10 +60,6 @@ class Block:
         return names.anchor("b", repr((*parts, "strong") if self.strong else parts))
 
     @property
-    def short_batch(self) -> str:
-        return f"{'g' if self.strong else 'b'}{self.batch}"
-
-    @property
     def efficiency_threshold(self) -> float | None:
         return None if self.strong else self.book.efficiency_threshold
 

@@ -138,7 +138,9 @@ def options_beside(block: Block) -> tuple[tuple[str, str], ...]:
 
 
 def settings(blocks: Sequence[Block], words: Words) -> list[Rendered]:
-    parts: list[list[Rendered | str]] = [[names.precision(block.precision), block.short_batch] for block in blocks]
+    parts: list[list[Rendered | str]] = [
+        [names.precision(block.precision), f"{'g' if block.strong else 'b'}{block.batch}"] for block in blocks
+    ]
     keys: list[tuple[object, ...]] = [(block.model, block.precision, block.batch) for block in blocks]
     for place, block in enumerate(blocks):
         alike = [other for key, other in zip(keys, blocks, strict=True) if key == keys[place]]

@@ -17,4 +17,4 @@ from evalsuite.report.figures.data import (
 from evalsuite.report.figures.lines import LinePanel, lines, reaches_far
 from evalsuite.report.figures.steps import StepBar, phases
 from evalsuite.report.figures.strips import Strip, utilisation
-from evalsuite.report.figures.style import Look, as_picture, css, family, look, palette
+from evalsuite.report.figures.style import Look, as_picture, css, family, look

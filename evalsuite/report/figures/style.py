@@ -69,7 +69,7 @@ def family(framework: str) -> str:
     return next((framework.removeprefix(build) for build in _BUILDS if framework.startswith(build)), framework)
 
 
-def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
+def look(frameworks: Sequence[str]) -> Look:
     """A hue and a marker for each by its name, in every report the same; a build has its own marker and a dash.
 
     A name that is not in the table begins at its hash and takes what the others leave.
@@ -85,7 +85,7 @@ def palette(frameworks: Sequence[str]) -> dict[str, Hue]:
         (index, marker), build = places[family(name)], name != family(name)
         own = _BUILD_MARKERS[index - 1] if build else marker
         hues[name] = Hue(index=index, marker=own, dash=BUILD_DASH if build else ())
-    return hues
+    return Look(hues=hues)
 
 
 def _free(name: str, taken: Sequence[tuple[int, str]]) -> tuple[int, str]:
@@ -95,10 +95,6 @@ def _free(name: str, taken: Sequence[tuple[int, str]]) -> tuple[int, str]:
     whole = [(place + 1, _HUE_MARKERS[place]) for place in around if place + 1 not in used]
     shared = ((place + 1, marker) for marker in _OTHER_MARKERS for place in around)
     return next((look for look in (*whole, *shared) if look not in taken), (0, OTHER.marker))
-
-
-def look(frameworks: Sequence[str]) -> Look:
-    return Look(hues=palette(frameworks))
 
 
 def polygon(marker: str) -> Sequence[tuple[float, float]] | None:

@@ -111,7 +111,7 @@ def chapters(subject: Subject) -> tuple[Chapter, ...]:
 
 def _chapter(subject: Subject, section: Section, number: str) -> Chapter:
     own = author_sections.own(subject, section.id)
-    parts = [*section.parts.items(), *((text.id, text.title) for text in own)]
+    parts = [*section.parts.items(), *((text["id"], text["title"]) for text in own)]
     facts = section.facts()
     return Chapter(
         id=section.id,

@@ -1,7 +1,7 @@
 """What the lab's document adds to the page: chapters of its own, sections of its own in others, models without data."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from evalsuite.core.author_document import BothLanguages
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
@@ -11,12 +11,7 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered
 
-
-@dataclass(frozen=True, kw_only=True)
-class OwnText:
-    id: str
-    title: Rendered
-    paragraphs: tuple[Rendered, ...]
+OwnText = Mapping[str, Any]  # "id", "title" and "paragraphs" of a section of the lab's
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -25,8 +20,8 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _chapter(subject: Subject, text: OwnText) -> Section:
     return Section(
-        id=text.id,
-        title=text.title,
+        id=text["id"],
+        title=text["title"],
         template="author/own.html.j2",
         facts=lambda: text,
         markdown=lambda writer: markdown(text, writer, level=2),
@@ -43,11 +38,11 @@ def _at(subject: Subject, place: str) -> tuple[OwnText, ...]:
         return ()
     known = {OWN, *_places(subject)}
     return tuple(
-        OwnText(
-            id=(f"own-{number}"),
-            title=subject.words("page.by_author", text=subject.words.same(vars(section.title))),
-            paragraphs=prose(section.text, subject, marked=False),
-        )
+        {
+            "id": f"own-{number}",
+            "title": subject.words("page.by_author", text=subject.words.same(vars(section.title))),
+            "paragraphs": prose(section.text, subject, marked=False),
+        }
         for number, section in enumerate(document.sections, 1)
         if (section.place if section.place in known else OWN) == place
     )
@@ -97,4 +92,4 @@ def titled(subject: Subject, chapter: ModelChapter, title: str) -> Rendered | st
 
 
 def markdown(text: OwnText, writer: MarkdownWriter, level: int = 3) -> Sequence[str]:
-    return [f"{'#' * level} {writer.render(text.title)}", *map(writer.render, text.paragraphs)]
+    return [f"{'#' * level} {writer.render(text['title'])}", *map(writer.render, text["paragraphs"])]
