@@ -17,7 +17,7 @@ from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import convergence, measuring
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
-from evalsuite.results.measure.summary import summaries, valid, with_findings
+from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, own_figures, severity
 from evalsuite.results.rules.attempts import Recorded
@@ -56,7 +56,10 @@ def evaluate(
     asked = (*cases, *(skip.case for skip in planned.skips))
     settings.check(asked, criteria_file)
     recorded = attempts.read(store.journal, wanted, frozenset(case.id for case in asked) if only is None else None)
-    ordered = _checked(measured, recorded, store, cases)
+    position = {case.id: place for place, case in enumerate(cases)}
+    marked = attempts.mark_changed(measured, recorded, store.folder)
+    marked.sort(key=lambda run: (position[run.run.case.id], run.run.repeat))  # in the order of the plan
+    ordered = data_rules.check_measurements(marked)
     environments = _environments(store, ordered)
     commands = {each.measurement.run.id: each.command for each in measured if each.command}
     values = summaries(units.in_one_unit(ordered))
@@ -91,15 +94,6 @@ def evaluate(
     return replace(disclosed(whole), beside_runs=store.hash_beside())
 
 
-def _checked(
-    measured: Sequence[Measured], recorded: Recorded, store: Store, cases: Sequence[Case]
-) -> list[Measurement]:
-    """In the order of the plan."""
-    position = {case.id: place for place, case in enumerate(cases)}
-    marked = attempts.mark_changed(measured, recorded, store.folder)
-    return data_rules.check_measurements(sorted(marked, key=lambda m: (position[m.run.case.id], m.run.repeat)))
-
-
 def _compared(
     values: Sequence[Row],
     environments: Mapping[str, HostEnvironment],
@@ -108,7 +102,7 @@ def _compared(
     settings: Criteria,
 ) -> tuple[list[Row], list[Finding]]:
     gone, known = attempts.findings(recorded, commands), {row.case.id for row in values}
-    rows = with_findings(with_scaling(values), gone)
+    rows = [replace(row, findings=(*row.findings, *gone.get(row.case.id, ()))) for row in with_scaling(values)]
     return rows, [
         *(each for case, theirs in gone.items() if case not in known for each in theirs),
         *data_rules.findings(rows, environments, commands),

@@ -10,12 +10,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evalsuite.core.findings import (
-    MostlyOutside,
-    ProcessesLeft,
-    StepsUnfinished,
-    WorkInWarmup,
-)
+from evalsuite.core.findings import MostlyOutside, ProcessesLeft, StepsUnfinished, WorkInWarmup
 from evalsuite.core.model import Finding, Throughput, Window
 from evalsuite.logs.text.records import matches, read_arrivals
 from evalsuite.results.samples import run_figures, utilisation

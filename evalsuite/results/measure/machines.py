@@ -12,17 +12,13 @@ def of_run(environments: Mapping[str, HostEnvironment], command: RunCommand) -> 
 
 
 def recorded(environments: Mapping[str, HostEnvironment]) -> Machine | None:
-    return Machine().of(map(_node, environments.values())) if environments else None
-
-
-def _node(host: HostEnvironment) -> MachineNode:
-    gpus = [gpu.name or "GPU" for gpu in host.gpus or ()]
-    return MachineNode(
-        accelerators=tuple((name, gpus.count(name)) for name in sorted(set(gpus))),
-        cpu=host.cpu_model or "CPU",
-        cores=host.cores,
-        driver=host.driver,
-    )
+    nodes = []
+    for host in environments.values():
+        gpus = [gpu.name or "GPU" for gpu in host.gpus or ()]
+        accelerators = tuple((name, gpus.count(name)) for name in sorted(set(gpus)))
+        cpu = host.cpu_model or "CPU"
+        nodes.append(MachineNode(accelerators=accelerators, cpu=cpu, cores=host.cores, driver=host.driver))
+    return Machine().of(nodes) if nodes else None
 
 
 def distinct(machines: Iterable[Machine]) -> tuple[Machine, ...]:

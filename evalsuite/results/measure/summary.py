@@ -3,20 +3,10 @@
 import statistics as standard
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from evalsuite.core import findings
 from evalsuite.core.model import DECIDING_ORIGINS as DECIDING_ORIGINS
-from evalsuite.core.model import (
-    Case,
-    Finding,
-    Measurement,
-    Row,
-    Summary,
-    Unmeasured,
-    Utilisation,
-    by_key,
-)
+from evalsuite.core.model import Case, Finding, Measurement, Row, Summary, Unmeasured, Utilisation, by_key
 from evalsuite.results.measure.statistics import coefficient_of_variation, median_with_range
 from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
@@ -68,12 +58,6 @@ def _left_alone(runs: Sequence[Measurement]) -> tuple[Measurement, ...]:
 
 def valid(rows: Iterable[Row]) -> list[Summary]:
     return [row for row in rows if isinstance(row, Summary)]
-
-
-def with_findings(rows: Iterable[Row], against: Mapping[str, Sequence[Finding]]) -> list[Row]:
-    """*against*: findings by the ids of cases."""
-    more = ((row, against.get(row.case.id, ())) for row in rows)
-    return [replace(row, findings=(*row.findings, *each)) if each else row for row, each in more]
 
 
 def median_run(summary: Summary) -> Measurement:
@@ -150,19 +134,13 @@ def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Findin
 
 
 def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
-    def key(used: Utilisation) -> tuple[str, str]:
-        return (used.resource, used.device or "")
-
-    readings = sorted((used for run in valid for used in run.utilisation), key=key)
-    return tuple(_median(list(group)) for _, group in groupby(readings, key=key))
-
-
-def _median(readings: Sequence[Utilisation]) -> Utilisation:
-    return replace(
-        readings[0],
-        mean=standard.median(used.mean for used in readings),
-        p5=standard.median(used.p5 for used in readings),
-        p95=standard.median(used.p95 for used in readings),
-        samples=sum(used.samples for used in readings),
-        coverage=min(used.coverage for used in readings),
+    groups = by_key(((used.resource, used.device or ""), used) for run in valid for used in run.utilisation)
+    return tuple(
+        replace(
+            readings[0],
+            **{name: standard.median(getattr(used, name) for used in readings) for name in ("mean", "p5", "p95")},
+            samples=sum(used.samples for used in readings),
+            coverage=min(used.coverage for used in readings),
+        )
+        for _, readings in sorted(groups.items())
     )

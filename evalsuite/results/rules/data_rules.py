@@ -11,7 +11,7 @@ from statistics import median
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.core.model import Finding, Measurement, Row, Summary, Utilisation, by_key
+from evalsuite.core.model import Finding, Measurement, Row, Summary, by_key
 from evalsuite.results.measure import breakdown, machines
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
@@ -25,11 +25,13 @@ def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]
 
 
 def _checked(run: Measurement, copy: Finding | None) -> Measurement:
-    too_fast = {used: above for used in run.utilisation if (above := _too_fast(used))}
+    most = rules.AboveCapacity.limit
+    too_fast = [u for u in run.utilisation if u.unit != "%" and u.capacity and u.mean > u.capacity * most]  # D20
     possible = tuple(used for used in run.utilisation if used not in too_fast)
+    above = ({name: getattr(used, name) for name in ("resource", "mean", "capacity", "unit")} for used in too_fast)
     doubts = [
         *([copy] if copy else []),
-        *too_fast.values(),
+        *(rules.AboveCapacity(**each) for each in above),
         *rules.detect("in_run", run),
         *breakdown.findings(run.breakdown),
         *work_done.findings(run),
@@ -39,13 +41,6 @@ def _checked(run: Measurement, copy: Finding | None) -> Measurement:
     if not placed:
         return run
     return replace(run, utilisation=possible, findings=tuple(dict.fromkeys((*run.findings, *placed))))
-
-
-def _too_fast(used: Utilisation) -> Finding | None:
-    """D20: a reading above the capacity of its hardware."""
-    if used.unit == "%" or not used.capacity or used.mean <= used.capacity * rules.AboveCapacity.limit:
-        return None
-    return rules.AboveCapacity(resource=used.resource, mean=used.mean, capacity=used.capacity, unit=used.unit)
 
 
 def findings(
