@@ -10,13 +10,17 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 
+from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.findings import MostlyOutside, ProcessesLeft, StepsUnfinished, WorkInWarmup
-from evalsuite.core.model import Finding, Throughput, Window
-from evalsuite.logs.text.records import matches, read_arrivals
+from evalsuite.core.model import RATES, Finding, Log, Throughput, Window
+from evalsuite.logs.text.records import matches, read_arrivals, stamp_s
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.results.samples.run_figures import RunRecords
 
 TAIL_BYTES = 1 << 20
+LEAD = 22  # bytes of a line, in which its stamp stands
+ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
+NO_TRAINING = re.compile(rb"(?i)\b(?:eval|valid|test|checkpoint|ckpt|sav(?:e|ing))")
 SETTLE_S = 1.0  # for which an agent waits before it ends what a script left
 FORWARD_ALONE = 10  # times as fast as a step of training at most
 LINE = re.compile(rb"[^\r\n]+")
@@ -43,6 +47,32 @@ def findings(run: RunRecords, measured: Throughput, ended_s: float | None) -> It
             yield from _work_in_warmup(run, measured, window, inside)
 
 
+def after_import(run: RunRecords, measured: Throughput) -> Iterator[Finding]:
+    """By the stamps behind the last step of a log that no agent timed, but those of evaluations and checkpoints."""
+    window, log = run.window, next(iter(run.logs), None)
+    window_s = math.fsum(measured.counted.seconds) if measured.counted and measured.method != RATES else 0.0
+    if window is None or log is None or run.dialect is None or not window_s:
+        return
+    text, _, last = _behind_steps(log, run.dialect)
+    begin, tail_s, lead = last, 0.0, text[text.rfind(b"\n", 0, last) + 1 : last][:LEAD]
+    at_s = stamp_s(lead) if last else None
+    for line in LINE.finditer(text, last) if at_s is not None else ():
+        alike = line[0][:LEAD].translate(ANY_DIGIT) == lead.translate(ANY_DIGIT)
+        if alike and (now_s := stamp_s(line[0][:LEAD])) is not None and at_s is not None:
+            tail_s += 0.0 if NO_TRAINING.search(text, begin, line.end()) else max(0.0, now_s - at_s)
+            begin, at_s = line.end(), now_s
+    if tail_s > max(StepsUnfinished.lag_s, StepsUnfinished.ending * window_s):
+        yield StepsUnfinished(tail_s=tail_s, window_s=window_s)
+
+
+def _behind_steps(log: Log, dialect: Dialect) -> tuple[bytes, int, int]:
+    """The end of a log, where it begins, and where in it the last step's line ends."""
+    with open(log.path, "rb") as file:
+        file.seek(begin := max(0, log.path.stat().st_size - TAIL_BYTES))
+        text = file.read()
+    return text, begin, max((match.end() for match, _ in matches(text, dialect.step)), default=0)
+
+
 def _tail(run: RunRecords, window: Window, ended_s: float, after_s: float, evaluated_s: float) -> Iterator[Finding]:
     window_s = window.length_s or 0.0
     busy = _busy_beside(run, window, ended_s - after_s, ended_s)
@@ -63,10 +93,7 @@ def _end_of_steps(run: RunRecords, step_s: float) -> tuple[float | None, float]:
     arrival = read_arrivals(log.arrivals) if log else None
     if log is None or run.dialect is None or arrival is None:
         return None, 0.0
-    with open(log.path, "rb") as file:
-        file.seek(begin := max(0, log.path.stat().st_size - TAIL_BYTES))
-        text = file.read()
-    last = max((match.end() for match, _ in matches(text, run.dialect.step)), default=0)
+    text, begin, last = _behind_steps(log, run.dialect)
     last_s = before_s = arrival(begin + last) if last else None
     evaluated_s, counts = 0.0, dict[bytes, int]()
     for line in LINE.finditer(text, last):

@@ -278,6 +278,8 @@ def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:
 
 def _balance(outcome: Outcome, measured: Throughput | None, run: run_figures.RunRecords) -> Iterator[Finding]:
     if measured is None or run.window is None or (outcome.origin is not None and not run.agents):
+        if measured is not None and outcome.origin == "imported":
+            yield from balance.after_import(run, measured)
         return
     ended_s = max((agent.duration_s for agent in run.agents), default=outcome.duration_s)
     by_itself = outcome.status == "completed" and not outcome.enough
