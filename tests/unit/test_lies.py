@@ -117,13 +117,14 @@ SAID = {
 }
 
 
-def log(repeat, step_s, begin, head="", first=1):
+def log(repeat, step_s, begin, head="", first=1, behind="", stamp="%Y-%m-%d %H:%M:%S.%f"):
     chance, at, lines = Random(f"{repeat} {step_s}"), begin, [head]
     for step in range(first, first + 130):
         took = step_s * (1 + chance.gauss(0, 0.01))
         at += timedelta(seconds=took)
         loss = 6.9 - 0.002 * step + chance.gauss(0, 0.01)
-        lines.append(f"{at:%Y-%m-%d %H:%M:%S.%f} Epoch: [0][{step:4d}/9000]\tTime  {took:.4f} ( 0.6)\tLoss {loss:.4e}")
+        lines.append(f"{at:{stamp}} Epoch: [0][{step:4d}/9000]\tTime  {took:.4f} ( 0.6)\tLoss {loss:.4e}")
+    lines += [f"{at + timedelta(seconds=40):{stamp}} {behind}"] if behind else []
     return "\n".join(lines) + "\n"
 
 
@@ -141,7 +142,7 @@ def imported(folder, of_a=lambda repeat: {}, **said):
             file.write_text(
                 log(repeat, step_s, **{"head": "hostname: n7", "begin": in_turns(framework, repeat), **changed})
             )
-        facts = {**SAID, **said, "framework": framework}
+        facts = {**SAID, "version": f"1.{len(framework)}", **said, "framework": framework}  # its own
         given = [word for name, value in facts.items() for word in ("--set", f"{name}={value}")]
         assert cli.main(["import", str(folder / "logs" / framework), *given, "--runs", str(folder / "runs")]) == 0
     return Book(evaluation=evaluate(Store(folder / "runs")))
@@ -182,6 +183,7 @@ STAMPED = {
     "ranks of one training": (lambda repeat: {"begin": BEGAN}, "it ran while"),
     "at once on one machine": (lambda repeat: {"begin": in_turns("mxnet", repeat)}, "1 other evaluation ran"),
     "another month": (lambda repeat: {"begin": in_turns("pytorch", repeat) - 260 * DAY}, "campaign is c"),
+    "steps behind the last": (lambda repeat: {"behind": "queue flushed"}, "after the line of the last step"),
     "another host": (lambda repeat: {"head": "hostname: fast7"}, "campaign is c"),
 }
 
@@ -194,8 +196,10 @@ def test_stamps_are_dates_and_hosts_are_machines(of_a, told, tmp_path):
     assert "fastest" not in sentences(book)
 
 
-def test_an_honest_import_is_decided(tmp_path):
-    book = imported(tmp_path, *head("GPU 0: Tesla V100-SXM2-16GB\nNamespace(arch='resnet50')")[:1])
+@pytest.mark.parametrize("stamp", [{}, {"stamp": "%Y-%m-%dT%H:%M:%S.%f789Z"}])  # its own, of docker logs -t
+def test_an_honest_import_is_decided(stamp, tmp_path):
+    printed = {**stamp, "head": "GPU 0: Tesla V100-SXM2-16GB\nNamespace(arch='resnet50')", "behind": "checkpoint saved"}
+    book = imported(tmp_path, lambda repeat: printed)
 
     assert "PyTorch is fastest" in sentences(book)
     assert [each.code for each in book.findings if each.severity != "note"] == []

@@ -51,9 +51,13 @@ class Purpose:
         return self.facts != "free"
 
 
-# what is read, and not by what: the facts `data` and `data_source` say it
+# what is read, and not by what: the facts `data` and `data_source` say it; a version is a framework's own
 FRAMEWORKS = Purpose(
-    free=frozenset({"framework", "recipe", "framework_version", "origin", "options.data"}), facts="as_known"
+    free=frozenset(
+        {"framework", "recipe", "framework_version", "origin", "options.data"}
+        | {f"options.{name}" for name in facts.VERSION}
+    ),
+    facts="as_known",
 )
 SCALES = Purpose(free=frozenset({"nodes", "devices_per_node", "origin"}))
 VERSIONS = Purpose(free=frozenset({"framework_version"}), recorded=frozenset({"environment"}), independent=True)

@@ -19,6 +19,7 @@ from evalsuite.logs import options
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
 Unknown = Literal["unranked", "preliminary", "ranked"]
+VERSION = ("framework_version", "version")  # as an option of an import
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
 NONE_SET = "none set"

@@ -97,7 +97,7 @@ def _of_clocks(
     if far:
         yield ClocksFarApart(difference=max(far, key=lambda clock: clock.factor).difference)
     stamped = measured.stamps_within is not None and measured.stamps_within <= PrintedOnly.limit
-    timed = measured.clock_items_per_s is not None if recorded or origin != "imported" else stamped
+    timed = measured.clock_items_per_s is not None or (stamped and origin == "imported" and not recorded)
     if not timed and origin in (None, *DECIDING_ORIGINS):
         yield PrintedOnly(method=measured.method)
 
