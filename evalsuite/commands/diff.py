@@ -73,7 +73,7 @@ def facts(before: Finished, after: Finished, moved: Changes) -> dict[str, object
         ],
         "order": _order(before, after) or "as_given",
         "disturbed_runs": {"before": before.disturbed, "after": after.disturbed},
-        "tested": moved.tested,
+        "tested": sum(change.tested for change in moved.changes),
         "slower": len(moved.those("slower")),
         "faster": len(moved.those("faster")),
     }

@@ -102,7 +102,7 @@ def _rehearse(
             why = recipe.refusal(case) or engine.refusal(case)
             if not why:
                 rehearsals.make_data(recipe, case, progress=note)
-                why = next(readiness.lacking()(case, recipe), None) or mpirun_in_mpirun(engine)(case, recipe)
+                why = next(readiness.lacking()(case, recipe), None) or mpirun_in_mpirun(engine, case, recipe)
             if why:
                 yield Rehearsed(recipe=f"{adapter.name}/{name}", scale=case.scale, reason=why)
                 continue

@@ -109,7 +109,7 @@ def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
     found = {answer.setting.batch_per_device: answer for answer in answers.answers(rows, planned, skips)}
 
     assert {
-        gap.framework: (gap.why, gap.reason, tuple(of.batch_per_device for of in gap.others))
+        gap.candidate.framework: (gap.why, gap.reason, tuple(of.batch_per_device for of in gap.others))
         for gap in found[64].missing
     } == {
         "tensorflow": ("no_valid_run", "CUDA out of memory", ()),
@@ -119,7 +119,7 @@ def test_every_framework_of_the_model_is_ranked_or_has_its_reason():
         "oneflow": ("elsewhere", "", (160,)),
     }
     assert found[64].known is None
-    assert {gap.framework: gap.why for gap in found[160].missing}["pytorch"] == "elsewhere"
+    assert {gap.candidate.framework: gap.why for gap in found[160].missing}["pytorch"] == "elsewhere"
 
 
 def test_a_question_without_a_value_is_answered_by_its_reasons_and_synthetic_data_are_one_of_their_own():

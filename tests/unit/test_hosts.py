@@ -1,5 +1,6 @@
 """Scripts that reach the other nodes by themselves: the hosts' names, and nodes on which the agent only samples."""
 
+import functools
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -110,7 +111,7 @@ def test_a_launcher_that_the_environment_lacks_is_refused_at_the_scale_that_want
         requirements=("toynet==1.0",),
         command=lambda case: Command(argv=("{bin}/horovodrun",) if case.nodes > 1 else ("{python}",)),
     ).recipes
-    refusal = request._no_environment(request.MANAGED)
+    refusal = functools.partial(request._no_environment, request.MANAGED)
 
     assert "a launcher of the package horovod" in refusal(replace(CASE, nodes=2), recipe)
     assert refusal(CASE, recipe) is None

@@ -84,7 +84,11 @@ class Request:
 def read_request(arguments: argparse.Namespace) -> Request:
     spec = axis_values.spec_from(arguments)
     container = arguments.container or spec.container
-    engine = _engine(arguments, container)
+    engine = read_engine(arguments)
+    if container:
+        engine = replace(engine, container=containers.here(container))
+    elif arguments.image:
+        raise EvalsuiteError.of("commands.image_container", image=arguments.image[0], runtimes=containers.RUNTIMES)
     given = containers.with_images(discover(arguments.adapters), arguments.image)
     adapters = _varied(spec, given, container)
     machine = _machine(arguments, engine)
@@ -146,24 +150,15 @@ def every_case(plan: Plan) -> list[Case]:
     return cases
 
 
-def _engine(arguments: argparse.Namespace, container: str | None) -> Engine:
-    engine = read_engine(arguments)
-    if container:
-        engine = replace(engine, container=containers.here(container))
-    elif arguments.image:
-        raise EvalsuiteError.of("commands.image_container", image=arguments.image[0], runtimes=containers.RUNTIMES)
-    return engine
-
-
 def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
     shown_only = getattr(arguments, "commands", False)  # what would be run can be shown without what it needs
-    refusals = [lambda case, recipe: engine.refusal(case), mpirun_in_mpirun(engine)]
+    refusals: list[Refusal] = [lambda case, recipe: engine.refusal(case), functools.partial(mpirun_in_mpirun, engine)]
     refusals.append(data_sets.refusal(functools.cache(data_manifest.training_items)))
     if engine.container:
         in_image: list[Refusal] = [
             lambda case, recipe: None if recipe.image else Message("commands.no_image", name=recipe.name),
             lambda case, recipe: virtualenvs.image_refusal(recipe, case.device),
-            _launcher_in_container(engine),
+            functools.partial(_launcher_in_container, engine),
         ]
         refusals += [_check_served(engine, each, in_image=True) for each in in_image]
     if shown_only:
@@ -177,7 +172,7 @@ def _refusals(arguments: argparse.Namespace, engine: Engine) -> list[Refusal]:
         return Message("commands.absent_image", path=recipe.image) if absent else None
 
     refusals.append(_check_served(engine, absent_image, in_image=True))
-    return [*refusals, _check_served(engine, _no_environment(arguments.environment), in_image=False)]
+    return [*refusals, _check_served(engine, functools.partial(_no_environment, arguments.environment), in_image=False)]
 
 
 def lacking(engine: Engine) -> Callable[[Case, Recipe], Iterator[str]]:
@@ -190,17 +185,14 @@ def _check_served(engine: Engine, check: Refusal, *, in_image: bool) -> Refusal:
     return lambda case, recipe: check(case, recipe) if bool(engine.serving(recipe).container) is in_image else None
 
 
-def _no_environment(asked: str) -> Refusal:
-    def refusal(case: Case, recipe: Recipe) -> str | None:
-        kind = recipe.environment or asked
-        pins = (*virtualenvs.pins(recipe, case.device), *recipe.built)
-        wanted = LAUNCHERS.get(recipe.command_of(case).argv[0])
-        there = {re.split(r"[\[=]", pin)[0].replace("_", "-").lower() for pin in pins}
-        if kind == MANAGED and wanted and wanted not in there:
-            return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=wanted)
-        return virtualenvs.refusal(recipe, kind, case.device)
-
-    return refusal
+def _no_environment(asked: str, case: Case, recipe: Recipe) -> str | None:
+    kind = recipe.environment or asked
+    pins = (*virtualenvs.pins(recipe, case.device), *recipe.built)
+    wanted = LAUNCHERS.get(recipe.command_of(case).argv[0])
+    there = {re.split(r"[\[=]", pin)[0].replace("_", "-").lower() for pin in pins}
+    if kind == MANAGED and wanted and wanted not in there:
+        return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=wanted)
+    return virtualenvs.refusal(recipe, kind, case.device)
 
 
 def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
@@ -212,27 +204,19 @@ def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) 
     return varied(with_participants(adapters, spec.participants), asked)
 
 
-def mpirun_in_mpirun(engine: Engine) -> Refusal:
-    def refusal(case: Case, recipe: Recipe) -> str | None:
-        inside = not engine.nests and recipe.spawn == "once" and case.nodes > 1
-        return Message("commands.launcher_inside_launcher", recipe=recipe.name) if inside else None
-
-    return refusal
+def mpirun_in_mpirun(engine: Engine, case: Case, recipe: Recipe) -> str | None:
+    inside = not engine.nests and recipe.spawn == "once" and case.nodes > 1
+    return Message("commands.launcher_inside_launcher", recipe=recipe.name) if inside else None
 
 
-def _launcher_in_container(engine: Engine) -> Refusal:
+def _launcher_in_container(engine: Engine, case: Case, recipe: Recipe) -> str | None:
     """By ssh it lands outside every container of the other nodes; mpirun has its daemons started by the agents."""
+    if recipe.spawn != "once" or case.nodes == 1:
+        return None
+    starter = recipe.command_of(case).argv[0].rpartition("/")[2]
     runtime = engine.container.runtime.name if engine.container else ""
-
-    def refusal(case: Case, recipe: Recipe) -> str | None:
-        if recipe.spawn != "once" or case.nodes == 1:
-            return None
-        starter = recipe.command_of(case).argv[0].rpartition("/")[2]
-        if starter == "mpirun":
-            return None
-        return Message("commands.launcher_in_container", launcher=starter, runtime=runtime, nodes=case.nodes)
-
-    return refusal
+    facts = {"launcher": starter, "runtime": runtime, "nodes": case.nodes}
+    return Message("commands.launcher_in_container", **facts) if starter != "mpirun" else None
 
 
 def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environments) -> Launcher:
@@ -246,9 +230,6 @@ def make_launcher(spec: Spec, engine: Engine, options: Options, ready: Environme
         agent_options=options.agent_options,
         waits=lambda words: note(say("run.waiting", who=words)),
     )
-
-
-# The engine that `--engine`, `--hosts` and their options ask for
 
 
 def read_engine(arguments: argparse.Namespace) -> Engine:

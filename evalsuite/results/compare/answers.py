@@ -8,21 +8,13 @@ from typing import Literal
 
 from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
 from evalsuite.results.compare import decisions, fairness
-from evalsuite.results.compare.decisions import (
-    Candidate,
-    Deciding,
-    Decision,
-    Known,
-    Outcome,
-    Ranked,
-    RankingScope,
-    Told,
-)
+from evalsuite.results.compare.decisions import Candidate, Decision, Outcome, Ranked, Ranking, RankingScope
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.summary import failed_runs
 
 FAILED_RUNS = "failed_runs"  # the obstacle that only some of the runs are left over
+Place = tuple["Conditions", int, int]  # and nodes, devices of each
 Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_planned"]
 
 
@@ -58,24 +50,16 @@ class Missing:
     reason: str = ""
     others: tuple[Case, ...] = ()  # with "elsewhere": those that do the same work at this scale, the most alike first
 
-    @property
-    def framework(self) -> str:
-        return self.candidate.framework
-
 
 @dataclass(frozen=True, kw_only=True)
-class Answer(Told):
+class Answer(Ranking):
     setting: Conditions
     nodes: int
     devices_per_node: int
-    known: Known | None  # None: fewer than two may be ranked
     scope: RankingScope = decisions.FRAMEWORKS
-    ranked: tuple[Ranked, ...] = ()  # the highest median first
     apart: tuple[Apart, ...] = ()
     passed_over: tuple[Apart, ...] = ()  # not ranked, and no slower than the second of whom the lead is
     missing: tuple[Missing, ...] = ()
-    false_exclusion: float | None = None
-    deciding: Deciding | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -152,7 +136,7 @@ class Answer(Told):
 
     @property
     def steps(self) -> tuple[bool, ...]:
-        return tuple(self.decision(higher, lower).behind for higher, lower in pairwise(self.ranked))
+        return tuple(self.decision(higher, lower).compared.behind for higher, lower in pairwise(self.ranked))
 
 
 @dataclass(kw_only=True)
@@ -167,7 +151,7 @@ def answers(summaries: Iterable[Row], planned: Iterable[Case] = (), skips: Itera
     rows, skipped = list(summaries), {skip.case.id: skip for skip in skips}
     cases = (*planned, *(skip.case for skip in skipped.values()), *(row.case for row in rows))
     of_model = decisions.ranking_scopes(cases)
-    asked: dict[tuple[Conditions, int, int], _Question] = {}
+    asked: dict[Place, _Question] = {}
     for case in cases:
         scope = of_model[case.model]
         asked.setdefault(_question(case, scope), _Question(scope=scope)).cases[case.id] = case
@@ -225,11 +209,9 @@ def headline(of_one_model: Iterable[Answer], preferred: Conditions | None = None
     """
     settled = [answer for answer in of_one_model if answer.ranked]
     scales = Counter(answer.setting for answer in settled)
-
-    def weight(answer: Answer) -> tuple[object, ...]:
-        return (*_telling(answer), answer.setting == preferred, scales[answer.setting])
-
-    first = max(settled, key=weight, default=None)
+    first = max(
+        settled, key=lambda each: (*_telling(each), each.setting == preferred, scales[each.setting]), default=None
+    )
     if first is None or first.setting == preferred:
         return first
 
@@ -263,11 +245,11 @@ def setting_of(case: Case, scope: RankingScope) -> Conditions:
     )
 
 
-def _question(case: Case, scope: RankingScope) -> tuple[Conditions, int, int]:
+def _question(case: Case, scope: RankingScope) -> Place:
     return setting_of(case, scope), case.nodes, case.devices_per_node
 
 
-def _answer(key: tuple[Conditions, int, int], asked: _Question, absent: "_Absences") -> Answer:
+def _answer(key: Place, asked: _Question, absent: "_Absences") -> Answer:
     setting, nodes, per_node = key
     scope = asked.scope
 
@@ -306,12 +288,7 @@ def _of_same_work(setting: Conditions) -> Conditions:
 
 
 class _Absences:
-    def __init__(
-        self,
-        summaries: Sequence[Row],
-        skipped: Mapping[str, Skip],
-        asked: Mapping[tuple[Conditions, int, int], _Question],
-    ) -> None:
+    def __init__(self, summaries: Sequence[Row], skipped: Mapping[str, Skip], asked: Mapping[Place, _Question]) -> None:
         self.skipped = skipped
         self.unmeasured = {row.case.id: row for row in summaries if isinstance(row, Unmeasured)}
         self.candidates: dict[str, dict[Candidate, None]] = {}  # model → those that were ever asked about it
@@ -323,7 +300,7 @@ class _Absences:
                 place = (_of_same_work(setting), candidate(row.case), nodes, per_node)
                 self.others.setdefault(place, []).append(row.case)
 
-    def of(self, key: tuple[Conditions, int, int], asked: _Question) -> Iterable[Missing]:
+    def of(self, key: Place, asked: _Question) -> Iterable[Missing]:
         setting, nodes, per_node = key
         there = {asked.scope.candidate(row.case) for row in asked.valid}
         for candidate in self.candidates[setting.model]:

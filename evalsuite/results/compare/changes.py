@@ -86,20 +86,11 @@ class Changes:
         return tuple(case for case in self.unpaired if case.only_in != "after" and case not in self.lost)
 
     @property
-    def tested(self) -> int:
-        return sum(change.tested for change in self.changes)
-
-    @property
     def outcomes(self) -> tuple[Outcome, ...]:
         return tuple(outcome for outcome in BY_ATTENTION if self.those(outcome))
 
 
-def between(
-    before: Sequence[Row],
-    after: Sequence[Row],
-    *,
-    across_environments: bool = False,
-) -> Changes:
+def between(before: Sequence[Row], after: Sequence[Row], *, across_environments: bool = False) -> Changes:
     """*across_environments*: machines are compared, not the software."""
     old, new = ({row.case: row for row in rows} for rows in (before, after))
     outcomes = [
@@ -131,17 +122,9 @@ def pair(
     ours, theirs = campaign_medians(after), campaign_medians(before)
     if unlike is not None and min(len(ours), len(theirs)) >= CAMPAIGNS and ours.keys().isdisjoint(theirs):
         new, old = list(ours.values()), list(theirs.values())
-        return Change(
-            before=before,
-            after=after,
-            ratio=ratio_of_medians(new, old),
-            outcome="slower"
-            if significance.apart(new, old)
-            else "faster"
-            if significance.apart(old, new)
-            else "no_difference",
-            by_campaigns=True,
-        )
+        slower, faster = significance.apart(new, old), significance.apart(old, new)
+        told: Outcome = "slower" if slower else "faster" if faster else "no_difference"
+        return Change(before=before, after=after, ratio=ratio_of_medians(new, old), outcome=told, by_campaigns=True)
     outcome, why = _outcome(before, after, unlike, abs(ratio.value - 1), least)
     return Change(before=before, after=after, ratio=ratio, outcome=outcome, why=why)
 
@@ -189,6 +172,5 @@ def _outcome(
 
 
 def _no_valid_run(side: Side, row: Unmeasured) -> Why:
-    run = next(iter(row.measurements), None)
-    reason = (run.reason or run.status) if run else ""
+    reason = next((run.reason or run.status for run in row.measurements), "")
     return Why(key=f"no_valid_run_{side}", values=(("reason", reason),))

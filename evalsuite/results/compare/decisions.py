@@ -18,12 +18,7 @@ from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Purpose
 from evalsuite.results.compare.scaling import suspicious
 from evalsuite.results.compare.significance import PairComparison
-from evalsuite.results.measure.summary import (
-    DECIDING_ORIGINS,
-    FULL_REPEATS,
-    failed_runs,
-    short_window,
-)
+from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window
 
 WORK = ("image_size", "sequence_length", "network")
 SIZES = ("num_layers", "hidden_size", "deep_vocabulary", "classes")
@@ -81,7 +76,6 @@ def _scope_of(cases: list[Case]) -> RankingScope:
     for name in sorted({name for case in cases for name, _ in case.options}):
         if name not in (*WORK, *SIZES):
             values[name] = dict.fromkeys(case.option(name) for case in cases)
-
     differing = tuple(
         (name, tuple(sorted(given, key=lambda value: (value is not None, value or ""))))
         for name, given in values.items()
@@ -148,11 +142,6 @@ class Decision(Told):
     @property
     def lead(self) -> float:
         return speed(self.first) / speed(self.second) - 1
-
-    @property
-    def behind(self) -> bool:
-        """Whether the runs put the second behind the first, whatever else is not known."""
-        return self.compared.behind
 
 
 def flags(summary: Summary) -> tuple[str, ...]:
@@ -248,7 +237,7 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Rank
     clear = next((place for place, pair in enumerate(every) if pair.known in CLEAR), len(every))
     pairs = [pair for place, pair in enumerate(every) if place <= clear or pair.known in CLEAR]
     judged = [*rivals[:1], *(pair.second for pair in pairs)]
-    leading = [*rivals[:1], *(pair.second for pair in pairs if not pair.behind)]
+    leading = [*rivals[:1], *(pair.second for pair in pairs if not pair.compared.behind)]
     ranked = tuple(
         Ranked(
             summary=rival,
@@ -278,7 +267,7 @@ def _known_of_all(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequen
     for weak in WEAKEST:
         if weak in levels:
             return weak
-    level = [pair for pair in pairs if not pair.behind]
+    level = [pair for pair in pairs if not pair.compared.behind]
     if not level:
         return next(kind for kind in OF_A_LEAD if kind in levels)
     others = [decide(a.second, b.second, rivals, scope.purpose) for a, b in combinations(level, 2)]

@@ -119,7 +119,7 @@ class Comparison:
 
 @cached
 def conditions(summary: Summary) -> dict[str, str | None]:
-    case, strong = summary.case, summary.case.strong_batch
+    case, strong, batch = summary.case, summary.case.strong_batch, str(summary.case.batch_per_device)
     # What is printed only is compared with its like; where clocks contradict each other, with nothing.
     doubted = {CLOCKS: f"{next(iter(summary.doubts), 'in doubt')} in {case.id}"}
     clocks = {"printed": {GROUNDS: "printed only"}, "disputed": doubted}
@@ -129,11 +129,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "model": case.model,
         "nodes": str(case.nodes),
         "devices_per_node": str(case.devices_per_node),
-        **(
-            {"global_batch": str(strong), "scaling": "strong"}
-            if strong
-            else {"batch_per_device": str(case.batch_per_device)}
-        ),
+        **({"global_batch": str(strong), "scaling": "strong"} if strong else {"batch_per_device": batch}),
         "precision": case.precision,
         "xla": None if case.xla is None else "on" if case.xla else "off",
         "device": case.device,
@@ -168,11 +164,9 @@ def groups(summaries: Iterable[Summary], purpose: Purpose) -> list[list[Summary]
     for summary in summaries:
         alike = by_facts.setdefault(group(summary, purpose), [])
         fitting = (members for members in alike if not any(_unlike(summary, other, purpose) for other in members))
-        members = next(fitting, None)
-        if members is None:
-            alike.append([summary])
-        else:
-            members.append(summary)
+        if (members := next(fitting, None)) is None:
+            alike.append(members := [])
+        members.append(summary)
     return [members for alike in by_facts.values() for members in alike]
 
 

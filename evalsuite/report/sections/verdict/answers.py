@@ -94,7 +94,7 @@ def settings(every: Collection[Answer], words: Words) -> dict[Conditions, Render
         common = set.intersection(*(set(each.options) for each in own))
         variants = [answer for answer in answers if answer.scope.among == "variants"]
         of = {entry.summary.case.framework for answer in variants for entry in answer.ranked}
-        of |= {entry.framework for answer in variants for entry in answer.missing}
+        of |= {entry.candidate.framework for answer in variants for entry in answer.missing}
         for each in own:
             parts: list[Rendered | str] = [words.same(names.framework(framework)) for framework in of]
             batch, strong = each.batch_per_device or each.strong_batch or 0, each.strong_batch is not None

@@ -102,7 +102,7 @@ def _standing(book: Book, answer: Answer, framework: str, words: Words) -> Stand
         best = max(beside, key=lambda entry: entry.summary.items_per_s.value)
         why = why_not_comparable.briefly(best.obstacles, words) if best.obstacles else words("outcome.not_comparable")
         return replace(_valued(answer, best.summary), why=why)
-    absent = next((absence for absence in answer.missing if absence.framework == framework), None)
+    absent = next((absence for absence in answer.missing if absence.candidate.framework == framework), None)
     return _absent(book, answer, absent, words)
 
 
