@@ -19,7 +19,7 @@ from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
 from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
-from evalsuite.results.rules import attempts, data_rules, own_figures, severity
+from evalsuite.results.rules import attempts, data_rules, own_figures
 from evalsuite.results.rules.attempts import Recorded
 from evalsuite.runs import equivalence, rehearsed
 from evalsuite.runs.planned import Planned
@@ -79,7 +79,7 @@ def evaluate(
         summaries=tuple(own_figures.with_columns(rows, columns)),
         verdicts=(*verdicts(rows, settings, in_scope, nic_gbit_s), *own_figures.verdicts(rows, own, in_scope)),
         columns=columns,
-        findings=tuple(severity.merge_repeated((*broken, *settings.findings(criteria_file), *beside))),
+        findings=tuple(data_rules.merge_repeated((*broken, *settings.findings(criteria_file), *beside))),
         environments=environments,
         commands=commands,
         timelines=drawn,

@@ -24,7 +24,7 @@ from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.sections.usage import usage
 from evalsuite.report.text import words
 from evalsuite.results.measure.summary import summaries
-from evalsuite.results.rules import severity
+from evalsuite.results.rules import data_rules
 from tests import sources
 from tests.toys import CASE, measured
 
@@ -111,7 +111,7 @@ def disagree(value, where, fact="precision"):
 
 
 def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_others():
-    merged = severity.merge_repeated(
+    merged = data_rules.merge_repeated(
         [Drift(change=change, where=f"a/r{r}") for r, change in enumerate((0.06, -0.2, 0.1))]
     )
 
@@ -128,20 +128,21 @@ def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_othe
     ],
 )
 def test_what_is_not_the_same_stays_two(apart):
-    assert severity.merge_repeated(apart) == apart
+    assert data_rules.merge_repeated(apart) == apart
 
 
 def test_to_say_it_once_again_changes_nothing_and_a_case_called_like_a_run_is_no_run():
     each = [disagree("fp16", f"a/r{r}") for r in range(3)]
-    merged = severity.merge_repeated(each)
-    assert merged == severity.merge_repeated([*merged, *each]) == severity.merge_repeated([*reversed(each), *merged])
+    merged = data_rules.merge_repeated(each)
+    merge = data_rules.merge_repeated
+    assert merged == merge([*merged, *each]) == merge([*reversed(each), *merged])
 
     found = [Drift(change=0.1)] * 2
-    assert len(severity.merge_repeated(found)) == 1
+    assert len(data_rules.merge_repeated(found)) == 1
 
-    assert severity.beyond(PartialBatch(step=1, share=0.1)) > severity.beyond(PartialBatch(step=1, share=0.5))
-    assert severity.beyond(Drift(change=-0.2)) == severity.beyond(Drift(change=0.2))
-    assert severity.beyond(Drift(change=float("nan"))) == 0.0
+    assert data_rules.beyond(PartialBatch(step=1, share=0.1)) > data_rules.beyond(PartialBatch(step=1, share=0.5))
+    assert data_rules.beyond(Drift(change=-0.2)) == data_rules.beyond(Drift(change=0.2))
+    assert data_rules.beyond(Drift(change=float("nan"))) == 0.0
 
 
 def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():

@@ -17,7 +17,7 @@ from evalsuite.core import paths
 from evalsuite.logs import excerpt, reading
 from evalsuite.report import forms
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.reproduction import provenance, shell
+from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import numbers
 from evalsuite.results import evaluation
 from evalsuite.results.measure.summary import median_run
@@ -96,7 +96,7 @@ def command(*words: str):
 def test_what_a_shell_would_take_for_its_own_is_quoted_and_no_command_writes_to_the_folder_of_the_run():
     words = ("<python>", "a b", "$HOME", '<data>/$x"`y`', "{threads}", '{"k": 1}')
 
-    script = shell.shell(command(*words), synthetic.case(scale=(1, 2)), "case/r0", cores=8)
+    script = provenance.shell(command(*words), synthetic.case(scale=(1, 2)), "case/r0", cores=8)
 
     *_, line = script.split("\n")
     words = shlex.split(line)
@@ -106,8 +106,8 @@ def test_what_a_shell_would_take_for_its_own_is_quoted_and_no_command_writes_to_
 
     words = ("agent", "-o", "/data/runs/case/r0", "--log_dir=/data/runs/case/r0/scratch")
 
-    script = shell.shell(command(*words), synthetic.case(), "case/r0", cores=None)
-    several = shell.shell(command("x", "{node_rank}"), synthetic.case(scale=(2, 8)), "case/r0", cores=8)
+    script = provenance.shell(command(*words), synthetic.case(), "case/r0", cores=None)
+    several = provenance.shell(command("x", "{node_rank}"), synthetic.case(scale=(2, 8)), "case/r0", cores=8)
 
     assert script.endswith(' "${RUNS}/case/r0" "--log_dir=${RUNS}/case/r0/scratch"')
     assert several.endswith("x '{node_rank}'")

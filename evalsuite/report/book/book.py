@@ -15,7 +15,7 @@ from evalsuite.results.compare.decisions import PUBLISHED, RankingScope
 from evalsuite.results.judge import breaks
 from evalsuite.results.judge.breaks import Ladder
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import severity
+from evalsuite.results.rules import data_rules
 
 Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
@@ -135,7 +135,7 @@ class Book:
             *(finding for summary in self.summaries for finding in summary.findings),
             *(finding for measurement in self.measurements for finding in measurement.findings),
         ]
-        return tuple(sorted(severity.merge_repeated(dict.fromkeys(everywhere)), key=finding_order))
+        return tuple(sorted(data_rules.merge_repeated(dict.fromkeys(everywhere)), key=finding_order))
 
     @cached_property
     def frameworks(self) -> tuple[str, ...]:

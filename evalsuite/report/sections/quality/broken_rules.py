@@ -8,7 +8,7 @@ from evalsuite.core.model import Case, Finding
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered, Words
-from evalsuite.results.rules import severity
+from evalsuite.results.rules import data_rules
 
 SEVERITIES = ("exclude", "flag", "note")
 
@@ -54,7 +54,7 @@ def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
         where = place(book, finding.where) if finding.where else None
         breaches.setdefault(finding.name, []).append((finding, where))
     for same in breaches.values():
-        same.sort(key=lambda breach: (-severity.beyond(breach[0]), breach[0].where))
+        same.sort(key=lambda breach: (-data_rules.beyond(breach[0]), breach[0].where))
     rules = [BrokenRule(breaches=tuple(same)) for same in breaches.values()]
     rules.sort(key=lambda rule: (-len(rule.breaches), rule.worst.name))
     return tuple(sorted(rules, key=lambda rule: SEVERITIES.index(rule.worst.severity)))

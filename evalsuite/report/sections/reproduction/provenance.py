@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalsuite.core import placeholders
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.model import ARRIVALS, RATES, UNKNOWN, Case, LogLine, Measurement, Summary, by_key
+from evalsuite.core.placeholders import Node
 from evalsuite.report.book import states
 from evalsuite.report.book.book import LARGE, Book
 from evalsuite.report.book.participants import source_of
 from evalsuite.report.book.states import State
-from evalsuite.report.sections.reproduction import shell
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.results.compare.decisions import PUBLISHED, flags
@@ -20,6 +21,16 @@ from evalsuite.results.measure.summary import median_run
 
 PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
 SPEC = "SPEC.toml"
+PLACES = {  # what recorded runs have in the place of a folder → where it may lie on another machine
+    "python": "python3",
+    "evalsuite": "$PWD",
+    "cache": "$HOME/.cache/evalsuite",
+    "data": "$HOME/.cache/evalsuite/data",
+    "runs": "$PWD/runs-again",
+}
+_PLACE = re.compile(rf"<({'|'.join(PLACES)})>")
+_IN_QUOTES = re.compile(r'(["\\$`])')
+FREE_PORT = 29500  # as PyTorch and our own documents have it
 
 
 def repository(run: Measurement) -> tuple[str, str] | None:
@@ -76,7 +87,7 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
         "runs": shown,
         "cited": [each for each in shown if each.run.origin in PUBLISHED],
         # the whole line that was started, from the engine inward; of the script, if that is all
-        "shell": shell.shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
+        "shell": shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
         # what the value is counted from; None without a value or without steps
         "proof": proof(summary) if isinstance(summary, Summary) and detailed else None,
         "flags": flags(summary) if isinstance(summary, Summary) else (),  # that a reader of the value must know
@@ -208,3 +219,36 @@ def _joined(names: Iterable[str]) -> str:
 
 def participant_titles(ran: Iterable[RunCommand]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(title for command in ran if command.recipe and (title := command.recipe.participant)))
+
+
+def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | None) -> str | None:
+    """What was run for *case*, to be run again on a machine with so many *cores* per node; None if nothing was.
+
+    Its results go to another folder than that of the run *run_id*, which is closed.
+    """
+    given = (command.argv or command.command) if command else ()
+    if command is None or not given:
+        return None
+    threads = max(1, int(cores or 0) // case.devices_per_node)
+    here = placeholders.of_node(Node(master_port=FREE_PORT), case.devices_per_node, threads)
+    filled = here if case.nodes == 1 else {}  # of several nodes the node agent fills each one's own
+
+    def placed(word: str) -> str:
+        if run_id in word:
+            word = re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
+        return placeholders.fill(word, filled)
+
+    words = [placed(word) for word in given]
+    settings = [(name, placed(value)) for name, value in sorted(command.environment.items())]
+    texts = (*words, *(value for _, value in settings))
+    used = [name for name in PLACES if any(f"<{name}>" in text for text in texts)]
+    above = [f'{name.upper()}="{PLACES[name]}"' for name in used]
+    above += [f"export {names.visible(name)}={_quoted(value)}" for name, value in settings]
+    return "\n".join((*above, " ".join(map(_quoted, words))))
+
+
+def _quoted(word: str) -> str:
+    if not _PLACE.search(word):
+        return names.visible(shlex.quote(word))
+    escaped = _IN_QUOTES.sub(r"\\\1", word)
+    return names.visible('"' + _PLACE.sub(lambda match: f"${{{match[1].upper()}}}", escaped) + '"')
