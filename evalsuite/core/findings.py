@@ -621,6 +621,7 @@ class ItemsApart(Finding, code="not_as_receipt", question=7):
     items: Rate  # a step, by which the value was counted
     batch: Count
     items_limit: Limit = 0.02
+    fewest: Count = 10  # reports of a counter that stands
 
 
 class TwoKindsOfSteps(Finding, code="D10", question=2, timing=True):

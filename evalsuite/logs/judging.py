@@ -3,7 +3,7 @@
 import math
 import operator
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES
@@ -189,6 +189,18 @@ def find_unlike(findings: Iterable[Finding]) -> Message | None:
     return None
 
 
+def _items_apart(counters: Sequence[tuple[int, int]], numbers: Numbers) -> Iterator[Finding]:
+    """The items that are counted a step, and the batch of each line, against the global batch that the log states."""
+    batch, lines = positive(numbers.run.said.get("global_batch")), {each for _, each in counters}
+    items = [step.items / step.steps for step in numbers.merged.steps if step.items is not None]
+    stands = len(counters) >= rules.ItemsApart.fewest and len({counted for counted, _ in counters}) == 1
+    counted = 0.0 if stands else statistics.median(items) if items and counters else batch
+    for found in (counted, *(lines if len(lines) == 1 else ())):
+        if batch and found is not None and abs(found / batch - 1) > rules.ItemsApart.items_limit:
+            yield rules.ItemsApart(items=found, batch=round(batch))
+            return
+
+
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     run, measured = numbers.run, numbers.throughput
     if at_exit:
@@ -206,6 +218,7 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         reports, skipped = len(seen.skipped), sum(seen.skipped)
         if reports >= rules.UpdatesSkipped.fewest and skipped > rules.UpdatesSkipped.limit * reports:
             yield rules.UpdatesSkipped(reports=skipped, of_reports=reports)
+        yield from _items_apart(seen.counters, numbers)
     yield from doubts.of_steps(measured, numbers.merged.steps) if measured else ()
     yield from numbers.merged.findings
     yield from numbers.findings

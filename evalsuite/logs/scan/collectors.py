@@ -150,6 +150,7 @@ def _last_start(text: bytes, dialect: Dialect) -> bytes:
 # a loss that is no number, a resume, a second run
 
 QUOTED_CHARACTERS = 120
+MOST_COUNTERS = 1000
 SHORTEST_ANCHOR = 6  # bytes; what is shorter occurs by chance
 # Loss nan (6.7e+00) · train_loss: nan · "loss": NaN · lm loss: NAN
 _NAN_LOSS = re.compile(rb"(?i)loss[\w/-]{0,16}\"?[ \t:=(]{1,4}nan\b")
@@ -163,6 +164,7 @@ _RESUMED = re.compile(
 _NORM = re.compile(rb"(?i)\bgrad(?:ient)?[ _-]?norm\b['\"]?\s*[:= ]\s*['\"]?(\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf\b)")
 _SKIPPED = re.compile(rb"(?i)\bskipped iterations:\s*(\d+)(?:[^\r\n]{0,80}\bnan iterations:\s*(\d+))?")
 _RATE = re.compile(rb"(?i)\blearning[ _]rate['\"]?\s*[:=]\s*['\"]?([\d.]+(?:e[+-]?\d+)?)")
+_COUNTER = re.compile(rb"\bconsumed samples:\s*(\d+)\b[^\r\n]{0,200}?\bglobal batch size:\s*(\d+)")
 _ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?")  # fewer digits may be what a rate is rounded to
 
 
@@ -177,6 +179,7 @@ class Incidents:
     norms: list[float] = field(default_factory=list)
     rates: list[bool] = field(default_factory=list)  # of each printed one: is it above zero?
     skipped: list[bool] = field(default_factory=list)
+    counters: list[tuple[int, int]] = field(default_factory=list)  # of the first reports: samples so far, global batch
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
 
     def add(self, piece: Piece) -> None:
@@ -202,6 +205,8 @@ class Incidents:
             self.norms += [float(norm[1]) for norm in _NORM.finditer(text)]
         if b"k" in text and b"skipped" in text:
             self.skipped += [int(count[1]) + int(count[2] or 0) > 0 for count in _SKIPPED.finditer(text)]
+        if b"consumed samples" in text and len(self.counters) < MOST_COUNTERS:
+            self.counters += [(int(of[1]), int(of[2])) for of in _COUNTER.finditer(text)][:MOST_COUNTERS]
         if b"earning" in text:
             self.rates += [not _ZERO.fullmatch(rate[1]) for rate in _RATE.finditer(text)]
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
