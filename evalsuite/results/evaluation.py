@@ -56,10 +56,7 @@ def evaluate(
     asked = (*cases, *(skip.case for skip in planned.skips))
     settings.check(asked, criteria_file)
     recorded = attempts.read(store.journal, wanted, frozenset(case.id for case in asked) if only is None else None)
-    position = {case.id: place for place, case in enumerate(cases)}
-    marked = attempts.mark_changed(measured, recorded, store.folder)
-    marked.sort(key=lambda run: (position[run.run.case.id], run.run.repeat))  # in the order of the plan
-    ordered = data_rules.check_measurements(marked)
+    ordered = _checked(measured, recorded, store, cases)
     environments = _environments(store, ordered)
     commands = {each.measurement.run.id: each.command for each in measured if each.command}
     values = summaries(units.in_one_unit(ordered))
@@ -92,6 +89,15 @@ def evaluate(
         journal_sha256=recorded.sha256,
     )
     return replace(disclosed(whole), beside_runs=store.hash_beside())
+
+
+def _checked(
+    measured: Sequence[Measured], recorded: Recorded, store: Store, cases: Sequence[Case]
+) -> list[Measurement]:
+    """In the order of the plan."""
+    position = {case.id: place for place, case in enumerate(cases)}
+    marked = attempts.mark_changed(measured, recorded, store.folder)
+    return data_rules.check_measurements(sorted(marked, key=lambda m: (position[m.run.case.id], m.run.repeat)))
 
 
 def _compared(
