@@ -45,6 +45,9 @@ _NAMES = ("framework", "model", "recipe")  # what tells a run from others
 _PRECISIONS: Mapping[str, Precision] = {word: axis for axis, words in _KNOWN["precisions"].items() for word in words}
 _ON, _OFF = ("on", "true", "yes", "1", "xla"), ("off", "false", "no", "0")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+]+")
+# beside Latin letters, letters of Greek, Cyrillic and Armenian or of full width pass for them
+_LOOKALIKE = re.compile("[\u0370-\u058f\uff21-\uff5a]")
+_CLAIM = re.compile(r"(?i)(?<![a-z])(?:(?:fast|slow)(?:er|est)|best|winner|verified)(?![a-z])|\d ?[x%×](?![a-z])")
 Facts = dict[str, str]
 
 
@@ -117,8 +120,11 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
     if "scope" in facts and facts["scope"] not in SCOPES:
         raise ValueError(Message("importing.scope", text=facts["scope"], known=tuple(SCOPES)))
     for name in _NAMES:
-        if name in facts and not _UNSAFE.sub("", facts[name]).strip("_."):
+        bare = not _UNSAFE.sub("", facts.get(name, "a")).strip("_.")
+        if bare or (_LOOKALIKE.search(facts.get(name, "")) and re.search("[A-Za-z]", facts[name])):
             raise ValueError(Message("importing.fact_latin", name=name, text=ascii(facts[name])[:60]))
+    if claim := _CLAIM.search(facts.get("framework", "")):
+        raise ValueError(Message("importing.fact_claim", text=ascii(facts["framework"])[:60], claim=claim[0]))
     for name in (*_POSITIVE, *_COUNTED):
         if name in facts and not is_whole(facts[name], least=0 if name in _COUNTED else 1):
             where = f'column "{columns[name]}"' if columns and name in columns else name

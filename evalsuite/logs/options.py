@@ -20,7 +20,8 @@ _DOTTED = re.compile(rb"(?m)^(?:\S+: ?)?\s*([a-z]\w*) \.{3,} ?(\S+)\s*$")
 _LISTED = re.compile(rb"(?m)^([a-z]\w*) = (\S+)\s*$")
 #  > number of parameters … : 354871296 · Number of trainable parameters = 109,514,298 · 8,030,261,248 total parameters
 _PARAMETERS = re.compile(
-    rb"(?i)number of (?:trainable )?parameters\s*[:=]\s*(\d[\d,]+)(?![\d.]*[MBK])|\b(\d[\d,]{6,}) total parameters"
+    rb"(?i)(?:number of (?:trainable )?parameters|param count)\s*[:=]"
+    rb"\s*(\d[\d,]+)(?![\d.]*[MBK])|\b(\d[\d,]{6,}) total parameters"
 )
 # node7:3141:3150 [0] NCCL INFO … · hostname: node7 · SLURMD_NODENAME=node7
 _HOST = re.compile(
@@ -29,7 +30,10 @@ _HOST = re.compile(
 )
 #   precision: bf16 · {"arch": "resnet18", "batch_size": 64}
 _COLON = re.compile(rb"(?:^\s*|[{,] ?)[\"']?([a-z]\w*)[\"']?: ?[\"']?([\w./-]+)[\"']?(?=[,}]|\s*$)", re.MULTILINE)
-_OFF, _ON = ("False", "None", "false", "none"), ("True", "true")
+# + python main.py --arch resnet50 --resolution 128
+_COMMAND = re.compile(rb"(?m)^.*\.py\b.*$")
+_OPTION = re.compile(rb"(?:^| )--([a-z][\w-]*)(?:[= ]([\w./][\w./-]*)|(?=\s|$))")
+_OFF, _ON = ("False", "None", "false", "none", "null"), ("True", "true")
 
 
 def printed(head: bytes) -> tuple[str, ...]:
@@ -37,16 +41,19 @@ def printed(head: bytes) -> tuple[str, ...]:
 
 
 def loosely_printed(head: bytes) -> tuple[str, ...]:
-    """With pairs of YAML and JSON, where a name has one value: they may be of anything that a script prints."""
+    """With command lines and pairs of YAML and JSON, where a name has one value: they may be of anything printed."""
     values: dict[str, set[str]] = {}
     for match in _COLON.finditer(head):
         values.setdefault(match[1].decode(), set()).add(match[2].decode("utf-8", "replace"))
+    for line in _COMMAND.finditer(head):
+        for match in _OPTION.finditer(line[0]):
+            values.setdefault(match[1].decode(), set()).add((match[2] or b"True").decode("utf-8", "replace"))
     return (*printed(head), *_words((name, *given) for name, given in values.items() if len(given) == 1))
 
 
 def parameters(head: bytes) -> str | None:
     """In digits; None: no number, or several."""
-    if b"parameters" not in head.lower():  # as in most, and no pattern is needed to know it
+    if not re.search(rb"(?i)parameters|param count", head):  # as in most, and no pattern is needed to know it
         return None
     numbers = {(match[1] or match[2]).replace(b",", b"").decode() for match in _PARAMETERS.finditer(head)}
     return numbers.pop() if len(numbers) == 1 else None

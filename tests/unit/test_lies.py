@@ -11,6 +11,8 @@ import pytest
 import reports
 
 from evalsuite import cli
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.importing import user_facts
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
@@ -168,6 +170,29 @@ LIES = {
     "in JSON": (*head('{"arch": "resnet18", "lr": 0.1}'), "model variant is resnet18 in the log"),
     "in YAML": (*head("  dtype: bfloat16"), "precision is bf16 or bf16_amp in the log"),
     "batch": (*head("Namespace(batch_size=16, lr=0.1)"), "batch size per device is 16 in the log, and 64"),
+    "a model created": (*head("=> creating model 'resnet26'"), "model variant is resnet26 in the log"),
+    "weights": (*head("Number of parameters: 11,689,512"), "parameters is 11689512 in the log"),
+    "width": (*head("Namespace(width_mult=0.5, lr=0.1)"), "width factor is 0.5 in the log, and 1"),
+    "classes": (*head("Namespace(num_classes=10, lr=0.1)"), "number of classes is 10 in the log"),
+    "a crop": (*head("+ python main.py --arch resnet50 --crop 128"), "input size is 128 in the log, and 224"),
+    "frozen": (*head("trainable params: 9 || all params: 90 || trainable%: 10.0"), "part that is trained is a part"),
+    "layers left out": (*head("Namespace(layerdrop=0.5, lr=0.1)"), "work left out is layers in the log, and none"),
+    "TF32": (*head("torch.backends.cuda.matmul.allow_tf32 = True"), "TF32 is on in the log, and off"),
+    "compiler": (*head("Namespace(compile=True, lr=0.1)"), "graph compiler is on in the log, and off"),
+    "passes": (*head("Namespace(batch_size=64, accum_iter=4)"), "batch size per device is 256 in the log, and 64"),
+    "passes that the sizes say": (
+        *head("  micro_batch_size ... 16\n  global_batch_size ... 64", accumulation="1", **LLM),
+        "gradient accumulation is 4 in the log, and 1",
+    ),
+    "feed-forward": (*head("  ffn_hidden_size ... 1024", **LLM), "feed-forward part is 1024 in the log, and 4096"),
+    "vocabulary": (*head("  padded_vocab_size ... 1024", **LLM), "vocabulary is 1024 in the log, and 50257"),
+    "experts": (*head("  num_experts ... 64", **LLM), "number of experts is 64 in the log, and 1"),
+    "more nodes": (
+        *head("torchrun --nnodes=4 --nproc_per_node=1 main.py"),
+        "number of devices is 4 in the log",
+    ),
+    "version": (*head("PyTorch version: 1.8.0", framework_version="2.5"), "version is 1.8.0 in the log, and 2.5"),
+    "framework": (*head("MXNet version: 1.8.0"), "framework is mxnet in the log, and pytorch"),
     "recompute": (
         *head("  recompute_granularity ... full", recompute="none", **LLM),
         "recomputation of activations is",
@@ -196,10 +221,15 @@ def test_stamps_are_dates_and_hosts_are_machines(of_a, told, tmp_path):
     assert "fastest" not in sentences(book)
 
 
+HONEST = """GPU 0: Tesla V100-SXM2-16GB
+Namespace(arch='resnet50', num_classes=1001, width_mult=1.0, freeze=0, world_size=1, compile=False, lr=0.0)
+=> creating model 'resnet50'
+logging to /home/u/NVIDIA H100 docs"""
+
+
 @pytest.mark.parametrize("stamp", [{}, {"stamp": "%Y-%m-%dT%H:%M:%S.%f789Z"}])  # its own, of docker logs -t
 def test_an_honest_import_is_decided(stamp, tmp_path):
-    printed = {**stamp, "head": "GPU 0: Tesla V100-SXM2-16GB\nNamespace(arch='resnet50')", "behind": "checkpoint saved"}
-    book = imported(tmp_path, lambda repeat: printed)
+    book = imported(tmp_path, lambda repeat: {**stamp, "head": HONEST, "behind": "checkpoint saved"})
 
     assert "PyTorch is fastest" in sentences(book)
     assert [each.code for each in book.findings if each.severity != "note"] == []
@@ -241,3 +271,10 @@ def test_diff_says_where_the_second_report_is_not_known_to_be_the_later(days, ch
 
     said = capsys.readouterr().out.replace("\n", " ")
     assert [text for text in ("measured before the first", "which came first") if text in said] == [told] * bool(told)
+
+
+@pytest.mark.parametrize("name", ["p\u0443torch", "PyTorch (fastest 2x)", "pytorch.2x_faster_than_tensorflow"])
+def test_a_name_that_passes_for_another_or_claims_is_refused(name):
+    with pytest.raises(EvalsuiteError, match="framework"):
+        user_facts.stated([("framework", name)])
+    assert user_facts.stated([("framework", "PyTorch (NGC 24.01)")])

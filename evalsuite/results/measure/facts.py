@@ -1,6 +1,7 @@
 """What is stated of a run, with its source (`data/criteria/facts.toml`)."""
 
 import functools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,15 +26,22 @@ AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "reci
 NONE_SET = "none set"
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("0", "1", "no_shard")  # of a parallel layout: that way nothing is split
-PARAMETERS_APART = 1.5
+APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
+NEUTRAL = ("0", "0.0", "-1", "none", "off", "no", "false", "[]")  # with them an option states nothing
+VERSIONS = ("framework_version", "driver_generation")  # one may say more digits than the other
 _PRODUCT = re.compile(r"\b(V100|P100|T4|A100|A800|A30|A40|L40S|H100|H800|H20|H200|B200|GB200|MI\d{3}X?|RTX \d{4})\b")
 # GPU 0: A40 · |   0  Tesla V100-SXM2... · name: A100-PCIE-40GB · CUDA:0 (NVIDIA GeForce RTX 3070, · on NVIDIA H100
 _DEVICE = re.compile(
-    r"(?:\b(?:GPU|[Dd]evice) ?\(?\d+\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?|\b(?=NVIDIA |Tesla |GeForce ))"
-    r"['\"]?(?:[A-Z]\w+ )*" + _PRODUCT.pattern
+    r"(?:\b(?:GPU|[Dd]evice) ?\(?\d+\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?"
+    r"|(?<![/\w])(?=NVIDIA |Tesla |GeForce ))['\"]?(?:[A-Z]\w+ )*" + _PRODUCT.pattern
 )
 _ARCHITECTURE = ("--arch", "--model", "--model_name", "--model_name_or_path", "--network", "--backbone")
 _BATCH = ("--batch_size", "--train_batch_size")
+_MICRO = ("--micro_batch_size", "--train_micro_batch_size_per_gpu", "--per_device_train_batch_size")
+_GLOBAL = ("--global_batch_size", "--train_batch_size", "--total_batch", "--total_batch_size")
+_PARTS = ("--tensor_model_parallel_size", "--pipeline_model_parallel_size", "--context_parallel_size")
+_VERSION = re.compile(r"(?im)^(?:\d+: ?)?\W*(\w+) version ?[:=] ?v?(\d[\w.+]*)")  # PyTorch version: 1.9.0a0
+_CREATED = re.compile(r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b")
 _MODEL_SIZE = re.compile(r"([a-z]+)[-_]?(\d+|tiny|small|base|medium|large|xlarge|huge)")  # resnet18, bert-large-uncased
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 
@@ -61,16 +69,19 @@ class FactRule:
 @dataclass(frozen=True, kw_only=True)
 class Flag:
     key: str
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     value: str | None = None  # what the option states; None: its own value
     words: Mapping[str, str] = field(default_factory=dict)  # its values → those of evalsuite
     part: str = ""  # one number of a parallel layout: "TP"
+    pattern: str = ""  # of a line of a head that is no option; what it states is *value*, else its first group
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactRules:
     fact: tuple[FactRule, ...]
     flag: tuple[Flag, ...]
+    usual: Mapping[str, str]
+    frameworks: Mapping[str, str]
     read_by_loaders: str
     loaders: tuple[str, ...]
     without_tf32: tuple[str, ...]
@@ -211,10 +222,18 @@ def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
 
 def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes = b"") -> Iterator[Finding]:
     """*head*: of the log of a run made elsewhere, whose machine nobody but its user describes."""
-    parted = any(fact.key == "parallel_layout" and fact.value != "DP" for fact in facts)  # a rank has a part of them
+    layouts = (_bare(fact.value) for fact in facts if fact.key == "parallel_layout")
+    parted = not all(re.fullmatch(r"dp\d*", layout) for layout in layouts)  # a rank has a part of them
     sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key != "parameters" or not parted]
-    named = tuple(_facts("log", _of_head(case, head, facts))) if case and head else ()
+    named: tuple[Fact, ...] = ()
+    if case and head:
+        named = tuple(_facts("log", _of_head(case, head, facts)))
+        said = {fact.key for fact in facts if fact.source in ("stated", "case")}
+        usual = {**(rules().usual if sizes else {}), "devices": str(case.total_devices), "framework": case.framework}
+        sizes += _facts("case", {key: value for key, value in usual.items() if key not in said})
     for rule in rules().fact:
+        if case and not rule.concerns(case):
+            continue
         statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key] if rule.checked else []
         for a, b in combinations(statements, 2):
             if _contradict(a, b):
@@ -231,33 +250,58 @@ def _sizes(case: Case) -> dict[str, str | None]:
     layers = whole(case.option("num_layers", "")) or model.get("layers", 0)
     hidden = whole(case.option("hidden_size", "")) or model.get("hidden", 0)
     weights = 12 * layers * hidden**2 + model.get("vocabulary", 0) * hidden
+    vocabulary = whole(case.option("vocabulary", "")) or model.get("vocabulary", 0)
     sizes = {"layers": layers, "hidden_size": hidden, "parameters": model.get("parameters") or weights}
+    sizes |= {"vocab_size": vocabulary, "classes": model.get("classes"), "ffn_size": 4 * hidden if vocabulary else 0}
     return {name: str(size) for name, size in sizes.items() if size}
 
 
 def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
-    words = options.loosely_printed(head)
+    words, text = options.loosely_printed(head), head.decode("utf-8", "replace")
     pairs = [(name, value.lower().rpartition("/")[2]) for name, _, value in (word.partition("=") for word in words)]
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
     known = stated == "CPU" or _PRODUCT.search(stated)
-    devices = set(_DEVICE.findall(head.decode("utf-8", "replace")) if known else ())
-    own, models = _MODEL_SIZE.match(case.model.lower()), [value for name, value in pairs if name in _ARCHITECTURE]
-    sizes = (size for size in map(_MODEL_SIZE.match, models) if size and own and size[1] == own[1])
-    batches = {value for name, value in pairs if name in _BATCH}
-    ours = {str(case.batch_per_device * n) for n in (1, case.devices_per_node, case.total_devices)}
-    batch = batches.pop() if len(batches) == 1 and ours.isdisjoint(batches) and b"accum" not in head else None
+    devices = set(_DEVICE.findall(text) if known else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
-    model = next((size[0] for size in sizes if own and size[2] != own[2]), None)
-    return {**_of_words(words), "device_model": device, "model_variant": model, "batch_per_device": batch}
+    own, created = _MODEL_SIZE.match(case.model.lower()), ["".join(each).lower() for each in _CREATED.findall(text)]
+    sizes = map(_MODEL_SIZE.match, [*created, *(value for name, value in pairs if name in _ARCHITECTURE)])
+    alike = (size for size in sizes if size and own and (size[1] == own[1] or size.string in created))
+    model = next((size[0] for size in alike if own and size.groups() != own.groups()), None)
+    lines = ((flag, re.search(flag.pattern, text)) for flag in rules().flag if flag.pattern)
+    values = {**{flag.key: flag.value or found[1] for flag, found in lines if found}, **_of_words(words)}
+    known_as = rules().frameworks
+    versions = {known_as[_bare(name)]: number for name, number in _VERSION.findall(text) if _bare(name) in known_as}
+    if versions and (framework := known_as.get(_bare(case.framework))):
+        said = versions.get(framework)
+        values |= {"framework_version": said} if said else {"framework": next(iter(versions))}
+    numbers = {name: number for name, value in pairs if (number := whole(value))}
+    ranks = max(numbers.get("--world_size", 0), numbers.get("--nnodes", 0) * case.devices_per_node)
+    more = str(ranks) if ranks > case.total_devices else None  # of one node the world may be 1
+    beside = {"device_model": device, "model_variant": model, "devices": more}
+    return {**values, **beside, **_batch(case, numbers, values)}
+
+
+def _batch(case: Case, numbers: Mapping[str, int], values: Mapping[str, str]) -> dict[str, str | None]:
+    """The batch of an optimiser step, and how many passes make one where the printed sizes say it."""
+    micro, total = (next((numbers[name] for name in names if name in numbers), 0) for names in (_MICRO, _GLOBAL))
+    copies = case.total_devices // math.prod(numbers.get(name, 1) for name in _PARTS)
+    if micro and "accumulation" not in values and copies and total and total % (micro * copies) == 0:
+        return {"accumulation": str(total // (micro * copies))}
+    passes = 1 if "--train_batch_size" in numbers else whole(values.get("accumulation", "")) or 1
+    printed = {numbers[name] * passes for name in _BATCH if name in numbers}
+    ours = {case.batch_per_device * n for n in (1, case.devices_per_node, case.total_devices)}
+    return {"batch_per_device": str(*printed) if len(printed) == 1 and ours.isdisjoint(printed) else None}
 
 
 def _contradict(a: Fact, b: Fact) -> bool:
     if _bare(a.value) == _bare(b.value) or a.source == b.source:
         return False
-    if a.key == "parameters":  # definitions count heads and buffers differently
-        low, high = sorted(map(float, (a.value, b.value)))
-        return high > low * PARAMETERS_APART
+    if a.key in APART:
+        low, high = sorted(whole(each.value) or 0 for each in (a, b))
+        return 0 < low * APART[a.key] < high
+    if a.key in VERSIONS:
+        return not (a.value.startswith(b.value) or b.value.startswith(a.value))
     if a.key != "precision":
         return True
     for ours, other in ((a, b), (b, a)):
@@ -289,7 +333,8 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
     for place, token in enumerate(argv):
         name, equals, given = token.partition("=")
         flag = _flags().get(name)
-        if flag is None:
+        of_one = flag and not flag.value and flag.key in rules().usual  # of a factor, or of experts
+        if flag is None or ((flag.value or of_one) and given.lower() in (*NEUTRAL, *(("1", "1.0") if of_one else ()))):
             continue
         following = argv[place + 1] if place + 1 < len(argv) else ""
         value = flag.value or _in_our_words(flag, given if equals else following)
