@@ -222,8 +222,7 @@ def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
 
 def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes = b"") -> Iterator[Finding]:
     """*head*: of the log of a run made elsewhere, whose machine nobody but its user describes."""
-    layouts = (_bare(fact.value) for fact in facts if fact.key == "parallel_layout")
-    parted = not all(re.fullmatch(r"dp\d*", layout) for layout in layouts)  # a rank has a part of them
+    parted = any(fact.key == "parallel_layout" and not re.match(r"dp\d*$", _bare(fact.value)) for fact in facts)
     sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key != "parameters" or not parted]
     named: tuple[Fact, ...] = ()
     if case and head:
@@ -231,14 +230,11 @@ def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes =
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
         usual = {**(rules().usual if sizes else {}), "devices": str(case.total_devices), "framework": case.framework}
         sizes += _facts("case", {key: value for key, value in usual.items() if key not in said})
-    for rule in rules().fact:
-        if case and not rule.concerns(case):
-            continue
-        statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key] if rule.checked else []
+    for rule in (each for each in rules().fact if each.checked and (case is None or each.concerns(case))):
+        statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key]
         for a, b in combinations(statements, 2):
             if _contradict(a, b):
-                head_alone = a.source == "log" and b.source in ("stated", "case")
-                kind = HeadDisagrees if head_alone else FactsDisagree
+                kind = HeadDisagrees if a.source == "log" and b.source in ("stated", "case") else FactsDisagree
                 yield kind(fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value)
                 break
 
@@ -261,8 +257,7 @@ def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | 
     words, text = options.loosely_printed(head), head.decode("utf-8", "replace")
     pairs = [(name, value.lower().rpartition("/")[2]) for name, _, value in (word.partition("=") for word in words)]
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
-    known = stated == "CPU" or _PRODUCT.search(stated)
-    devices = set(_DEVICE.findall(text) if known else ())
+    devices = set(_DEVICE.findall(text) if stated == "CPU" or _PRODUCT.search(stated) else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
     own, created = _MODEL_SIZE.match(case.model.lower()), ["".join(each).lower() for each in _CREATED.findall(text)]
     sizes = map(_MODEL_SIZE.match, [*created, *(value for name, value in pairs if name in _ARCHITECTURE)])
@@ -278,8 +273,7 @@ def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | 
     numbers = {name: number for name, value in pairs if (number := whole(value))}
     ranks = max(numbers.get("--world_size", 0), numbers.get("--nnodes", 0) * case.devices_per_node)
     more = str(ranks) if ranks > case.total_devices else None  # of one node the world may be 1
-    beside = {"device_model": device, "model_variant": model, "devices": more}
-    return {**values, **beside, **_batch(case, numbers, values)}
+    return {**values, "device_model": device, "model_variant": model, "devices": more, **_batch(case, numbers, values)}
 
 
 def _batch(case: Case, numbers: Mapping[str, int], values: Mapping[str, str]) -> dict[str, str | None]:
@@ -379,8 +373,7 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
 
 
 def _optimiser(given: str) -> str:
-    given = given.lower()
-    return next((ours for ours, words in rules().optimisers.items() if given in words), given)
+    return next((ours for ours, words in rules().optimisers.items() if given.lower() in words), given.lower())
 
 
 def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> dict[str, str]:
@@ -461,8 +454,7 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
     }
     if "optimiser" in values:
         values["optimiser"] = _optimiser(values["optimiser"])
-    layouts = rules().layouts
-    if parts := {layouts[name]: value for name, value in named.items() if name in layouts}:
+    if parts := {rules().layouts[name]: value for name, value in named.items() if name in rules().layouts}:
         values.setdefault("parallel_layout", _layout(parts))
     if values.get("data") in rules().loaders:
         values = {"loader": values["data"], **values, "data": rules().read_by_loaders}
