@@ -156,6 +156,32 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
     return chosen
 
 
+def _launch(
+    run: Run,
+    recipe: Recipe,
+    folder: RunFolder,
+    launcher: runner.Launcher,
+    store: Store,
+    place: CampaignPlace,
+    tick: Callable[[Run, float], None],
+) -> Outcome:
+    enough = make_enough(run, recipe, folder, launcher)
+    watch = functools.partial(tick, run)
+    outcome = runner.launch(run, recipe, folder, launcher, tick=watch, enough=enough, place=place)
+    ended = JournalLine(
+        event="ended",
+        run=run.id,
+        attempt=place.attempt,
+        campaign=place.id,
+        at=_now(),
+        status=outcome.status,
+        fault=outcome.fault,
+        sha256=folder.hash_records(folder.outcome().sha256),
+    )
+    store.journal.note(ended)
+    return outcome
+
+
 def launch_all(
     runs: Iterable[Run],
     store: Store,
@@ -202,24 +228,10 @@ def launch_all(
                         seed=seed,
                         probe_s=probe_s,
                     )
-                    enough = make_enough(run, recipe, folder, launcher)
-                    watch = functools.partial(tick, run)
-                    outcome = runner.launch(run, recipe, folder, launcher, tick=watch, enough=enough, place=place)
-                    ended = JournalLine(
-                        event="ended",
-                        run=run.id,
-                        attempt=place.attempt,
-                        campaign=place.id,
-                        at=_now(),
-                        status=outcome.status,
-                        fault=outcome.fault,
-                        sha256=folder.hash_records(folder.outcome().sha256),
-                    )
-                    store.journal.note(ended)
+                    outcome = _launch(run, recipe, folder, launcher, store, place, tick)
                     order += 1
                     spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
-                    again = False
-                    if outcome.fault is not None:
+                    if again := outcome.fault is not None:
                         launcher = replace(launcher, engine=launcher.after_fault(launcher.engine))
                         silent = not folder.environments() and allocations.await_answer(launcher.engine, launcher.waits)
                         again, more = silent or more > 0, more if silent else more - 1

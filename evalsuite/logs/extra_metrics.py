@@ -1,11 +1,9 @@
 """The script's own figures next to its steps: utilisation, TFLOP/s, memory, the wait for data."""
 
-import functools
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evalsuite.contracts.dialect import Dialect, Line
 from evalsuite.core import paths
@@ -51,7 +49,7 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
 def _columns(dialect: Dialect) -> list[tuple[str, Line, float]]:
     shapes = [
         (name, Line(pattern=row["pattern"].replace("{N}", _N).encode(), sample=b"", source=""), row.get("times", 1.0))
-        for name, columns in _printed().items()
+        for name, columns in paths.read_data("also_printed.toml").items()
         for row in columns
         if dialect.name in row["dialects"]
     ]
@@ -84,8 +82,3 @@ def _whole_lines(text: bytes, dialect: Dialect) -> Iterator[bytes]:
         begin = max(behind, text.rfind(b"\n", 0, match.start()) + 1)
         behind = text.find(b"\n", match.end()) + 1 or len(text)
         yield text[begin:behind]
-
-
-@functools.cache
-def _printed() -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    return paths.read_data("also_printed.toml")

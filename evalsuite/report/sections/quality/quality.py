@@ -11,7 +11,7 @@ from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.report.text.words import Text, Words
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips")
 OF_MADE_HERE = ("runs_planned", "runs_made")
@@ -40,11 +40,12 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
+    nothing = [words(f"quality.no_{key}") for key in _empty_parts(book) if key != "attempts" or not book.published]
     return {
         "tally": tally(book),
         # published figures have no planned runs
         "counted": [key for key in COUNTED if not (book.published and key in OF_MADE_HERE)],
-        "nothing_of": _say_what_is_empty(book, words),
+        "nothing_of": words.sentences(nothing) if nothing else None,
         "broken": broken_rules(book),
         "place": partial(place, book),
         "state_of": states.how,
@@ -73,8 +74,3 @@ def _empty_parts(book: Book) -> list[str]:
         "skips": book.skips,
     }
     return [part for part, skips in shown.items() if not skips]
-
-
-def _say_what_is_empty(book: Book, words: Words) -> Rendered | None:
-    said = [words(f"quality.no_{key}") for key in _empty_parts(book) if key != "attempts" or not book.published]
-    return words.sentences(said) if said else None
