@@ -191,7 +191,7 @@ LIES = {
         *head("torchrun --nnodes=4 --nproc_per_node=1 main.py"),
         "number of devices is 4 in the log",
     ),
-    "version": (*head("PyTorch version: 1.8.0", framework_version="2.5"), "version is 1.8.0 in the log, and 2.5"),
+    "version": (*head("PyTorch version: 1.8.0", version="2.5"), "version is 1.8.0 in the log, and 2.5"),
     "framework": (*head("MXNet version: 1.8.0"), "framework is mxnet in the log, and pytorch"),
     "recompute": (
         *head("  recompute_granularity ... full", recompute="none", **LLM),
