@@ -67,7 +67,7 @@ def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):
 def test_what_other_programs_disturb_is_made_again_within_the_limit(tmp_path, capsys):
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
     try:
-        cli.main([*words(tmp_path), "--quiet-rounds", "1"])
+        cli.main([*words(tmp_path), "--quiet-rounds", "1", "--hz", "10"])
     finally:
         for process in busy:
             process.kill()
