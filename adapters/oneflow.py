@@ -3,6 +3,7 @@
 Also GPT, face recognition, Wide & Deep.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from adapters.common import launchers
@@ -150,20 +151,38 @@ LIBAI = {  # the index of samples is written once for all nodes (dataset_utils.p
 }
 
 
-def _libai_gpt(case: Case) -> Command:
+def _libai_command(case: Case, config: str, settings: Mapping[str, object], links: Mapping[str, str]) -> Command:
+    return Command(
+        argv=(
+            *(*launchers.oneflow_launch(case), "{checkout}/tools/train_net.py"),
+            *("--config-file", f"{{checkout}}/configs/{config}.py"),
+            *(f"{name}={value}" for name, value in settings.items()),
+        ),
+        environment=LIBAI,
+        links=links,
+    )
+
+
+def _libai_steps(case: Case) -> Mapping[str, object]:
     """Paths are quoted: a bare value of Hydra has no "=", and names of run folders have."""
-    size, (tensor, pipeline) = launchers.gpt_size(case), launchers.replica(case)
-    longer = dict.fromkeys(LIBAI_LENGTHS, size["sequence_length"]) if size["sequence_length"] != "1024" else {}
-    settings = {
-        "train.train_micro_batch_size": case.batch_per_device * tensor * pipeline,
-        "train.dist.tensor_parallel_size": tensor,
-        "train.dist.pipeline_parallel_size": pipeline,
+    return {
         "train.amp.enabled": case.precision == "amp",
         "train.train_iter": case.protocol.total_steps + 1,  # no line for the last one
         "train.log_period": 1,
         "train.evaluation.enabled": False,
         "train.checkpointer.period": 1_000_000,
         "train.output_dir": "'{scratch}/out'",
+    }
+
+
+def _libai_gpt(case: Case) -> Command:
+    size, (tensor, pipeline) = launchers.gpt_size(case), launchers.replica(case)
+    longer = dict.fromkeys(LIBAI_LENGTHS, size["sequence_length"]) if size["sequence_length"] != "1024" else {}
+    settings = {
+        "train.train_micro_batch_size": case.batch_per_device * tensor * pipeline,
+        "train.dist.tensor_parallel_size": tensor,
+        "train.dist.pipeline_parallel_size": pipeline,
+        **_libai_steps(case),
         "model.cfg.hidden_layers": size["num_layers"],
         "train.dist.pipeline_num_layers": size["num_layers"],  # gpt2_pretrain.py:32: 6, and no place for a seventh
         "model.cfg.hidden_size": size["hidden_size"],
@@ -173,27 +192,14 @@ def _libai_gpt(case: Case) -> Command:
         "tokenization.tokenizer.merges_file": "'{data}/gpt2/gpt2-merges.txt'",
         **dict.fromkeys(LIBAI_DATA, f"'{launchers.GPT_DATA}'"),
     }
-    return Command(
-        argv=(
-            *(*launchers.oneflow_launch(case), "{checkout}/tools/train_net.py"),
-            *("--config-file", "{checkout}/configs/gpt2_pretrain.py"),
-            *(f"{name}={value}" for name, value in {**settings, **longer}.items()),
-        ),
-        environment=LIBAI,
-        links=launchers.GPT_LINKS,
-    )
+    return _libai_command(case, "gpt2_pretrain", {**settings, **longer}, launchers.GPT_LINKS)
 
 
 def _libai_bert(case: Case) -> Command:
     """BERT-base of configs/bert_large_pretrain.py, whose own is of eight layers and Chinese."""
     settings = {
         "train.train_micro_batch_size": case.batch_per_device,
-        "train.amp.enabled": case.precision == "amp",
-        "train.train_iter": case.protocol.total_steps + 1,  # no line for the last one
-        "train.log_period": 1,
-        "train.evaluation.enabled": False,
-        "train.checkpointer.period": 1_000_000,
-        "train.output_dir": "'{scratch}/out'",
+        **_libai_steps(case),
         "train.dist.pipeline_num_layers": 12,
         "model.cfg.hidden_layers": 12,
         "model.cfg.hidden_size": 768,
@@ -207,16 +213,9 @@ def _libai_bert(case: Case) -> Command:
         "dataloader.test.0.dataset.masking_style": "bert",
         **dict.fromkeys(LIBAI_DATA, "'{scratch}/bert_text_sentence'"),
     }
-    return Command(
-        argv=(
-            *(*launchers.oneflow_launch(case), "{checkout}/tools/train_net.py"),
-            *("--config-file", "{checkout}/configs/bert_large_pretrain.py"),
-            *(f"{name}={value}" for name, value in settings.items()),
-        ),
-        environment=LIBAI,
-        links={
-            f"bert_text_sentence.{end}": f"{{data}}/bert-megatron/bert_text_sentence.{end}" for end in ("bin", "idx")
-        },
+    parts = (f"bert_text_sentence.{end}" for end in ("bin", "idx"))
+    return _libai_command(
+        case, "bert_large_pretrain", settings, {part: f"{{data}}/bert-megatron/{part}" for part in parts}
     )
 
 
