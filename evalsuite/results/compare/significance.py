@@ -117,7 +117,7 @@ def _by_round(runs: Iterable[Measurement]) -> Rounds:
 
 def leads(one: Rounds, first: Rounds, places: Iterable[Round] | None = None) -> list[float]:
     """Of *first* over *one*, in the rounds that both have a run of."""
-    return [first[place] - one[place] for place in (one if places is None else places) if place in one.keys() & first]
+    return [first[at] - one[at] for at in (one if places is None else places) if at in one and at in first]
 
 
 def scatter(rivals: Iterable[Rounds], places: Collection[Round]) -> Scatter:
