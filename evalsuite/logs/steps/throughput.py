@@ -71,7 +71,8 @@ def throughput(
         chosen, _ = widened(chosen, steps, tick_s)
     told = dialect.trust_stamps and any([step.stamp_s is not None for step in chosen.reports])
     stamped = Timing(span=chosen, method=STAMPS) if told else None
-    burst = _burst(stamped) if fine and stamped else []
+    implied = _implied_batch(stamped) if stamped and not epochs else None
+    burst = _burst(stamped) if fine and stamped and not (implied and implied[1]) else []  # a batch explains all gaps
     findings += burst
     by_stamp = stamped.value if fine and stamped and not burst else None
     later = tuple(steps[bisect.bisect_right(steps, chosen.reports[-1].index, key=operator.attrgetter("index")) :])
@@ -97,7 +98,7 @@ def throughput(
     timing = clocks.get(method) or Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
-    implied = _implied_batch(stamped) if method == RATES and stamped and not epochs else None
+    implied = implied if method == RATES else None
     findings += _denied_by_seconds(stamped, value, method) if own and stamped and not fine else ()
     findings += _too_small(implied, value) if implied else ()
     findings += _unsteady(timing, rough, tick_s or 0.0, steps[:COARSE_REPORTS] if epochs else ())
