@@ -671,10 +671,6 @@ class JournalBroken(Finding, code="taken_away", question=5):
     campaign: Name
 
 
-class JournalAbsent(Finding, code="taken_away", question=5, noted=True):
-    campaign: Name
-
-
 class RepeatsMissing(Finding, code="taken_away", question=5):
     repeats: Name  # "1–14"
     here: Count

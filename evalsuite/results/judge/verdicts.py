@@ -14,7 +14,6 @@ from typing import Any
 from evalsuite.core.findings import (
     BusyMachine,
     CoresIdle,
-    JournalAbsent,
     JournalBroken,
     NothingExchanged,
     OddEfficiency,
@@ -123,7 +122,7 @@ def _no_large(asked: Threshold) -> Doubt:
 
 
 def _chosen(row: Summary) -> bool:
-    return any(isinstance(each, RunTakenAway | JournalAbsent | JournalBroken | RepeatsMissing) for each in row.findings)
+    return any(isinstance(each, RunTakenAway | JournalBroken | RepeatsMissing) for each in row.findings)
 
 
 def _scales(cases: Iterable[Case]) -> dict[str, str]:

@@ -102,11 +102,10 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
 def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
     sealed = {(campaign.id, campaign.plan_sha256) for campaign in recorded.campaigns if campaign.whole}
     starts = {(attempt.run, attempt.number) for attempt in recorded.attempts}
-    lacks = rules.JournalBroken if starts or sealed or recorded.broken else rules.JournalAbsent  # recorded elsewhere
     for run, place in ((run, command.campaign) for run, command in commands.items() if command.campaign):
         known = (place.id, place.plan_sha256) in sealed and (run, place.attempt) in starts
         if recorded.broken or not known:
-            yield lacks(campaign=place.id, where=run)
+            yield rules.JournalBroken(campaign=place.id, where=run)
 
 
 def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
