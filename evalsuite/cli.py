@@ -19,7 +19,7 @@ from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean, for_termin
 HELP = (paths.DATA / "commands" / "help.txt").read_text("utf-8")  # `evalsuite --help`
 COMMANDS = dict(re.findall(r"^  (\w+)  +(.+)$", HELP, re.MULTILINE))  # name → what it does
 EVALUATIONS = ("compare", "run")
-LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
+LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "pandas", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
 INTERRUPTED = 128 + 2  # as shells have it
 _STATES = {"new thread": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # what Python says of them by RuntimeError
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(  # in English: other languages need these libraries
             f"evalsuite: {sys.executable}: this Python has no {error.name}; expected the one that `make setup` "
-            "prepares. Try: source .venv/bin/activate, or .venv/bin/python -m evalsuite",
+            "prepares, or all dependencies. Try: source .venv/bin/activate, or .venv/bin/python -m evalsuite",
             file=sys.stderr,
         )
         return Exit.USAGE

@@ -1,17 +1,24 @@
 """A built wheel carries the whole house under one name, and works away from the checkout."""
 
 import hashlib
+import json
 import os
+import resource
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import markupsafe
 import pytest
+import yaml
 
+import evalsuite
 from evalsuite import cli
 
 ROOT = Path(__file__).resolve().parents[2]
+LOG = ROOT / "tests" / "logs" / "deepspeed.log"
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +48,17 @@ def test_the_wheel_brings_completions_that_complete_and_a_man_page_of_every_comm
         pages = {Path(name).name: archive.read(name).decode() for name in brought}
         (tmp_path / "evalsuite").write_text(pages["evalsuite"])
     ask = (
-        "source evalsuite; COMP_WORDS=(evalsuite $1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+        "source ./evalsuite; COMP_WORDS=(evalsuite $1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
         "_shtab_evalsuite; echo ${COMPREPLY[@]}"
     )
 
     found = [
         subprocess.run(["bash", "-c", ask, "-", words], cwd=tmp_path, capture_output=True, text=True).stdout.split()
-        for words in ("comp", "plan --mod", "env lock --ch")
+        for words in ("comp", "plan --mod", "env lock --ad")
     ]
 
     assert set(pages) == {"evalsuite", "evalsuite.fish", "_evalsuite", "evalsuite.1"}
-    assert found == [["compare"], ["--models"], ["--check"]]
+    assert found == [["compare"], ["--models"], ["--adapters"]]
     of_commands = pages["evalsuite.1"].replace("\\-", "-")
     assert [name for name in cli.COMMANDS if f"COMMAND \\fI\\,'evalsuite {name}'" not in of_commands] == []
 
@@ -101,24 +108,85 @@ def test_an_editable_install_leaves_no_copy_that_would_grow_old(tmp_path):
     assert not (site / "evalsuite").exists()
 
 
-def test_two_builds_from_two_copies_are_the_same_bytes(tmp_path):
-    built = [_built_copy(tmp_path / name, mtime_s, umask) for name, mtime_s, umask in
-             (("one", 1_000_000_000, 0o022), ("two", 1_500_000_000, 0o027))]  # fmt: skip
+def test_two_builds_from_two_clones_are_the_same_bytes(tmp_path):
+    built = [_built(tmp_path / name, umask) for name, umask in (("one", 0o022), ("two", 0o027))]
 
-    assert built[0] == built[1]
+    assert built[0] == built[1] and [name.rpartition(".")[2] for name in built[0]] == ["whl", "gz"]
 
 
-def _built_copy(folder, mtime_s, umask):
-    """The hash of the wheel made of a copy of the checkout whose files have that time and mode."""
-    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True)
-    kept = ("evalsuite/", "adapters/", "templates/", "data/", "tools/", "pyproject.toml", "README.md", "LICENSE")
-    for name in filter(None, listed.stdout.split("\0")):
-        if name.startswith(kept):
-            copy = folder / "source" / name
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes((ROOT / name).read_bytes())
-            copy.chmod(0o666 & ~umask)
-            os.utime(copy, (mtime_s, mtime_s))
-    line = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, folder / "source"]
-    subprocess.run(line, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}, umask=umask)
-    return hashlib.sha256(next(folder.glob("evalsuite-*.whl")).read_bytes()).hexdigest()
+def _built(folder, umask):
+    """File → SHA-256 of the sdist made of a clone, and of the wheel that is made of this sdist."""
+    subprocess.run(
+        ["git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", folder / "source"], check=True, umask=umask
+    )
+    line = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", folder / "source"]
+    subprocess.run(line, check=True, capture_output=True, umask=umask)
+    files = sorted((folder / "dist").glob("evalsuite-*"))
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def test_parse_takes_little_time_and_place_and_no_library_but_markupsafe(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    shutil.copytree(Path(markupsafe.__file__).parent, tmp_path / "markupsafe")
+    line = [sys.executable, "-S", "-P", "-m", "evalsuite", "parse", LOG]
+    taken = []
+
+    for _ in range(4):  # the first compiles
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(line, env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+
+    assert (done.returncode, "samples/s" in done.stdout) == (0, True), done.stderr
+    assert min(taken) < 0.4
+    assert sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file()) < 60e6
+
+
+@pytest.mark.parametrize("front", [["uvx", "--from"], ["uvx", "pipx", "run", "--spec"]], ids=["uvx", "pipx"])
+def test_one_line_runs_the_wheel_in_an_environment_of_its_own(front, wheel, tmp_path):
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    line = [Path(sys.executable).with_name(front[0]), *front[1:], wheel, "evalsuite", "parse", LOG]
+
+    done = subprocess.run(line, cwd=tmp_path, env={**env, "HOME": str(tmp_path)}, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+    assert "samples/s" in done.stdout
+
+
+def test_the_steps_of_the_containerfile_install_it_in_a_plain_folder(tmp_path):
+    steps = [line.split(" ", 1) for line in (ROOT / "Containerfile").read_text("utf-8").splitlines() if line[0] != "#"]
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", f"file://{ROOT}", tmp_path / "source"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "image"], check=True)
+    env = {**os.environ, "PATH": f"{tmp_path}/image/bin:{os.environ['PATH']}", "PYTHONPATH": ""}
+    folder = tmp_path
+
+    for word, rest in steps:
+        if word == "WORKDIR":
+            folder = tmp_path / rest.strip("/")
+            folder.mkdir(exist_ok=True)
+        elif word == "RUN":
+            subprocess.run(rest, shell=True, cwd=folder, env=env, check=True)
+    assert [steps[0][0], *(word for word, _ in steps if word in ("COPY", "ENTRYPOINT"))] == [
+        "FROM",
+        "COPY",
+        "ENTRYPOINT",
+    ]
+    done = subprocess.run(
+        [*json.loads(steps[-1][1]), "parse", LOG], cwd=folder, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "samples/s" in done.stdout
+
+
+def test_a_release_is_built_for_the_tag_of_its_version_alone():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/publish.yml").read_text("utf-8"))["jobs"]
+    check = next(step["run"] for step in jobs["build"]["steps"] if "GITHUB_REF_NAME" in step.get("run", ""))
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    ended = [
+        subprocess.run(["bash", "-c", check], cwd=ROOT, env={**env, "GITHUB_REF_NAME": tag}).returncode
+        for tag in (evalsuite.__version__, "9.9.9")
+    ]
+
+    assert ended == [0, 1]
+    assert [name for name, job in jobs.items() if "id-token" in job.get("permissions", {})] == ["publish"]
