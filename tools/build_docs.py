@@ -6,7 +6,6 @@ Files of the repository that a page links to and the site does not have are name
 """
 
 import argparse
-import dataclasses
 import io
 import os
 import re
@@ -14,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
@@ -22,13 +20,7 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite import cli
-from evalsuite.plan import spec, variants
 
-TABLES = {  # of docs/site/reference.toml → what has those fields, and the heading
-    "spec": (spec._SpecFile, {"en": "Keys of a spec", "zh": "spec 的键"}),
-    "participant": (variants.Participant, {"en": "Keys of [[participant]]", "zh": "[[participant]] 的键"}),
-    "variant": (variants.Variant, {"en": "Keys of [[variants]]", "zh": "[[variants]] 的键"}),
-}
 LINK = re.compile(r"\[([^\[\]]*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?\)")
 PICTURE_LINK = re.compile(r"\[(!\[[^\]]*\]\([^)]*\))\]\([^)]*\)")
 
@@ -53,8 +45,6 @@ def gather(pages: Path) -> None:
         text = (HOUSE / name).read_text(encoding="utf-8").replace("](docs/", "](")
         (pages / f"index{suffix}.md").write_text(text, encoding="utf-8")
     (pages / "reference").mkdir()
-    for language, suffix in (("en", ""), ("zh", ".zh")):
-        (pages / "reference" / f"keys{suffix}.md").write_text(keys(language), encoding="utf-8")
     (pages / "reference" / "commands.md").write_text(commands(), encoding="utf-8")
     for page in pages.rglob("*.md"):
         page.write_text(with_links(page.read_text(encoding="utf-8"), page, pages), encoding="utf-8")
@@ -81,26 +71,6 @@ def with_links(text: str, page: Path, pages: Path) -> str:
         )
 
     return LINK.sub(linked, PICTURE_LINK.sub(r"\1", text))
-
-
-def keys(language: str) -> str:
-    known = tomllib.loads((HOUSE / "docs" / "site" / "reference.toml").read_text(encoding="utf-8"))
-    heads = {
-        "en": ("Keys and variables", "key", "means", "Environment variables"),
-        "zh": ("键与环境变量", "键", "含义", "环境变量"),
-    }
-    title, key, means, environment = heads[language]
-    lines = [f"# {title}"]
-    for table, rows in known.items():
-        names = fields(table) or sorted(rows)
-        heading = TABLES[table][1][language] if table in TABLES else environment
-        lines += ["", f"## {heading}", "", f"| {key} | {means} |", "|---|---|"]
-        lines += [f"| `{name}` | {rows[name][language]} |" for name in names]
-    return "\n".join([*lines, ""])
-
-
-def fields(table: str) -> list[str]:
-    return [field.name for field in dataclasses.fields(TABLES[table][0])] if table in TABLES else []
 
 
 def commands() -> str:

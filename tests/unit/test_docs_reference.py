@@ -1,29 +1,47 @@
 """The reference pages of the documentation name all that there is."""
 
+import json
 import re
 import tomllib
 
+import jsonschema
 import pytest
 
 from evalsuite.core import paths
-from tools import build_docs
+from tools import build_docs, write_schemas
 
 HOUSE = paths.PACKAGE.parent
+PLACES = ("specs/*.toml", "criteria/[!f]*.toml", "reference/tianshu/author.toml")
+WRITTEN_BY_PEOPLE = [file for place in PLACES for file in sorted((HOUSE / "data").glob(place))]
 OPTIONS = {line.split()[0]: set(re.findall(r"--[a-z-]+", line)) for line in build_docs.commands().split("\n## ")[1:]}
-KNOWN = tomllib.loads((HOUSE / "docs" / "site" / "reference.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("table", build_docs.TABLES)
-def test_every_key_is_explained_in_both_languages(table):
-    assert set(KNOWN[table]) == set(build_docs.fields(table))
-    assert all(row["en"] and row["zh"] for row in KNOWN[table].values())
+def test_schemas_and_the_page_of_keys_are_what_the_decoders_types_say_in_both_languages():
+    for name, text in write_schemas.written().items():
+        assert (HOUSE / name).read_text(encoding="utf-8") == text, "python tools/write_schemas.py"
+
+
+@pytest.mark.parametrize("file", WRITTEN_BY_PEOPLE, ids=lambda file: file.name)
+def test_a_file_of_ours_that_people_write_too_names_its_schema_and_keeps_to_it(file):
+    kind = {"specs": "spec", "criteria": "criteria", "tianshu": "author"}[file.parent.name]
+    text = file.read_text(encoding="utf-8")
+    named = (file.parent / text.split("\n", 1)[0].removeprefix("#:schema ")).resolve()
+    facts = json.loads(json.dumps(tomllib.loads(text), default=str))
+
+    validator = jsonschema.Draft202012Validator(json.loads(named.read_text(encoding="utf-8")))
+
+    assert named == paths.DATA / "schema" / f"{kind}.schema.json"
+    jsonschema.Draft202012Validator.check_schema(validator.schema)  # raises
+    assert [error.message for error in validator.iter_errors(facts)] == []
+    wrong = ({**facts, "framework": ["pytorch"]}, {**facts, next(iter(facts)): 1.5})
+    assert [validator.is_valid(each) for each in wrong] == [False, False]
 
 
 def test_every_variable_that_the_code_reads_is_explained():
     files = [file for name in ("evalsuite", "adapters") for file in (HOUSE / name).rglob("*.py")]
     read = {name for file in files for name in re.findall(r"\bEVALSUITE_[A-Z_]+", file.read_text(encoding="utf-8"))}
 
-    assert set(KNOWN["variables"]) == read
+    assert set(write_schemas.MEANS["variables"]) == read
 
 
 def test_a_link_out_of_the_site_is_a_name_and_one_to_the_twin_of_a_page_goes(tmp_path):
