@@ -120,7 +120,7 @@ def _command_line(request: Request, case: Case) -> CommandLine:
     return command_line(
         recipe,
         case,
-        python=options.python or (made.python if made else NOT_MADE_YET),
+        python=(None if recipe.environment else options.python) or (made.python if made else NOT_MADE_YET),
         folder=place.store.folder(Run(case=case, repeat=0)).path.resolve(),
         engine=place.engine.serving(recipe),
         timeout_s=plan.spec.timeout_s,

@@ -168,7 +168,7 @@ def _judge(
         options=case.options,
         status=judged.status,
         reason=judged.reason,
-        dialect=recipe.dialect_name,
+        dialect=read.dialect or "",
         unit=read.unit,
         logs={},
         seconds=outcome.duration_s or 0.0,

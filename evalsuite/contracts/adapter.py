@@ -31,6 +31,7 @@ class Command:
     """Files that the script wants to be configured by: name → text, written into `{scratch}` before the start."""
     links: Mapping[str, str] = field(default_factory=dict)
     """For a script that reads files where it is started: name in `{scratch}` → "{data}/…" or "{checkout}/…"."""
+    folder: str = ""  # where it is started, with the programs of its environment first; "": in `{scratch}`
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -44,9 +45,10 @@ class Recipe:
     name: str  # unique in the adapter: "reference-resnet50"
     model: str  # "resnet50_v1.5"
     unit: Unit = "images/s"
-    dialect: str | Dialect
+    dialect: str | Dialect | None
     """The log dialect that the script prints: the name of one that `evalsuite adapters dialects` lists, or one that
-    the adapter brings, which is known wherever the adapter is."""
+    the adapter brings, which is known wherever the adapter is; None: each log shows it."""
+    line: str = ""  # that the script prints for a step: the dialect is made of this example
     command: Callable[[Case], Command]  # the same case gives the same command
     spawn: Literal["once", "per_node", "per_device"] = "per_node"
     """`once`: the command starts everything itself (mpirun, horovodrun). `per_node`: started on every node,
@@ -110,11 +112,12 @@ class Recipe:
     image: str = ""
     image_refusal: Callable[[Case, str], str | None] = lambda case, image: None  # why it cannot serve in another
     environment: Literal["container", "managed", "current"] | None = None  # a participant's; None: as asked for all
+    interpreter: Path | None = None  # of an environment that somebody else has made, in place of a managed one
     participant: str | None = None  # whose it is: a title of the spec
 
     @property
-    def dialect_name(self) -> str:
-        return self.dialect if isinstance(self.dialect, str) else self.dialect.name
+    def dialect_name(self) -> str | None:
+        return self.dialect.name if isinstance(self.dialect, Dialect) else self.dialect
 
     def command_of(self, case: Case) -> Command:
         """The command of *case*; asked for what `amp` is in this script, that of `amp`."""

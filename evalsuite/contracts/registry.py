@@ -2,15 +2,15 @@
 
 import functools
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from evalsuite.contracts import author_modules
+from evalsuite.contracts import author_modules, own_script
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
 from evalsuite.contracts.dialect import Dialect, Origin
-from evalsuite.core import paths
+from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 
@@ -43,14 +43,26 @@ def _house() -> Mapping[str, Adapter]:
     package = ModuleType("adapters")  # in a wheel it lies inside evalsuite
     package.__path__ = [str(paths.ADAPTERS)]
     sys.modules.setdefault("adapters", package)
-    return _join(
-        (author_modules.load(file, CONTRACT), file) for file in author_modules.find_modules(paths.ADAPTERS, CONTRACT)
-    )
+    return _join(_read(paths.ADAPTERS))
 
 
 def load_author_adapters(place: Path) -> dict[str, Adapter]:
-    files = author_modules.find_modules(place, CONTRACT)
-    return _join((_check_author(author_modules.load(file, CONTRACT), file), file) for file in files)
+    return _join((_check_author(adapter, file), file) for adapter, file in _read(place))
+
+
+def _read(place: Path) -> Iterator[tuple[Adapter, Path]]:
+    """Of modules, and of the scripts that TOML declares."""
+    for file in find_files(place):
+        declared = own_script.read(file) if file.suffix == ".toml" else [author_modules.load(file, CONTRACT)]
+        yield from ((adapter, file) for adapter in declared)
+
+
+def find_files(place: Path) -> list[Path]:
+    """Beside a TOML file with scripts lie these: a module that names no ADAPTER is not run."""
+    modules, declared = author_modules.find_modules(place, CONTRACT), sorted(place.glob("*.toml"))
+    if any(map(own_script.read, declared)):
+        modules = [file for file in modules if "ADAPTER" in files.read_text(file)]
+    return [*modules, *declared]
 
 
 def _join(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:

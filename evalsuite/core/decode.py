@@ -213,6 +213,8 @@ def _kind(hint: Any, strict: bool) -> Kind:
     if origin is Annotated:
         return functools.reduce(functools.partial(_with_rule, strict), arguments[1:], _kind(arguments[0], strict))
     if origin in (Union, types.UnionType):
+        if len(classes := [each for each in arguments if is_dataclass(each)]) > 1:
+            return _named(_object_words(strict), functools.partial(_told_apart, classes, strict))
         kinds = [_kind(each, strict) for each in arguments if each not in (types.NoneType, Message)]
         kinds = [_named("phrase", _phrase)] if Message in arguments else kinds
         kind = kinds[0] if len(kinds) == 1 else _one_of_kinds(kinds)
@@ -339,6 +341,12 @@ def _object(cls: Any, strict: bool, given: Any) -> Any:
     if own := [Mistake(*each) for each in getattr(value, "mistakes", tuple)()]:
         raise Wrong(own)
     return value
+
+
+def _told_apart(classes: list[Any], strict: bool, given: Any) -> Any:
+    """Of the class whose first required key is there."""
+    first = {next(name for name, (_, needed) in _keys(cls, strict).items() if needed): cls for cls in classes}
+    return _object(next((first[name] for name in first if name in given), classes[0]), strict, given)
 
 
 def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:

@@ -65,7 +65,7 @@ def trial_run(case: Case, batch: int, aim: Aim) -> Run:
     return Run(case=replace(case, batch_per_device=batch, batch_policy=None, protocol=protocol), repeat=0)
 
 
-def read_trial(folder: RunFolder, case: Case, dialect: str, dialects: Mapping[str, Dialect]) -> tuple[Ends, str]:
+def read_trial(folder: RunFolder, case: Case, dialect: str | None, dialects: Mapping[str, Dialect]) -> tuple[Ends, str]:
     """Whether a trial fitted, and else why not, by its outcome and log."""
     if not folder.finished:
         return "failed", Message("launch.another_tries")

@@ -12,7 +12,7 @@ from pathlib import Path
 from evalsuite import __version__
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.contracts.dialect import Dialect
-from evalsuite.core import files, paths, redaction
+from evalsuite.core import files, redaction
 from evalsuite.core.documents import CampaignPlace, RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
@@ -247,7 +247,7 @@ def _command(
             kind=recipe.kind,
             model=recipe.model,
             dialect=recipe.dialect_name,
-            dialect_source=catalogue.source(launcher.dialects.get(recipe.dialect_name)),
+            dialect_source=catalogue.source(launcher.dialects.get(recipe.dialect_name or "")),
             unit=recipe.unit,
             scope=recipe.scope,
             spawn=recipe.spawn,
@@ -275,7 +275,6 @@ def _engine_said(file: Path) -> str:
 # What is known of a container image on this machine
 
 
-LISTING = paths.DATA / "list_distributions.py"
 ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
@@ -289,7 +288,7 @@ def image_digest(runtime: Runtime, image: str, environment: Mapping[str, str] | 
 @functools.cache
 def image_packages(container: Container, image: str) -> Mapping[str, str]:
     """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked."""
-    return _listed(ask_image(container, image, LISTING.read_text("utf-8")))
+    return virtualenvs.listed_packages(ask_image(container, image, virtualenvs.LISTING.read_text("utf-8")))
 
 
 def ask_image(container: Container, image: str, program: str, *words: str) -> str:
@@ -299,13 +298,3 @@ def ask_image(container: Container, image: str, program: str, *words: str) -> st
         asking = container.argv(("python3", "-I", "-c", program, *words), image=image, folder=str(folder))
         answer = ask_program(container.runtime.alone(asking), ASKING_S)
     return answer.stdout if answer and answer.returncode == 0 else ""
-
-
-def _listed(printed: str) -> dict[str, str]:
-    """The last line that LISTING printed: an image may greet first."""
-    lines = printed.strip().splitlines()
-    try:
-        versions = files.parse_json(lines[-1]) if lines else {}
-    except ValueError:
-        return {}
-    return {str(name): str(version) for name, version in sorted(versions.items())} if isinstance(versions, dict) else {}

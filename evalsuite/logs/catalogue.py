@@ -12,7 +12,7 @@ from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, look_up
 
 if TYPE_CHECKING:
-    from evalsuite.contracts.adapter import Recipe
+    from evalsuite.contracts.adapter import Adapter, Recipe
     from evalsuite.core.documents import DialectSource
 
 TABLES = paths.DATA / "dialects"
@@ -95,8 +95,18 @@ def _brought(dialects: Iterable[Path], adapters: Iterable[Path]) -> Iterator[Dia
     for place in adapters:
         from evalsuite.contracts import registry
 
-        for adapter in registry.load_author_adapters(Path(place)).values():
-            yield from (recipe.dialect for recipe in adapter.recipes if isinstance(recipe.dialect, Dialect))
+        for file in registry.find_files(Path(place)):
+            yield from _of_recipes(registry.load_author_adapters(file), file)
+
+
+def _of_recipes(adapters: "Mapping[str, Adapter]", file: Path) -> Iterator[Dialect]:
+    for recipe in (recipe for adapter in adapters.values() for recipe in adapter.recipes):
+        if isinstance(recipe.dialect, Dialect):
+            yield recipe.dialect
+        elif recipe.line:
+            from evalsuite.logs.unknown import by_example  # slow, and few need it
+
+            yield replace(by_example.dialect(recipe), origin=Origin(file=file, option="--adapters"))
 
 
 def load(file: Path) -> tuple[Dialect, ...]:
@@ -113,8 +123,10 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
     return look_up("logs.dialect", dialects, name)
 
 
-def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect:
-    """The dialect that *recipe* prints. Raises EvalsuiteError if it is not among *dialects*."""
+def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect | None:
+    """That *recipe* prints; None: each log shows it. Raises EvalsuiteError if it is not among *dialects*."""
+    if recipe.dialect_name is None:
+        return None
     return look_up("logs.recipe_dialect", dialects, recipe.dialect_name, framework=framework, recipe=recipe.name)
 
 

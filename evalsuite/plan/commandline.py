@@ -36,6 +36,7 @@ while [ ! -e ../{FIRST_ENDED} ]; do
 done
 """
 WITHOUT_SSH = ("-mca", "plm_rsh_agent", f"sh {ENTER}", "-mca", "plm_rsh_no_tree_spawn", "1", "--leave-session-attached")
+IN_FOLDER = 'cd "$0" && PATH="$1$PATH" && shift && exec "$@"'  # a folder, and what comes first on the PATH
 NOT_MADE_YET = "{python}"  # while the environment is not made yet
 
 
@@ -67,8 +68,12 @@ def command_line(
     command = _with_libraries(recipe, recipe.command_of(case))
     if engine.container and recipe.spawn == "once" and case.nodes > 1:
         program, *rest = command.argv
-        start = ("sh", ENTER, "--node", "{node_rank}", "{host}", program, *WITHOUT_SSH, *rest)
+        where = ("-wdir", command.folder) if command.folder else ()
+        start = ("sh", ENTER, "--node", "{node_rank}", "{host}", program, *WITHOUT_SSH, *where, *rest)
         command = replace(command, argv=start, files={**command.files, ENTER: ENTERING})
+    elif command.folder:
+        bin = "" if engine.container else "{bin}:"
+        command = replace(command, argv=("sh", "-c", IN_FOLDER, command.folder, bin, *command.argv))
     scratch = str(folder / SCRATCH)
     copies = {CHECKOUT: _repository(recipe)} if recipe.builds_in_checkout else {}
     made = {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
@@ -138,6 +143,7 @@ def _readable(recipe: Recipe, command: Command) -> list[str]:
     """What a container may read. A runtime mounts no folder that does not exist."""
     checkout = [*([_repository(recipe)] if recipe.checkout else []), *repositories.library_folders(recipe)]
     author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
+    author += [command.folder] if command.folder and command.folder not in author else []
     return [*checkout, str(paths.ADAPTERS / "workloads"), *author, *data_sets.folders(command)]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from evalsuite.contracts import registry
+from evalsuite.contracts.own_script import Script
 from evalsuite.core import decode, paths, redaction
 from evalsuite.core.decode import From, Many, Word, between
 from evalsuite.core.documents import StatedMachine
@@ -68,6 +69,7 @@ class Spec:
     preset: tuple[str, ...] = ()  # options set by a profile, not by the user
     variants: tuple[Variant, ...] = ()
     participants: tuple[Participant, ...] = ()  # each makes every matrix; (): *frameworks* do
+    brings: tuple[Path, ...] = ()  # files of adapters: its own, where it declares scripts
     entered: bool = False  # whether this is the matrix of one participant, which has no cases of other models
     container: str | None = None  # the runtime of images; None: as asked
     include: tuple[Rule, ...] = ()  # (): all cases
@@ -121,7 +123,8 @@ def _enter(part: Spec, each: Participant) -> Spec:
 
 def read(path: Path) -> Spec:
     file = decode.decode(_SpecFile, decode.read_toml(path, EXAMPLE, "try_profile"), path, "see_spec", strict=True)
-    wholes = _laid_over(Spec(name=Path(path).stem), file)
+    brings = (Path(path),) if any(isinstance(each, Script) for each in file.participant or ()) else ()
+    wholes = _laid_over(Spec(name=Path(path).stem, brings=brings), file)
     parts = wholes if len(wholes) > 1 and not file.parts else ()
     for part in file.parts:
         for whole in wholes if part.options is None else wholes[:1]:
@@ -131,9 +134,19 @@ def read(path: Path) -> Spec:
 
 def _laid_over(base: Spec, part: "_Part") -> tuple[Spec, ...]:
     given = {key.name: value for key in fields(part) if (value := getattr(part, key.name)) is not None}
+    if scripts := [each for each in given.get("participant", ()) if isinstance(each, Script)]:
+        given["participant"] = tuple(map(_participant, given["participant"]))
+        given.setdefault("models", tuple(dict.fromkeys(script.model or script.name for script in scripts)))
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     made = replace(base, **{**changes, **changes.get("repeats", {}), "options": base.options})
     return tuple(replace(made, options=options) for options in changes.get("options", (base.options,)))
+
+
+def _participant(each: Participant | Script) -> Participant:
+    if isinstance(each, Participant):
+        return each
+    place: dict[str, Any] = {"image": each.image} if each.image else {"environment": "managed"}
+    return Participant(framework=each.name.replace(" ", "_"), recipes=(each.recipe,), title=each.name, **place)
 
 
 def named(text: str) -> Spec:
@@ -307,7 +320,7 @@ class _SpecFile(_Part):
     quiet_rounds: Annotated[int, From(int, quiet_rounds)] | None = None
     max_device_hours: Annotated[float, From(int, device_hours)] | None = None
     stop_after_window: bool | None = None
-    participant: tuple[Participant, ...] | None = None
+    participant: tuple[Participant | Script, ...] | None = None
     container: Word | None = None
     variants: Variants | None = None
     column: OwnColumns | None = None

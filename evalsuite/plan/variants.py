@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
+from evalsuite.contracts.own_script import TITLE
 from evalsuite.core import decode, redaction
 from evalsuite.core.decode import Constraint, From, Many, Mistake, Word
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
@@ -25,7 +26,6 @@ AXIS = "variant"
 PLAIN = "plain"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-TITLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}", re.ASCII)
 VERSION = re.compile(r"[\w.!+-]+(?:\.\*)?", re.ASCII)
 
 

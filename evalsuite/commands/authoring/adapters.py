@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from evalsuite.commands.authoring import checking
@@ -156,7 +157,12 @@ def _row(recipe: Mapping[str, Any]) -> tuple[str, ...]:
 def _check(arguments: argparse.Namespace) -> int:
     contract, more, place = CONTRACTS[arguments.kind], search_paths(arguments), arguments.check.resolve()
     results: list[Checked] = []
-    for file in author_modules.find_modules(arguments.check, contract):
+    find = (
+        registry.find_files
+        if contract is registry.CONTRACT
+        else partial(author_modules.find_modules, contract=contract)
+    )
+    for file in find(arguments.check):
         if arguments.kind == "sensors":
             results.append(checking.check_sensor(accelerators.Brought(file)))
         elif arguments.kind == "dialects":

@@ -96,7 +96,7 @@ def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Case]:
 
 
 def _check_installation(recipe: Recipe) -> Iterator[Message]:
-    if not (recipe.requirements or recipe.requirements_gpu or recipe.checkout or recipe.image):
+    if not (recipe.interpreter or recipe.requirements or recipe.requirements_gpu or recipe.checkout or recipe.image):
         yield _lack("nothing_to_install")
     for pin in (*recipe.requirements, *recipe.pins("gpu"), *chain(*recipe.other_wheels), *recipe.built):
         if not PIN.fullmatch(pin):
@@ -159,6 +159,8 @@ def _check_reading(adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dial
         dialect = catalogue.recipe_dialect(adapter.name, recipe, dialects)
     except EvalsuiteError as error:
         yield _lack("dialect_unknown", name=recipe.dialect_name, error=error.message)
+        return
+    if dialect is None:
         return
     units = {recipe.unit, dialect.unit}
     if (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):

@@ -19,6 +19,7 @@ Value = TypeVar("Value")  # of an axis
 def spec_from(arguments: argparse.Namespace) -> Spec:
     """The spec of the profile or file, with the axes given on the command line in place of its own."""
     base = spec.read(arguments.spec) if arguments.spec else spec.profile(arguments.profile or DEFAULT_PROFILE)
+    arguments.adapters = [*arguments.adapters, *base.brings]  # of the page, too
     given = {field: read(text) for argument, (field, read) in FIELDS.items() if (text := getattr(arguments, argument))}
     if arguments.batch_sizes:
         text, read = arguments.batch_sizes, _split_into(spec.batch)

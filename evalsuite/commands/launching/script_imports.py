@@ -26,7 +26,11 @@ def checks(file: Path, folders: Sequence[Path]) -> list[Check]:
     asked = spec.named(str(file))
     frameworks = {each.name: each.framework for each in asked.participants}
     container = containers.here(asked.container) if asked.container else None
-    every = ((case, recipe) for case, recipe in plan.every_case(asked, discover(folders)) if case.device == "gpu")
+    every = (
+        (case, recipe)
+        for case, recipe in plan.every_case(asked, discover((*folders, *asked.brings)))
+        if case.device == "gpu"
+    )
     wanted = {f"{case.framework}/{recipe.name}": (case, recipe) for case, recipe in every if recipe.checkout}
     check, found = functools.partial(Check, group="imports"), []
     for place, names in by_key((_place(recipe, container), name) for name, (_, recipe) in wanted.items()).items():

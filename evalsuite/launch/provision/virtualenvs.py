@@ -23,7 +23,7 @@ from evalsuite.core import files, locks, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Device
-from evalsuite.launch.programs import run_joined
+from evalsuite.launch.programs import ask_program, run_joined
 from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_installer
 from evalsuite.launch.provision.recipe_locks import (
     PYTORCH_CPU,
@@ -39,6 +39,7 @@ CAPABILITY = "EVALSUITE_COMPUTE_CAPABILITY"  # "7.0", or several with commas
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"
+LISTING = paths.DATA / "list_distributions.py"
 AS_BUILT = ("--no-cache", "--no-build-isolation")  # against what is installed; the cache does not know against what
 Capability = tuple[int, int]  # NVIDIA's number of a device's instructions: (7, 0) of a V100
 Pins = tuple[str, ...]
@@ -55,14 +56,18 @@ class Environment:
     size_bytes: int
     packages: Mapping[str, str]
     lock: str | None = None  # hash of the lock that it was made from; None: of what the indexes gave on that day
+    given: Path | None = None  # the interpreter of one that somebody else has made
 
     @property
     def python(self) -> Path:
-        return _interpreter(self.folder)
+        return self.given or _interpreter(self.folder)
 
 
 def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambda line: None) -> Path:
     """Made if it is not there; safe to call from several processes. Raises CannotInstall."""
+    if recipe.interpreter:
+        _check_import(recipe.interpreter, recipe, str(recipe.interpreter))
+        return recipe.interpreter
     folder = folder_of(recipe, device)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not _complete(folder):
@@ -75,10 +80,29 @@ def ensure(recipe: Recipe, *, device: Device = "cpu", progress: Progress = lambd
 
 
 def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
+    if recipe.interpreter:
+        return _given(recipe.interpreter) if recipe.interpreter.exists() else None
     with contextlib.suppress(CannotInstall):
         folder = folder_of(recipe, device)
         return _recorded(folder) if _complete(folder) else None
     return None
+
+
+@functools.cache
+def _given(python: Path) -> Environment:
+    answer = ask_program((str(python), "-I", "-c", LISTING.read_text("utf-8")), IMPORT_TIMEOUT_S)
+    listed = listed_packages(answer.stdout if answer else "")
+    return Environment(folder=python.parent.parent, pins=(), device="cpu", size_bytes=0, packages=listed, given=python)
+
+
+def listed_packages(printed: str) -> dict[str, str]:
+    """The last line that LISTING printed: an image may greet first."""
+    lines = printed.strip().splitlines()
+    try:
+        versions = files.parse_json(lines[-1]) if lines else {}
+    except ValueError:
+        return {}
+    return {str(name): str(version) for name, version in sorted(versions.items())} if isinstance(versions, dict) else {}
 
 
 def lock_of(python: Path) -> str | None:
@@ -94,6 +118,8 @@ def current(recipe: Recipe) -> Path:
 
 def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
     """Why there will be no interpreter of the *kind* "managed" or "current"; None where an attempt must show it."""
+    if recipe.interpreter:
+        return None if recipe.interpreter.exists() else Message("launch.no_interpreter", path=recipe.interpreter)
     if kind == "managed":
         if recipe.off_index:
             return Message("launch.off_index", names=recipe.off_index, instead=_instead(recipe))
@@ -109,6 +135,8 @@ def refusal(recipe: Recipe, kind: str, device: Device) -> str | None:
 
 
 def packages(recipe: Recipe, kind: str, device: Device) -> Mapping[str, str]:
+    if recipe.interpreter:
+        return _given(recipe.interpreter).packages
     if kind == "managed":
         return _recorded(folder_of(recipe, device)).packages
     return {name: distribution.version for distribution in distributions() if (name := distribution.metadata["Name"])}

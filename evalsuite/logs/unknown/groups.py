@@ -6,11 +6,12 @@ What it finds becomes a `Dialect` of this log alone, so that records, windows an
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from re import Match, Pattern
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
@@ -198,7 +199,7 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     begin = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" if name and name[0].isalpha() and not epoch else b""
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
     sample = max(bars, key=lambda bar: words.read_number(bar["elapsed"]) or 0.0)[0]  # of which a time is told
-    made = _dialect(begin + lead + _FORM % re.escape(first["of"]), sample, read_bar, restart=bool(epoch))
+    made = declare(begin + lead + _FORM % re.escape(first["of"]), sample, read_bar, restart=bool(epoch))
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     if sum(bar["n"] == bar["of"] for bar in bars) < ALIKE * len(bars):  # a full one ends before the evaluation
         made = _with_evaluations(made, first[0])
@@ -274,20 +275,27 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     if timed == "seconds" and not stamped and not rated and roles.is_coarse(chosen["seconds"]):
         return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
-    scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
     middle = texts[len(texts) // 2]
-    others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
-    scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
     stride = roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH]) if "step" in chosen else 0.0
     same: Length = {"interval": stride, "step": None, "epoch": None} if stride else {}
+    fields, chosen = scale_to_groups(chosen, kilo, same)
     chosen |= found.unix
-    fields = partial(read_fields, others, same) if others or scaled or same else None
-    chosen = {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
-    made = _dialect(_pattern(chosen, names), middle, fields, unit=unit, scope=scope, restart=found.restarts)
+    made = declare(pattern_of(chosen, names), middle, fields, unit=unit, scope=scope, restart=found.restarts)
     whole = coarse or timed == "elapsed whole"
     made = replace(made, clock_s=float(whole), trust_stamps=not coarse)
     made = replace(made, averaging="cumulative") if whole else made
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds"))
+
+
+def scale_to_groups(
+    chosen: roles.Chosen, kilo: float, same: Length = MappingProxyType({})
+) -> tuple[Callable[[Match[bytes]], Fields | None] | None, roles.Chosen]:
+    """What reads numbers that no group takes as they are printed, and *chosen* by names of groups."""
+    scales = {name: column[0].unit_s for name, column in chosen.items() if name in _TIMES} | {"rate": kilo}
+    others = {name: scale for name, scale in scales.items() if scale != 1.0 and (name, scale) not in _UNITS}
+    scaled = any(slot.clock or slot.scaled for column in chosen.values() for slot in column)
+    fields = partial(read_fields, others, same) if others or scaled or same else None
+    return fields, {_UNITS.get((name, scales.get(name, 1.0)), name): column for name, column in chosen.items()}
 
 
 def _with_evaluations(dialect: Dialect, text: bytes, *, inside: bool = True) -> Dialect:
@@ -309,7 +317,7 @@ _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): 
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 
 
-def _pattern(chosen: roles.Chosen, names: Sequence[bytes]) -> bytes:
+def pattern_of(chosen: roles.Chosen, names: Sequence[bytes]) -> bytes:
     """The roles in the order of the line, each with the words before and behind it, or by their places in a row."""
     if names:
         row = [rb"[^,;|\t\r\n]*"] * len(names)
@@ -368,8 +376,14 @@ def read_fields(scales: Mapping[str, float], same: Length, match: Match[bytes]) 
     return {**said, **same}
 
 
-def _dialect(
-    pattern: bytes, sample: bytes, fields: object, *, unit: str = "samples/s", scope: Scope = "unstated", restart: bool
+def declare(
+    pattern: bytes,
+    sample: bytes,
+    fields: object,
+    *,
+    unit: str = "samples/s",
+    scope: Scope = "unstated",
+    restart: bool,
 ) -> Dialect:
     step = Line(pattern=pattern, sample=sample, source=SOURCE, fields=fields, sure=True)  # type: ignore[arg-type]
     alone: Literal["never", "unnumbered"] = "never" if b"(?P<epoch>" in pattern else "unnumbered"

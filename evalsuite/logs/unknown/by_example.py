@@ -1,0 +1,44 @@
+"""The dialect of a script that one example of its lines shows: `line = "it 00012 | 20146.2 tok/s"`."""
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.errors import EvalsuiteError
+from evalsuite.logs.unknown import groups, roles, words
+
+if TYPE_CHECKING:
+    from evalsuite.contracts.adapter import Recipe
+
+
+def dialect(recipe: "Recipe") -> Dialect:
+    """Raises EvalsuiteError where no number in the line counts steps: the clock and the batch give the rate."""
+    text = recipe.line.encode()
+    columns = roles.columns_of([text])
+    chosen = _counters(columns)
+    if "step" not in chosen:
+        raise EvalsuiteError.of("logs.example_no_step", line=recipe.line)
+    unit, scope, kilo = roles.choose_rate(columns, chosen)
+    if "rate" in chosen and unit != recipe.unit:
+        raise EvalsuiteError.of("logs.example_unit", line=recipe.line, unit=unit, wanted=recipe.unit)
+    for name, label in (("seconds", words.PER_STEP), ("loss", re.compile(r"\bloss\b"))):
+        found = (column for column in columns.values() if column not in chosen.values())
+        if column := next((each for each in found if label.search(each[0].words)), None):
+            chosen[name] = column
+    fields, chosen = groups.scale_to_groups(chosen, kilo)
+    made = groups.declare(groups.pattern_of(chosen, ()), text, fields, unit=recipe.unit, restart="epoch" in chosen)
+    scope = recipe.scope or ("auto" if scope == "unstated" else scope)
+    return replace(made, name=recipe.dialect_name or recipe.name, title=recipe.name, scope=scope)
+
+
+def _counters(columns: roles.Columns) -> roles.Chosen:
+    """Of one line: what is called a step, else a share (12/100), else the first whole number that has no other word."""
+    whole = [column for column in columns.values() if re.fullmatch(rb"\d+", column[0].text)]
+    epochs = [column for column in whole if words.EPOCH.search(column[0].label)]
+    steps = [column for column in whole if column not in epochs and not words.RATE.search(column[0].words)]
+    called = [column for column in steps if words.COUNTER.search(column[0].label)]
+    shares = [column for column in steps if re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", column[0].tail)]
+    bare = [column for column in steps if not column[0].label]
+    chosen = {"step": next(iter((*called, *shares, *bare)), None), "epoch": next(iter(epochs), None)}
+    return {name: column for name, column in chosen.items() if column}

@@ -1,0 +1,174 @@
+"""Scripts that a `[[participant]]` declares in TOML, which become adapters like those of Python."""
+
+from dataclasses import replace
+
+import pytest
+
+from evalsuite import cli
+from evalsuite.contracts import own_script, registry
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.model import Case, Protocol
+from evalsuite.logs import catalogue
+from evalsuite.plan import spec
+
+COMMAND = "torchrun --nproc-per-node {devices_per_node} train.py --batch {batch_per_device} --steps {steps}"
+MOON = f'''[[participant]]
+name = "moon"
+command = "{COMMAND} --dtype {{precision}}"
+python = "venv"
+unit = "tokens/s"
+'''
+CASE = Case(
+    framework="moon",
+    recipe="train",
+    model="moon",
+    nodes=2,
+    devices_per_node=4,
+    batch_per_device=8,
+    protocol=Protocol(warmup_steps=5, measured_steps=15),
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "train.py").write_text("raise SystemExit('an adapter is looked for, and this is run')\n")
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    (tmp_path / "venv" / "bin" / "python").touch()
+    (tmp_path / "moon.toml").write_text(MOON)
+    return tmp_path / "moon.toml"
+
+
+def recipe_of(file, *more, old="", new=""):
+    file.write_text("\n".join([MOON.replace(old, new), *more]))
+    return registry.discover([file])["moon"].recipe("train")
+
+
+def words(recipe, case=CASE):
+    return recipe.command_of(case).argv
+
+
+def test_every_placeholder_of_a_case_is_filled_and_those_of_a_run_are_left(file):
+    names = [*own_script.PLACEHOLDERS, "sequence_length", "python", "scratch", "node_rank", "master_addr"]
+    found = recipe_of(file, old=f"{COMMAND} --dtype {{precision}}", new=" ".join(f"--{n}={{{n}}}" for n in names))
+    case = replace(CASE, device="gpu", precision="amp-bf16", xla=True, options=(("sequence_length", "512"),))
+
+    assert words(found, case) == (
+        *("--nodes=2", "--devices_per_node=4", "--total_devices=8", "--batch_per_device=8", "--global_batch=64"),
+        *("--steps=20", "--warmup_steps=5", "--precision=amp-bf16", "--device=cuda", "--xla=on"),
+        *("--sequence_length=512", "--python={python}", "--scratch={scratch}"),
+        *("--node_rank={node_rank}", "--master_addr={master_addr}"),
+    )
+    assert found.options == {"sequence_length": ()}
+
+
+def test_values_are_spelt_as_the_script_has_them_and_a_word_may_be_several_or_none(file):
+    found = recipe_of(
+        file,
+        'precision = { fp32 = "", amp = "--amp --scale dynamic" }',
+        'options = { optimiser = { adam = "AdamW", sgd = "SGD" }, sequence_length = 128 }',
+        old="--dtype {precision}",
+        new="{precision} --o={optimiser}",
+    )
+    one = replace(CASE, nodes=1, devices_per_node=1)
+
+    assert words(found, one)[-2:] == ("20", "--o=AdamW")
+    assert words(found, replace(one, precision="amp", options=(("optimiser", "sgd"),)))[-4:] == (
+        *("--amp", "--scale", "dynamic"),
+        "--o=SGD",
+    )
+    assert found.meant([]) == (("sequence_length", "128"),)  # what the script has built in is part of the case
+    assert "precision bf16" in found.refusal(replace(one, precision="bf16"))
+
+
+def test_torchrun_is_one_word_and_the_plain_interpreter_where_there_is_one_device(file):
+    found = recipe_of(file, old="torchrun --nproc-per-node {devices_per_node}", new="{torchrun}")
+
+    assert words(found)[:6] == ("{python}", "-m", "torch.distributed.run", "--nnodes", "2", "--node_rank")
+    assert words(found, replace(CASE, nodes=1, devices_per_node=1))[:2] == ("{python}", str(file.parent / "train.py"))
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "name"),
+    [("nodes", 2, "{nodes}"), ("devices_per_node", 2, "{devices_per_node}"), ("precision", "amp", "{precision}")],
+)
+def test_an_axis_that_the_command_does_not_pass_on_is_refused_at_other_values_by_name(file, axis, value, name):
+    plain = "python train.py --batch {batch_per_device} --steps {steps}"
+    found, one = recipe_of(file, old=f"{COMMAND} --dtype {{precision}}", new=plain), replace(CASE, nodes=1)
+
+    assert found.refusal(replace(one, devices_per_node=1)) is None
+    assert name in str(found.refusal(replace(one, **{"devices_per_node": 1, axis: value})))
+
+
+def test_a_batch_that_the_script_has_built_in_is_the_only_one(file):
+    found = recipe_of(file, "built_in = { batch_per_device = 8 }", old=" --batch {batch_per_device}")
+
+    one = replace(CASE, nodes=1)
+    assert found.refusal(one) is None
+    assert "batch_per_device is 8 in it" in str(found.refusal(replace(one, batch_per_device=16)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (" --steps {steps}", "", "--max-steps {steps}"),
+        (" --batch {batch_per_device}", "", "--batch {batch_per_device}"),
+        ("{steps}", "{stops}", "Did you mean steps?"),
+        ('python = "venv"\n', "", "expected one of python, requirements and image"),
+        ('unit = "tokens/s"', 'unit = "its/s"', "unit"),
+        ("train.py", "trian.py", "there is no trian.py"),
+        ('unit = "tokens/s"', 'line = "done"', "no number in it counts steps"),
+        ('unit = "tokens/s"', 'unit = "images/s"\nline = "step 3 | 5.0 tok/s"', "tokens/s"),
+        ('unit = "tokens/s"', 'format = "nanogbt"', "nanogpt"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_with_what_to_add(file, old, new, said, capsys):
+    file.write_text(MOON.replace(old, new))
+
+    assert cli.main(["plan", "--spec", str(file), "--lang", "en"]) == Exit.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_line_shows_how_the_log_reads(file):
+    recipe_of(file, 'line = "it 00012/100 | loss 2.31 | 20146.2 tok/s | 31.2 ms/it"')
+    found = catalogue.discover(adapters=[file])["moon_train"]
+
+    (line,) = found.step
+    match = line.compiled.search(b"12:00 it 00013/100 | loss 2.20 | 20150.1 tok/s | 31.1 ms/it")
+    assert match is not None and match.groupdict() == {
+        **{"step": b"00013", "loss": b"2.20", "rate": b"20150.1", "ms": b"31.1"},
+    }
+    assert (found.unit, found.scope, found.origin.file) == ("tokens/s", "auto", file)
+
+
+def test_a_spec_with_scripts_plans_them_and_their_models_beside_other_participants(file):
+    text = 'steps = "5+30"\n' + MOON + '[[participant]]\nframework = "pytorch"\nrecipes = ["reference-bert-tiny"]\n'
+    file.write_text(text + 'environment = "managed"\n')
+
+    read = spec.read(file)
+
+    assert [each.name for each in read.participants] == ["moon", "pytorch"]
+    assert (read.models, read.brings) == (("moon",), (file,))
+
+
+def test_a_script_beside_its_declaration_is_not_run_as_an_adapter(file):
+    assert sorted({*registry.discover([file.parent])} - {*registry.discover()}) == ["moon"]
+
+
+def test_it_is_started_in_its_folder_with_the_programs_of_its_environment_first(file, capsys):
+    assert cli.main(["plan", "--spec", str(file), "--commands", "--runs", str(file.parent / "runs")]) == Exit.DONE
+    shown = capsys.readouterr().out
+    assert f"{file.parent} '{{bin}}:' torchrun" in shown or f"{file.parent} {file.parent}/venv/bin: torchrun" in shown
+
+
+def test_an_interpreter_that_is_not_there_is_said_before_the_first_run(file, capsys):
+    (file.parent / "venv" / "bin" / "python").unlink()
+
+    cli.main(["plan", "--spec", str(file), "--runs", str(file.parent / "runs"), "--lang", "en"])
+    assert "There is no interpreter" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_name_of_ours_is_refused(file):
+    file.write_text(MOON.replace('"moon"', '"PyTorch"'))
+
+    with pytest.raises(EvalsuiteError, match="my_"):
+        registry.discover([file])
