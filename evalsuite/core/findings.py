@@ -593,6 +593,14 @@ class UpdatesSkipped(Finding, code="no_learning", question=3):
     fewest: Count = 10
 
 
+class LossScaleLost(Finding, code="no_learning", question=3):
+    reports: Count
+    of_reports: Count
+    limit: Limit = UpdatesSkipped.limit
+    fewest: Count = UpdatesSkipped.fewest
+    least: Limit = 1e-6
+
+
 class LossNotFalling(Finding, code="training", question=3, noted=True):
     reports: Count
     first: Rate  # mean of the first stretch

@@ -213,11 +213,14 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         )
         if len(seen.norms) >= rules.GradientsZero.fewest and still:
             yield rules.GradientsZero(reports=len(seen.norms))
-        if rules.RateZero.fewest <= len(numbers.merged.steps) <= 2 * len(seen.rates) and not any(seen.rates):
-            yield rules.RateZero(reports=len(seen.rates))
-        reports, skipped = len(seen.skipped), sum(seen.skipped)
-        if reports >= rules.UpdatesSkipped.fewest and skipped > rules.UpdatesSkipped.limit * reports:
-            yield rules.UpdatesSkipped(reports=skipped, of_reports=reports)
+        each_step = rules.RateZero.fewest <= len(numbers.merged.steps) <= 2 * len(seen.rates)
+        still_by_head = bool(seen.head_rates) and not any(seen.head_rates)
+        if (each_step or still_by_head) and not any(seen.rates):
+            yield rules.RateZero(reports=len(seen.rates) or len(seen.head_rates))
+        lost = [not scales for scales in seen.scales]
+        for rule, reports in ((rules.UpdatesSkipped, seen.skipped), (rules.LossScaleLost, lost)):
+            if len(reports) >= rule.fewest and sum(reports) > rule.limit * len(reports):
+                yield rule(reports=sum(reports), of_reports=len(reports))
         yield from _items_apart(seen.counters, numbers)
     yield from doubts.of_steps(measured, numbers.merged.steps) if measured else ()
     yield from numbers.merged.findings

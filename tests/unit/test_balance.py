@@ -126,7 +126,7 @@ def test_what_a_processor_cannot_have_done_excludes_and_what_is_not_proven_is_sa
 
 MEGATRON = (
     " iteration {step:8d}/     500 | consumed samples: {items:12d} | elapsed time per iteration (ms): {ms:.1f} | "
-    "learning rate: {rate} | global batch size:    64 | lm loss: {loss:.6E} | loss scale: 1.0 | "
+    "learning rate: {rate} | global batch size:    64 | lm loss: {loss:.6E} | loss scale: {scale} | "
     "grad norm: {norm:.3f} | number of skipped iterations: {skipped:3d} | number of nan iterations: {nan:3d} |\n"
 )
 
@@ -143,6 +143,7 @@ def test_a_log_is_asked_whether_it_learnt_and_worked_whoever_made_it(of, found, 
             ms=line["ms"][step % len(line["ms"])] * (of.get("warm", 1.0) if step <= 20 else 1.0),
             loss=first + fall * step + turn * (step % 2),
             rate=of.get("rate", "1.0E-04"),
+            scale=of.get("scale", "1.0"),
             nan=of.get("nan", [0])[0],
             norm=line["norm"][step % len(line["norm"])],
             skipped=line["skipped"][step % len(line["skipped"])],
@@ -150,6 +151,7 @@ def test_a_log_is_asked_whether_it_learnt_and_worked_whoever_made_it(of, found, 
         for step in range(1, 141)
     ]
     head = f"  global_batch_size ........... {of['head']}\n" if "head" in of else ""
+    head += f"{of['lr']}\n" if "lr" in of else ""
     (path := tmp_path / "log").write_text(head + "".join(lines))
 
     read = read_file(path, devices=8)

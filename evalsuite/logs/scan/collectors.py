@@ -9,7 +9,7 @@ from functools import cache
 
 from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
-from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
+from evalsuite.core.findings import BeginsAgain, LossNotANumber, LossScaleLost, Resumed
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Breakdown, Phase, Score, Window
 from evalsuite.logs.formatting import shown
@@ -163,7 +163,12 @@ _RESUMED = re.compile(
 # grad norm: 1.040 · grad_norm': '1.203' · | grad norm=1.608 · number of skipped iterations:   0 |
 _NORM = re.compile(rb"(?i)\bgrad(?:ient)?[ _-]?norm\b['\"]?\s*[:= ]\s*['\"]?(\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf\b)")
 _SKIPPED = re.compile(rb"(?i)\bskipped iterations:\s*(\d+)(?:[^\r\n]{0,80}\bnan iterations:\s*(\d+))?")
-_RATE = re.compile(rb"(?i)\blearning[ _]rate['\"]?\s*[:=]\s*['\"]?([\d.]+(?:e[+-]?\d+)?)")
+# learning rate: 1.0E-04 · lr=0.0, · --learning-rate 0 ·   lr ...... 0.0
+_RATE = re.compile(
+    rb"(?i)(?<![\w-])(?:--)?(?:(?:base[_ -])?lr|learning[_ -]rate)['\"]?(?:\s*[:=]\s*| \.{3,} ?| )['\"]?"
+    rb"(\d[\d.]*(?:e[+-]?\d+)?)(?![\w.])"
+)
+_SCALE = re.compile(rb"(?i)\bloss[ _]scale['\"]?\s*[:=]\s*(\d[\d.]*(?:e[+-]?\d+)?|inf|nan)\b")
 _COUNTER = re.compile(rb"\bconsumed samples:\s*(\d+)\b[^\r\n]{0,200}?\bglobal batch size:\s*(\d+)")
 _ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?")  # fewer digits may be what a rate is rounded to
 
@@ -177,16 +182,19 @@ class Incidents:
     resumed: Resumed | None = None
     nan: LossNotANumber | None = None
     norms: list[float] = field(default_factory=list)
-    rates: list[bool] = field(default_factory=list)  # of each printed one: is it above zero?
+    rates: list[bool] = field(default_factory=list)  # of each printed with the steps: is it above zero?
+    head_rates: list[bool] = field(default_factory=list)  # the same of those before the first step
+    scales: list[bool] = field(default_factory=list)  # of each printed one of the loss: does it scale?
     skipped: list[bool] = field(default_factory=list)
     counters: list[tuple[int, int]] = field(default_factory=list)  # of the first reports: samples so far, global batch
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
 
     def add(self, piece: Piece) -> None:
-        text = piece.chunk.text
+        text, first = piece.chunk.text, 0 if self._anchor is not None else len(piece.chunk.text)
         present = [line for line in self.dialect.step if line.literal in text] if self._anchor is None else ()
         if hits := [match for line in present if (match := line.compiled.search(text)) is not None]:
             match = min(hits, key=re.Match.start)
+            first = match.start()
             groups = match.re.groupindex
             counter = "step" if "step" in groups else "consumed"
             needed = ("step", "epoch") if self.dialect.steps_restart == "epoch" else (counter,)
@@ -207,8 +215,11 @@ class Incidents:
             self.skipped += [int(count[1]) + int(count[2] or 0) > 0 for count in _SKIPPED.finditer(text)]
         if b"consumed samples" in text and len(self.counters) < MOST_COUNTERS:
             self.counters += [(int(of[1]), int(of[2])) for of in _COUNTER.finditer(text)][:MOST_COUNTERS]
-        if b"earning" in text:
-            self.rates += [not _ZERO.fullmatch(rate[1]) for rate in _RATE.finditer(text)]
+        if True not in self.rates and (b"earning" in text or b"lr" in text or b"LR" in text):
+            self.head_rates += [not _ZERO.fullmatch(rate[1]) for rate in _RATE.finditer(text, 0, first)]
+            self.rates += [not _ZERO.fullmatch(rate[1]) for rate in _RATE.finditer(text, first)]
+        if b"scale" in text:
+            self.scales += [LossScaleLost.least < float(scale[1]) < math.inf for scale in _SCALE.finditer(text, first)]
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
         if self.resumed is None and may_resume and (resumed := _RESUMED.search(text)):
             quoted = resumed[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
