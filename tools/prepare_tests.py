@@ -26,7 +26,7 @@ NEEDED = {
     "bwrap": "bubblewrap",
 }
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
-# of the golden pictures (docs/decisions/0012-screens.md); a PDF can embed it
+# of the golden pictures (docs/decisions.md, 12); a PDF can embed it
 CHINESE_FONT, FONTS = "WenQuanYi Micro Hei", ("fonts-wqy-microhei",)
 
 

@@ -41,7 +41,7 @@ Each recipe runs one official training script, unmodified, at one commit. How fa
 - **rehearsed earlier**: the same with stand-ins that have changed since;
 - **arguments checked**: `tools/verify_recipes.py` found every argument that the recipe gives, on all of its axes,
   in the script's own parser at that commit, its value of that type and among those choices, and all that the script
-  requires; it was not run here. Twenty lines, drawn by a seed, were read by a person: [read-lines.md](read-lines.md);
+  requires; it was not run here;
 - **unchecked**: none of these.
 
 `python tools/verify_recipes.py --table` says of each, from 1x1 to 125x8, whether devices, steps, data files and ranks

@@ -1,4 +1,4 @@
-"""What a log says: its readings are one list, and the first that applies is taken (docs/decisions/0023).
+"""What a log says: its readings are one list, and the first that applies is taken (docs/decisions.md, 23).
 
 Nothing here starts anything or asks the time: the same bytes give the same reading.
 """

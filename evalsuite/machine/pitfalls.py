@@ -1,4 +1,4 @@
-"""What makes training slower than this machine allows and shows before a run (docs/pitfalls.md)."""
+"""What makes training slower than this machine allows and shows before a run (docs/clusters.md)."""
 
 import ctypes.util
 import os

@@ -1,6 +1,6 @@
 """The report as it looks, against golden pictures: `tests/golden/screens` (docs/report.md#checks, tests/screens.py).
 
-The pictures are drawn with fonts that are the same everywhere (docs/decisions/0012-screens.md). Without them the
+The pictures are drawn with fonts that are the same everywhere (docs/decisions.md, 12). Without them the
 comparison is skipped and says why; in CI it fails.
 `EVALSUITE_GOLDEN=write` makes them anew: look at each before it is committed.
 """

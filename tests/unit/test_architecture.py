@@ -1,6 +1,6 @@
 """The walls of the house: which room may import which, and what no room right of the wall does.
 
-`docs/architecture.md` draws what stands here. A new arrow is a decision: write it down in `docs/decisions/`.
+`docs/architecture.md` draws what stands here. A new arrow is a decision: write it down in `docs/decisions.md`.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""What slowed a run on GPUs (docs/pitfalls.md): NCCL's own lines, counters of interfaces, and waits for data."""
+"""What slowed a run on GPUs (docs/clusters.md): NCCL's own lines, counters of interfaces, and waits for data."""
 
 from dataclasses import replace
 from unittest.mock import Mock

@@ -1,4 +1,4 @@
-"""What slows training and shows before a run (docs/pitfalls.md) is named, and what is sound is passed over."""
+"""What slows training and shows before a run (docs/clusters.md) is named, and what is sound is passed over."""
 
 import ctypes.util
 import re
@@ -108,7 +108,7 @@ def test_an_image_whose_dali_lacks_the_scripts_operators_is_refused_before_the_r
     assert bool(recipe.refusal(replace(CASE, device="gpu", options=(("data", data),)))) == refused
 
 
-@pytest.mark.parametrize(("name", "language"), [("pitfalls.md", "en"), ("pitfalls.zh.md", "zh")])
+@pytest.mark.parametrize(("name", "language"), [("clusters.md", "en"), ("clusters.zh.md", "zh")])
 def test_every_check_and_rule_that_the_page_names_exists(name, language, capsys):
     page = (paths.DATA.parent / "docs" / name).read_text(encoding="utf-8")
     asked = set(re.findall(r"`explain (\w+)`", page))

@@ -1,6 +1,6 @@
 """One page per language, and the same on paper: a PDF, printed by a headless Chromium without network.
 
-The one room of forms that starts a process (docs/decisions/0004).
+The one room of forms that starts a process (docs/decisions.md, 4).
 """
 
 import os

@@ -89,7 +89,7 @@ def _scope_of(cases: list[Case]) -> RankingScope:
 
 
 PUBLISHED = ("cited", "digitised")
-Outcome = Literal[  # all that is said of two, in every form (docs/decisions/0024-one-decision-a-pair.md)
+Outcome = Literal[  # all that is said of two, in every form (docs/decisions.md, 24)
     "ahead",  # the first is
     "equal",  # within 1.5 %
     "not_decided",

@@ -124,7 +124,7 @@ def _span(samples: Samples) -> tuple[float, float] | None:
 
 
 def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Reading) -> Iterator[Finding]:
-    """Whether the gradients went the way that the machines have for them, by NCCL's own lines (docs/pitfalls.md)."""
+    """Whether the gradients went the way that the machines have for them, by NCCL's own lines (docs/clusters.md)."""
     if case.device != "gpu" or case.total_devices == 1:
         return
     speaking = [each for each in read.collectives if each.speaks]

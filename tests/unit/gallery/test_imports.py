@@ -34,7 +34,7 @@ ROW = "pytorch,resnet50,1,8,64,fp32,100,images/s"
 HEAD_OF_FIGURES = f"{HEAD},source_file,published_speedup,kind"
 ONE = "pytorch,resnet50,1,1,64,fp32,100.00,images/s"
 ROWS = paths.DATA.parent / "tests" / "published" / "dlperf_rows.csv"  # DLPerf's wrong cells and what they rest on
-WRONG = {"27.33", "10.2", "7.55", "7.79", "29.75", "25.59", "28.67"}  # docs/published-figures.md
+WRONG = {"27.33", "10.2", "7.55", "7.79", "29.75", "25.59", "28.67"}
 
 
 def log(seconds=0.5, before=""):
