@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from evalsuite.core import paths
 from evalsuite.core.model import Fact, Utilisation
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
+from evalsuite.results.measure import flops
 from evalsuite.results.rules import flops_and_energy
 from tests import sources
 
@@ -47,7 +47,8 @@ def macs(stride_in_3x3):
 
 @pytest.mark.parametrize(("model", "stride_in_3x3"), [("resnet50_v1.5", True), ("resnet50_v1", False)])
 def test_the_operations_of_resnet_50_are_those_of_its_layers(model, stride_in_3x3):
-    assert flops_and_energy._models()[model].forward_macs == macs(stride_in_3x3)
+    (listed,) = (each for each in flops.listed()["convolutions"] if model in each["names"])
+    assert listed["forward_macs"] == macs(stride_in_3x3)
 
 
 def published():
@@ -57,28 +58,27 @@ def published():
 
 @pytest.mark.parametrize("row", published(), ids=lambda row: f"line {row['line']}")
 def test_the_tflops_that_dlperf_prints_follow_from_its_latencies(row):
-    flops = int(row["global_batch"]) * flops_and_energy.transformer_flops(
-        tokens=2048, layers=int(row["layers"]), hidden=int(row["hidden"]), vocabulary=51_200, passes=4
-    )
+    sizes = {"n_layer": int(row["layers"]), "n_embd": int(row["hidden"]), "n_head": 1, "n_positions": 2048}
+    model = flops.from_config({"model_type": "gpt2", "vocab_size": 51_200, **sizes}, "dlperf")
+    layers = model.flops_per_token(2048, "full") - 6 * 51_200 * sizes["n_embd"]
+    of_step = int(row["global_batch"]) * 2048 * (model.flops_per_token(2048, "full") + layers / 3)  # a fourth pass
 
-    tflops = flops / (float(row["latency_ms"]) / 1000) / int(row["devices"]) / 1e12
+    tflops = of_step / (float(row["latency_ms"]) / 1000) / int(row["devices"]) / 1e12
 
     assert tflops == pytest.approx(float(row["tflops_per_device"]), rel=0.004)
     share = tflops / flops_and_energy.peak_tflops(V100, "fp16_amp") * 100
     assert share == pytest.approx(float(row["percent_of_peak"]), abs=0.6)  # printed without decimals
 
 
-def test_operations_follow_from_layers_recomputation_and_attention():
-    s, layers, h, v = 2048, 24, 2304, 51_200
-    found = flops_and_energy.transformer_flops(tokens=s, layers=layers, hidden=h, vocabulary=v, passes=4)
-    assert found == pytest.approx(96 * s * layers * h**2 * (1 + s / (6 * h) + v / (16 * layers * h)))
+def test_operations_of_language_models_are_counted_by_rules_with_names():
+    llama = flops.read_model("llama3_8b")
 
-    gpt, llama = (flops_and_energy._models()[name] for name in ("gpt2_345m", "llama3_8b"))
+    counted = {rule: round(llama.flops_per_token(8192, rule) / 1e9, 2) for rule in flops.listed()["rules"]}
 
-    assert gpt.per_item(1024, "tokens/s") * 1024 == pytest.approx(gpt.per_item(1024, "sequences/s"))
-    assert gpt.per_item(1024, "images/s") is None
-    attention = 12 * 32 * 4096 * 8192
-    assert llama.per_item(8192, "tokens/s") == 6 * (8_030_261_248 - 128_256 * 4096) + attention
+    assert counted == sources.table("flops_and_energy.toml")["llama3_8b_at_8192"]
+    case = synthetic.case("pytorch", (1, 1), model="llama3_8b")
+    by_rule, _ = flops_and_energy.flops_by_rule(case, "sequences/s", Fact(key="input_size", value="8192", source="log"))
+    assert by_rule == {rule: 8192 * llama.flops_per_token(8192, rule) for rule in flops.SHOWN}
 
 
 def test_tflops_and_mfu_of_resnet_50_and_none_where_an_a100_may_round_to_tf32():
@@ -115,9 +115,9 @@ def test_what_nobody_states_has_no_default_and_another_size_of_the_input_no_oper
         ("V100", "fp16_amp", 5000, True),  # which of the two is not said: the higher peak counts
         ("V100", "fp16_amp", 5200, False),
         ("SuperGPU", "fp16_amp", 50_000, True),  # of no name that is listed: the highest of all
-        (None, "fp16_amp", 92_000, False),
-        (None, "unknown", 180_000, True),
-        (None, "unknown", 190_000, False),
+        (None, "fp16_amp", 102_000, False),
+        (None, "unknown", 600_000, True),
+        (None, "unknown", 620_000, False),
     ],
 )
 def test_no_value_stands_above_the_highest_peak_of_any_device_of_the_name(device, precision, rate, possible):
@@ -156,7 +156,12 @@ def test_summary_json_and_tables_hold_compute_and_energy_where_they_are_known():
 
 
 def test_every_entry_of_the_catalogues_names_its_source():
-    assert all(model.source for model in flops_and_energy._models().values())
-    peaks = paths.read_data("devices.toml")["peak"]
-    assert all(peak["words"] and peak["tflops"] for peak in peaks)
-    assert all(re.match(r"(NVIDIA|AMD) .*\d", peak["source"]) for peak in peaks)
+    assert all(each["source"] for kind in ("rules", "transformers", "convolutions") for each in _entries(kind))
+    peaks = flops_and_energy._peaks()
+    assert all(peak.words and peak.tflops and re.search(r", 20[12]\d(-\d\d)?$", peak.source) for peak in peaks)
+    assert len(peaks) >= 35
+
+
+def _entries(kind):
+    found = flops.listed()[kind]
+    return found.values() if isinstance(found, dict) else found

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from evalsuite.contracts.adapter import exact_amp
 from evalsuite.core import paths
@@ -16,6 +16,7 @@ from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.core.findings import FactsDisagree, HeadDisagrees
 from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
 from evalsuite.logs import options
+from evalsuite.results.measure import flops
 
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
@@ -241,14 +242,16 @@ def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes =
 
 def _sizes(case: Case) -> dict[str, str | None]:
     """Of the model that *case* names, as it is published, or by the options of the case."""
-    models: Sequence[Mapping[str, Any]] = paths.read_data("models.toml")["model"]
-    model = next((each for each in models if case.model in each["names"]), {})
-    layers = whole(case.option("num_layers", "")) or model.get("layers", 0)
-    hidden = whole(case.option("hidden_size", "")) or model.get("hidden", 0)
-    weights = 12 * layers * hidden**2 + model.get("vocabulary", 0) * hidden
-    vocabulary = whole(case.option("vocabulary", "")) or model.get("vocabulary", 0)
-    sizes = {"layers": layers, "hidden_size": hidden, "parameters": model.get("parameters") or weights}
-    sizes |= {"vocab_size": vocabulary, "classes": model.get("classes"), "ffn_size": 4 * hidden if vocabulary else 0}
+    known, layers = flops.of_case(case), whole(case.option("num_layers", ""))
+    if known is None:
+        listed: Mapping[str, int] = next(
+            (each for each in flops.listed()["convolutions"] if case.model in each["names"]), {}
+        )
+        sizes = {name: listed.get(name) for name in ("layers", "parameters", "classes")}
+        sizes |= {"hidden_size": whole(case.option("hidden_size", "")), "layers": layers or sizes["layers"]}
+    else:
+        sizes = {"layers": len(known.windows), "hidden_size": known.hidden, "parameters": known.parameters}
+        sizes |= {"vocab_size": known.vocabulary, "ffn_size": known.width}
     return {name: str(size) for name, size in sizes.items() if size}
 
 

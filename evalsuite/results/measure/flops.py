@@ -1,0 +1,200 @@
+"""Floating-point operations of training a transformer, from the fields of its Hugging Face `config.json`.
+
+A multiplication and an addition are two, and the backward pass costs twice the forward one: six for each weight that a
+token meets, and for each value that meets another in attention (Kaplan et al., "Scaling Laws for Neural Language
+Models", 2020, §2.1). What is computed again to save memory does not count (Chowdhery et al., "PaLM", 2022, appendix B).
+Rules are data: `seen`, the share of the sequence that a token's attention is counted of; `windows`, no further back
+than its layer's window; `also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple of it.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalsuite.core import files, paths
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError, look_up
+from evalsuite.core.model import Case
+
+MODELS = paths.DATA / "models.json"  # those that are known by name; what configs of a type leave out
+# options of a case
+SIZES = {"num_layers": "num_hidden_layers", "hidden_size": "hidden_size", "vocabulary": "vocab_size"}
+HOUSE = "causal"
+SHOWN = ("causal", "full", "6n")  # beside every figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transformer:
+    """The weights that a token meets, in all layers together."""
+
+    matrices: int  # without head, router and norms
+    router: int
+    idle: int  # of experts that are not chosen
+    norms: int
+    hidden: int
+    width: int  # of a dense layer's feed-forward part
+    vocabulary: int
+    tied: bool  # the head is the table of the embedding
+    places: int  # learned embeddings of positions
+    attention: int  # values of queries, keys and values that meet, in a layer
+    windows: tuple[int | None, ...]  # of each layer; None: it has none
+    both_ways: bool = False  # an encoder, whose head is asked of an unknown number of tokens
+    predicted: int = 0  # layers that predict a further token (MTP), each with a head
+    predictor: int = 0  # weights of one of them
+    not_counted: tuple[str, ...] = ()  # towers for what is no text
+    source: str = ""
+
+    @property
+    def parameters(self) -> int:
+        tables = self.hidden * self.vocabulary * (1 if self.tied else 2)
+        return self.matrices + self.router + self.idle + self.norms + self.places + tables
+
+    def flops_per_token(self, sequence: int, rule: str = HOUSE, *, frozen: bool = False) -> float:
+        """Forward and backward; *frozen*: without gradients of weights (LoRA, whose own few are not counted)."""
+        counted = look_up("results.flops_rule", listed()["rules"], rule, names=[*listed()["rules"]])
+        words = counted.get("words", 1)
+        table = -(-self.vocabulary // words) * words * self.hidden
+        head = 0 if self.both_ways else table
+        also = {"router": self.router, "norms": self.norms, "idle": self.idle, "places": self.places}
+        also["table"] = table if self.both_ways or not self.tied else 0
+        also["untied"] = -head if self.tied else 0
+        weights = self.matrices + head + self.predicted * (self.predictor + head)
+        weights += sum(also[name] for name in counted.get("also", ()))
+        seen = 0.0  # by one token on average, over all layers
+        for window in self.windows + (None,) * self.predicted:
+            near = window if counted.get("windows") and window and window < sequence else 0
+            share = 1 if self.both_ways and counted["seen"] else counted["seen"]
+            seen += near - near**2 / (2 * sequence) if near else share * sequence
+        return (4 if frozen else 6) * weights + 6 * self.attention * seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Config:
+    """The fields of a `config.json`. Raises EvalsuiteError by the name of one that is missing or impossible."""
+
+    fields: Mapping[str, Any]
+    usual: Mapping[str, Any]  # of the model's type, where its configs leave a field out
+    where: Path | str
+
+    def whole(self, name: str, otherwise: int | None = None) -> int:
+        keys = listed()["fields"].get(name, [name])
+        key = next((key for key in keys if self.get(key) is not None), keys[0])
+        value = otherwise if self.get(key) is None else self.get(key)
+        least, most = int(otherwise != 0), 10**4 if name == "layers" else 10**9
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise self.wrong(key, "–" if value is None else value)
+        return value
+
+    def get(self, key: str) -> Any:
+        value = self.fields.get(key, self.usual.get(key))
+        if isinstance(value, list) != (key in ("layer_types", "mlp_only_layers")) and value is not None:
+            raise self.wrong(key, value)
+        return value
+
+    def wrong(self, key: str, value: object) -> EvalsuiteError:
+        return EvalsuiteError.of("results.flops_field", where=self.where, field=key, value=str(value)[:60])
+
+
+def from_config(config: Mapping[str, Any], where: Path | str, source: str = "") -> Transformer:
+    """Raises EvalsuiteError for a type of model that is not known, and for a field that is missing or impossible."""
+    inner = config.get("text_config") or config
+    kind = str(inner.get("model_type") or config.get("model_type"))[:60]
+    usual = look_up("results.flops_type", listed()["types"], kind, where=where, names=sorted(listed()["types"]))
+    read = _Config(fields=inner, usual=usual, where=where)
+    hidden, layers, heads = read.whole("hidden"), read.whole("layers"), read.whole("heads")
+    projections, attention = _attention(read, hidden, heads)
+    each = hidden * (3 if read.get("gated") else 2)
+    width = read.whole("width", 4 * hidden if read.get("four_wide") else None)
+    sparse, idle, router = _experts(read, each)
+    first, step = read.whole("first_k_dense_replace", 0), read.whole("decoder_sparse_step", 1)
+    dense = {*range(first), *(read.get("mlp_only_layers") or ())} if sparse else {*range(layers)}
+    many = sum(layer not in dense and not (layer + 1) % step for layer in range(layers))
+    return Transformer(
+        matrices=layers * projections + (layers - many) * each * width + many * sparse,
+        router=many * router * hidden,
+        idle=many * idle,
+        norms=hidden * (2 * layers + 1) * read.whole("norm_weights", 0),
+        hidden=hidden,
+        width=width,
+        vocabulary=read.whole("vocabulary"),
+        tied=bool(read.get("tie_word_embeddings")),
+        places=hidden * read.whole("positions") if read.get("learned_positions") else 0,
+        attention=attention,
+        windows=_windows(read, layers),
+        both_ways=bool(read.get("encoder")),
+        predicted=read.whole("num_nextn_predict_layers", 0),
+        predictor=projections + (sparse or each * width) + 2 * hidden**2,
+        not_counted=tuple(key for key in ("vision_config", "audio_config") if config.get(key)),
+        source=source or str(where),
+    )
+
+
+def _attention(read: _Config, hidden: int, heads: int) -> tuple[int, int]:
+    """Weights of a layer's projections; and heads × the width of what meets in it."""
+    if read.get("kv_lora_rank"):
+        plain, turned, value = (read.whole(name) for name in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"))
+        low, queries = read.whole("kv_lora_rank"), read.whole("q_lora_rank", 0)
+        asked = queries * (hidden + heads * (plain + turned)) if queries else hidden * heads * (plain + turned)
+        kept = hidden * (low + turned) + low * heads * (plain + value)
+        return asked + kept + heads * value * hidden, heads * (plain + turned + value)
+    size = read.whole("head_dim", hidden // heads)
+    groups = 1 if read.get("multi_query") else read.whole("groups", heads)
+    if heads % groups or (read.get("head_dim") is None and hidden % heads):
+        raise read.wrong("num_attention_heads", f"{heads} (hidden {hidden}, key/value {groups})")
+    return 2 * hidden * size * (heads + groups), heads * 2 * size
+
+
+def _experts(read: _Config, each: int) -> tuple[int, int, int]:
+    """Of a sparse layer: the weights that a token meets, those of experts that it does not, and the experts."""
+    if not (experts := read.whole("experts", 0)):
+        return 0, 0, 0
+    chosen, width = read.whole("chosen"), read.whole("expert_width")
+    if chosen > experts:  # more weights would be active than there are
+        raise read.wrong("num_experts_per_tok", f"{chosen} > {experts}")
+    shared = read.whole("shared_expert_intermediate_size", 0) or read.whole("n_shared_experts", 0) * width
+    return each * (chosen * width + shared), each * (experts - chosen) * width, experts
+
+
+def _windows(read: _Config, layers: int) -> tuple[int | None, ...]:
+    kinds = read.get("layer_types")
+    if kinds is None:
+        every, first = read.whole("sliding_window_pattern", 0), read.whole("max_window_layers", 0)
+        on = bool(read.get("sliding_window")) and read.get("use_sliding_window") is not False
+        local = (on and layer >= first and not (every and (layer + 1) % every == 0) for layer in range(layers))
+        kinds = ["sliding_attention" if each else "full_attention" for each in local]
+    if len(kinds) != layers or not {*map(str, kinds)} <= {"sliding_attention", "full_attention"}:
+        raise read.wrong("layer_types", f"{len(kinds)}: {', '.join(sorted({*map(str, kinds)}))}")
+    return tuple(read.whole("sliding_window") if kind == "sliding_attention" else None for kind in kinds)
+
+
+@functools.cache
+def listed() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(MODELS.read_text(encoding="utf-8"))
+    return found
+
+
+def plain(model: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", model.lower())
+
+
+@functools.cache
+def of_case(case: Case) -> Transformer | None:
+    """By the name of its model, with the layers, the hidden size and the vocabulary that are options of *case*."""
+    sizes = {field: size for name, field in SIZES.items() if (size := whole(case.option(name, "")))}
+    for each in listed()["transformers"]:
+        if plain(case.model) in map(plain, each["names"]) and {*each.get("options", ())} <= {*sizes}:
+            return from_config({**each["config"], **sizes}, case.model, each["source"])
+    return None
+
+
+def read_model(named: str) -> Transformer:
+    """The model of a `config.json`, or that is known by a name. Raises EvalsuiteError."""
+    if named.endswith(".json"):
+        return from_config(files.read_json(Path(named)), named)
+    known = {plain(name): each for each in listed()["transformers"] for name in each["names"] if "options" not in each}
+    each = look_up("results.flops_model", known, plain(named))
+    return from_config(each["config"], named, each["source"])
