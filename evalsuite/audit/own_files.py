@@ -21,6 +21,7 @@ from evalsuite.core.messages import Message, message_of
 from evalsuite.finished import manifest
 from evalsuite.finished.finished import PAGE, SUMMARY
 from evalsuite.report import forms
+from evalsuite.report.book import identity
 from evalsuite.report.data import tables
 
 BEFORE, SHOWN = 20, 60  # letters of a line: before its first difference, and in all
@@ -29,6 +30,7 @@ NAMES = (
     *(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, "tables/*.csv"),
     *(forms.DRAWN, *forms.FILES.values()),
 )
+SEALED = (PAGE, forms.DRAWN, *(forms.FILES[name] for name in ("single", "md", "xlsx")))  # show the seal
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml", ".rels"})  # in an archive
 ARCHIVES, BINARY = frozenset({".zip", ".xlsx"}), frozenset({".pdf", ".parquet"})
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
@@ -71,11 +73,15 @@ def mistakes(
         try:
             if file not in known or (file.suffix == ".csv" and file.stem not in tables.COLUMNS):
                 raise EvalsuiteError.of("site.kind", path=file, name=file.name, known=NAMES)
+            shown = not any(file.match(name) for name in SEALED)
             for name, text in _texts(file):
+                shown = shown or seal[: identity.SHOWN_DIGITS] in text
                 if other := _mistake(name, text, summary):
                     yield EvalsuiteError.of("site.not_ours", path=file, error=other)
                 if told := look(file, name, text):
                     yield told
+            if not shown:
+                yield Contradicts.of("site.not_ours", path=file, error=Message("site.other_seal", seal=seal))
         except EvalsuiteError as error:
             yield error
 

@@ -1,5 +1,6 @@
 """`evalsuite audit` and `archive`: what is falsified is found, nothing else; at night from more seeds."""
 
+import json
 import subprocess
 import zipfile
 from random import Random
@@ -9,9 +10,10 @@ import pytest
 import reports
 
 from evalsuite import cli
+from evalsuite.audit import own_files
 from evalsuite.core import paths
-from evalsuite.core.errors import Exit
-from evalsuite.core.files import read_json
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.files import read_json, sha256
 from evalsuite.site import publishing
 from tests.sources import NIGHTLY
 
@@ -172,6 +174,21 @@ def test_an_archive_without_secrets_leaves_files_out_whole_and_the_audit_names_t
     assert f"{log}: left out" in capsys.readouterr().err
     audit(place, runs=file)
     assert f"{file / log.relative_to(place.runs)}: it is missing" in capsys.readouterr().out
+
+
+def test_each_form_shows_the_seal_of_the_summary_beside_it(honest, tmp_path, capsys):
+    report, summary = (place := honest.copied(tmp_path)).report, place.report / "summary.json"
+    facts = read_json(summary)
+    page = {"report.html": sha256(report / "report.html")}  # as it is, with the seal of before
+    summary.write_text(json.dumps({**facts, "profile": "full", "page_files": facts["page_files"] | page}))
+    reports.sealed(report)
+
+    assert cli.main(["audit", str(report)]) == Exit.CRITERION_FAILED
+    told = {line.split(": ")[0] for line in capsys.readouterr().out.splitlines() if "shows another seal" in line}
+    shown = [file for pattern in own_files.SEALED for file in report.glob(pattern)]
+    assert told == {*map(str, shown)} and len(shown) > 5
+    with pytest.raises(EvalsuiteError, match="shows another seal"):
+        publishing.publish([report], tmp_path / "site")
 
 
 def test_page_index_and_site_json_show_the_seal(honest, tmp_path):

@@ -49,12 +49,8 @@ def figure_name(language: str) -> str:
 
 
 def _figure(material: Material, writer: MarkdownWriter) -> tuple[str, tuple[str, ...]] | None:
-    source = writer.beyond("markdown.source", version=__version__, build=_build(material))
+    source = writer.beyond("markdown.source", version=__version__, build=material.seal[: identity.SHOWN_DIGITS])
     return headline_figure.draw(material.book, writer.words, source.plain(writer.language))
-
-
-def _build(material: Material) -> str:
-    return material.build_hash[: identity.SHOWN_DIGITS]
 
 
 def document(material: Material, language: str) -> str:
@@ -74,7 +70,9 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     if many:
         yield writer.render(writer.beyond("markdown.rest", cases=numbers.count(len(book.planned))))
     yield "---"
-    yield writer.render(writer.beyond("markdown.made_by", version=__version__, build=_build(material)))
+    yield writer.render(
+        writer.beyond("markdown.made_by", version=__version__, build=material.seal[: identity.SHOWN_DIGITS])
+    )
 
 
 def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:

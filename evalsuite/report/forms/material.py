@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalsuite.core.files import is_file, sha256
 from evalsuite.core.model import Evaluation
+from evalsuite.finished.finished import SUMMARY
+from evalsuite.finished.manifest import UNSEALED
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.results.publish.log_copies import Logs
@@ -17,6 +20,11 @@ class Material:
     out: Path
     languages: tuple[str, ...]
     logs: Logs | None = None  # None: no run folders are at hand
+
+    @property
+    def seal(self) -> str:
+        """SHA-256 of the `summary.json` that was written into *out*, which every form shows."""
+        return sha256(self.out / SUMMARY) if is_file(self.out / SUMMARY) else UNSEALED
 
 
 def material_of(evaluation: Evaluation, out: Path, languages: Sequence[str], logs: Logs | None = None) -> Material:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import is_file, scratch, sha256, write_atomically
+from evalsuite.core.files import scratch, write_atomically
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import render
 from evalsuite.report.text import words
@@ -41,8 +41,7 @@ def write_pages(material: Material) -> list[Path]:
 
 def page(material: Material, language: str) -> bytes:
     spoken = words.read((language,), on_cpu=material.book.on_cpu)
-    summary = material.out / "summary.json"
-    text = render.page(material.book, spoken, material.build_hash, sha256(summary) if is_file(summary) else None)
+    text = render.page(material.book, spoken, material.build_hash, material.seal)
     return text.encode("utf-8", "backslashreplace")
 
 

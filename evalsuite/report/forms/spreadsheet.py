@@ -74,7 +74,7 @@ def _about(material: Material, labels: Words) -> Sequence[tuple[str | None, str]
     period = f"{book.period.span} ({book.period.zone})" if book.period else "—"
     title = heading.title(book.evaluation, sentences)
     facts = {"title": " / ".join(dict.fromkeys(map(title.plain, material.languages))), "period": period}
-    facts |= {"build": material.build_hash, "version": __version__}
+    facts |= {"build": material.seal, "version": __version__}
     lines = (line.plain(language) for line in _lines(material, sentences) for language in material.languages)
     note = (labels("spreadsheet.note").plain(language) for language in material.languages)
     return [
