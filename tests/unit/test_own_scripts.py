@@ -6,10 +6,14 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.contracts import own_script, registry
+from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.model import Case, Protocol
+from evalsuite.core.model import Case, Protocol, Run
 from evalsuite.logs import catalogue
 from evalsuite.plan import spec
+from evalsuite.results.measure import measurement
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.store import Store
 
 COMMAND = "torchrun --nproc-per-node {devices_per_node} train.py --batch {batch_per_device} --steps {steps}"
 MOON = f'''[[participant]]
@@ -172,3 +176,37 @@ def test_a_name_of_ours_is_refused(file):
 
     with pytest.raises(EvalsuiteError, match="my_"):
         registry.discover([file])
+
+
+LOG = "".join(f"step {step} | loss {3 / step:.3f} | {1000 + step % 7}.0 tok/s\n" for step in range(1, 21))
+
+
+@pytest.mark.parametrize(
+    ("log", "unit", "said"),
+    [
+        (LOG, "tokens/s", None),  # it counts to the very step that was asked for: found by itself
+        (LOG[: LOG.index("step 15")], "tokens/s", "ended by itself at step 14 of the 20"),
+        (LOG, "images/s", 'Write unit = "tokens/s"'),
+        ("", "tokens/s", "expected a line for each step"),
+        ("Traceback (most recent call last):\nEOFError: EOF when reading a line\n", "tokens/s", "asks at a terminal"),
+        (
+            "Traceback (most recent call last):\nModuleNotFoundError: No module named 'x'\n",
+            "tokens/s",
+            "python",
+        ),
+    ],
+)
+def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_what_to_add(tmp_path, log, unit, said):
+    case = replace(CASE, nodes=1, devices_per_node=1)
+    died = "Error" in log
+    recipe = UsedRecipe(name="train", kind="reference", model="moon", unit=unit)
+    with Store(tmp_path).claim(Run(case=case, repeat=0)) as folder:
+        (folder.path / "log.n1.txt").write_text(log)
+        folder.write_command(RunCommand(argv=(), command=(), environment={}, recipe=recipe))
+        folder.write_outcome(
+            Outcome(status="failed" if died else "completed", reason="exit code 1", exit_code=int(died))
+        )
+
+    found = measurement.measurement(folder)
+    assert (found.value is not None) is (said is None)
+    assert said is None or said in str(found.reason)

@@ -1,5 +1,6 @@
 """One run folder → one measurement: throughput from its log, utilisation over the same steps."""
 
+import functools
 import itertools
 import math
 import statistics
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalsuite.contracts.dialect import PIECES, Dialect
+from evalsuite.contracts.dialect import NO_ITEMS, PIECES, Dialect
 from evalsuite.core import findings
 from evalsuite.core.decode import whole
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
@@ -80,17 +81,21 @@ def read_logs(
 ) -> reading.Reading:
     dialect = dialects.get(recipe.dialect or "")
     tokens = whole(case.option("sequence_length", "")) if dialect and dialect.unit == recipe.unit in PIECES else None
-    return reading.read_run(
+    read = functools.partial(
+        reading.read_run,
         logs,
         case,
         recipe.dialect,
         scope=recipe.scope,
         steps_per_report=recipe.steps_per_report,
-        shape=recipe.shape,
         dialects=dialects,
         ended_well=well,
         items_per_batch=tokens,
     )
+    first = read(shape=recipe.shape)
+    # what counts to the very step that we asked the script for is its counter
+    sure = well and recipe.kind != "imported" and first.shape and first.steps
+    return read(shape=first.shape) if sure and first.steps[-1].index == case.protocol.total_steps else first
 
 
 def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunCommand, places: Places) -> Measurement:
@@ -101,6 +106,8 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
     status, reason = _status(outcome, read, against)
+    if outcome.ended_well and (unlike := _unlike_its_declaration(run.case, recipe, outcome, read)):
+        status, reason = "failed", unlike
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
@@ -187,6 +194,20 @@ def _status(outcome: Outcome, read: reading.Reading, against: Sequence[Finding])
     if unused and read.status == "doubtful":
         return read.status, Message("results.run_unused", used=unused[0].used, planned=unused[0].planned)
     return read.status, read.reason
+
+
+def _unlike_its_declaration(case: Case, recipe: UsedRecipe, outcome: Outcome, read: reading.Reading) -> str | None:
+    """Why a log of ours that was read by itself is not what a participant says of its script."""
+    if recipe.dialect is not None or outcome.origin is not None:
+        return None
+    unit, said, asked = read.throughput and read.throughput.unit, recipe.unit, case.protocol.total_steps
+    if unit and said and unit not in (said, *NO_ITEMS) and not {unit, said} <= {*BATCH_ITEMS}:
+        return Message("results.run_unit", unit=unit, wanted=said)
+    if read.status == "unrecognised" and not read.steps:
+        return Message("results.run_no_step", reason=read.reason)
+    if read.steps and not outcome.enough and read.steps[-1].index + read.steps[-1].steps <= asked:
+        return Message("results.run_early", step=read.steps[-1].index, wanted=asked)
+    return None
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
