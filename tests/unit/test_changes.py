@@ -7,7 +7,7 @@ import synthetic
 
 from evalsuite import cli
 from evalsuite.core import findings
-from evalsuite.core.errors import Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Machine
 from evalsuite.finished import finished
 from evalsuite.report.book.book import Book
@@ -210,6 +210,11 @@ def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, 
 
     (_, line), *_ = notices.notices(Book(evaluation=replace(evaluation, since=found)), words.read())
     assert line.plain("en") == f"Since 2026-11-01 12:00: {said}."
+
+
+def test_an_earlier_report_that_is_a_later_one_is_refused(moved):
+    with pytest.raises(EvalsuiteError, match="expected an earlier report"):
+        since.since(finished.read(moved[1]), slowed(1, (1, 0.9, 0.8)))
 
 
 def test_a_report_against_itself_proves_no_speed(two, capsys):

@@ -1,8 +1,9 @@
 """What changed since an earlier report: how its cases moved, and whether the order of the headlines is the same."""
 
+from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Evaluation, Since
-from evalsuite.finished.finished import Finished
+from evalsuite.finished.finished import Finished, instant
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import answers
 from evalsuite.results.compare import changes
@@ -10,10 +11,16 @@ from evalsuite.results.compare.answers import Answer
 
 
 def since(before: Finished, evaluation: Evaluation) -> Since:
+    """Raises EvalsuiteError where *before* is of later runs: what changed would be told the wrong way round."""
+    book = Book(evaluation=evaluation)
+    if before.period and book.period and instant(before.period[1]) > book.period.last:
+        facts = {"folder": before.folder, "last": before.period[1], "here": book.period.last.isoformat()}
+        raise EvalsuiteError.of("report.since_later", **facts)
     moved = changes.between(before.summaries, evaluation.summaries)
     old = {_question(answer): _order(answer) for answer in before.answers if answer.ranked}
-    now = answers.headlines(Book(evaluation=evaluation))
-    busy = {finding.where for finding in evaluation.findings if isinstance(finding, BusyMachine)}
+    now = answers.headlines(book)
+    found = (each for each in evaluation.findings if isinstance(each, BusyMachine))
+    busy = {place for finding in found for place in (finding.where, *finding.also)}
     return Since(
         at=before.period[1] if before.period else None,
         outcomes=tuple((outcome, len(moved.those(outcome))) for outcome in moved.outcomes),
