@@ -1,0 +1,175 @@
+"""Writes data/reference/recounted.csv, and the tables of docs/public-record.md and docs/public-record.zh.md.
+
+    python tools/write_public_record.py
+
+Each row of data/reference/published.csv that prints tokens/s and TFLOP/s is counted again by every rule of
+data/models.json. Of those within 1 % it follows the one that fits most rows of its source and release.
+"""
+
+import csv
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from evalsuite.core import paths
+from evalsuite.results.measure import flops
+from evalsuite.results.rules import flops_and_energy
+
+PUBLISHED = paths.DATA / "reference" / "published.csv"
+PAGES = [ROOT / "docs" / f"public-record{end}" for end in (".md", ".zh.md")]
+TABLE = paths.DATA / "reference" / "recounted.csv"
+NEAR = 0.01
+TWO, FROZEN = ", two matrices of three", " × 2/3"  # of a gated feed-forward part; weights without gradients (LoRA)
+COLUMNS = ("source", "release", "model", "device", "precision", "devices", "sequence", "tokens_per_s", "tflops")
+COUNTED = ("rule", "off", "causal_tflops", "mfu")
+
+
+def pairs() -> Iterator[dict[str, Any]]:
+    """The rows that print both; LLM Foundry prints its TFLOP/s in a remark."""
+    lines: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in paths.read_rows(PUBLISHED):
+        lines.setdefault(tuple(row[name] for name in ("source", "commit", "path", "line", "model")), []).append(row)
+    for rows in lines.values():
+        rates = [row for row in rows if re.match("tokens/s/(GPU|device)", row["unit_as_printed"])]
+        said = [float(row["value"]) for row in rows if re.match("TFLOPS?(/s)?/GPU", row["unit_as_printed"])]
+        noted = [re.search(r"model TFLOP (\d+)", row["notes"]) for row in rows]
+        for row, tflops in zip(rates, said or [float(match[1]) for match in noted if match], strict=False):
+            length = re.match(r"[\d,]+", row["input_as_printed"] or row["input_size"])
+            values = (row["source"], row["framework_version"], row["model"], row["device"], row["precision"])
+            values += (row["total_devices"], length and int(length[0].replace(",", "")), float(row["value"]), tflops)
+            yield {**dict(zip(COLUMNS, values, strict=True)), "task": row["task"]}
+
+
+def candidates(model: flops.Transformer, sequence: int) -> Iterator[tuple[str, str, float]]:
+    """(rule, what else was done, FLOPs of a token), the plain ones first."""
+    long = replace(model, places=model.hidden * sequence) if model.places else model
+    changed = {"": long, **({", without MTP": replace(long, predicted=0)} if model.predicted else {}), **_gates(model)}
+    for share, frozen in ((1.0, ""), (2 / 3, FROZEN)):
+        for change, each in changed.items():
+            for rule in flops.listed()["rules"]:
+                yield rule, change + frozen, each.flops_per_token(sequence, rule) * share
+
+
+def _gates(model: flops.Transformer) -> dict[str, flops.Transformer]:
+    """Without the third matrix of the experts, which tables of GPT-OSS leave out."""
+    for each in (entry["config"] for entry in flops.listed()["transformers"] if "gpt_oss_120b" in entry["names"]):
+        gate = each["hidden_size"] * each["intermediate_size"] * each["num_experts_per_tok"] * len(model.windows)
+        if flops.from_config(each, "").matrices == model.matrices:
+            return {TWO: replace(model, matrices=model.matrices - gate)}
+    return {}
+
+
+def recounted() -> list[dict[str, Any]]:
+    rows = [(row, _model(row["model"])) for row in pairs()]
+    fitting: list[list[tuple[str, str, float]]] = []
+    for row, model in rows:
+        offs = ((rule, kind, each * row["tokens_per_s"] / 1e12 / row["tflops"] - 1)
+                for rule, kind, each in (candidates(model, row["sequence"]) if model else ()))  # fmt: skip
+        fitting.append([each for each in offs if abs(each[2]) <= NEAR])
+    liked = Counter((row["source"], row["release"], rule) for (row, _), found in zip(rows, fitting, strict=True)
+                    for rule in {rule for rule, kind, _ in found if kind == ""})  # fmt: skip
+    counted = []
+    for (row, model), found in zip(rows, fitting, strict=True):
+        order = [*flops.listed()["rules"]]
+        release = (row["source"], row["release"])
+        rule, kind, off = min(found, default=("none", "", None), key=lambda each: (
+            FROZEN in each[1], -liked[*release, each[0]], order.index(each[0]), each[1]))  # fmt: skip
+        of_token = model.flops_per_token(row["sequence"], frozen=FROZEN in kind) if model else 0
+        causal, peak = (
+            of_token * row["tokens_per_s"] / 1e12,
+            flops_and_energy.peak_tflops(row["device"], row["precision"]),
+        )
+        counted.append({**row, "rule": rule + kind, "off": "" if off is None else f"{off:+.4f}",
+                        "causal_tflops": f"{causal:.1f}" if causal else "",
+                        "mfu": f"{causal / peak:.3f}" if causal and peak else ""})  # fmt: skip
+    return counted
+
+
+def _model(name: str) -> flops.Transformer | None:
+    try:
+        return flops.read_model(name)
+    except flops.EvalsuiteError:
+        return None
+
+
+def changes(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """(before, after) of one model on one device in releases that follow each other, by different rules."""
+    series: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        name = re.sub(r"[^a-z0-9]", "", row["model"].lower().partition("(")[0].replace("3.1", "3"))
+        if row["rule"] != "none" and row["device"] and row["release"] and row["task"].startswith("pre"):
+            series.setdefault((name, row["device"]), []).append(row)
+    for each in series.values():
+        each.sort(key=lambda row: (re.search(r"\d\d\.\d\d(\.\d+)?", row["release"]) or [row["release"]])[0])
+        known = [
+            next(row for row in each if row["release"] == release)
+            for release in dict.fromkeys(row["release"] for row in each)
+        ]
+        yield from ((a, b) for a, b in pairwise(known) if a["rule"] != b["rule"])
+
+
+def latest(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each model, device and precision the row that its source prints first: that of the newest release."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in (row for row in rows if row["mfu"]):
+        found.setdefault(tuple(row[name] for name in ("source", "model", "device", "precision")), row)
+    return sorted(found.values(), key=lambda row: (row["source"], row["model"], -float(row["mfu"])))
+
+
+def tables(rows: list[dict[str, Any]]) -> Iterator[tuple[str, Iterable[Iterable[object]]]]:
+    """The rows of each table of the page, whose heads and sentences are written by hand."""
+    rules = {row["source"]: Counter[str]() for row in rows}
+    for row in rows:
+        rules[row["source"]][row["rule"]] += 1
+    by_size = sorted(rules.items(), key=lambda each: -each[1].total())
+    follow = [
+        (source, n.total(), ", ".join(f"{rule}: {many}" for rule, many in n.most_common())) for source, n in by_size
+    ]
+    known = sum(row["rule"] != "none" for row in rows)
+    yield "follow", [*follow, ("Σ", len(rows), f"{known} + none: {len(rows) - known}")]
+    yield (
+        "changed",
+        [
+            (b["model"], b["device"], _told(a), _told(b), f"{a['causal_tflops']} → {b['causal_tflops']}")
+            for a, b in changes(rows)
+        ],
+    )
+    shown = ("source", "model", "device", "precision", "sequence", "tokens_per_s", "tflops", "rule", "causal_tflops")
+    yield "now", [(*(row[name] for name in shown), f"{float(row['mfu']):.1%}") for row in latest(rows)]
+
+
+def _told(row: dict[str, Any]) -> str:
+    return f"{row['release']}, {row['precision']}: {row['tokens_per_s']:,.0f} · {row['tflops']:g} · {row['rule']}"
+
+
+def filled(page: str, rows: list[dict[str, Any]]) -> str:
+    for name, cells in tables(rows):
+        lines = (
+            "| " + " | ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in row) for row in cells
+        )
+        before, begin, rest = page.partition(f"<!-- {name} -->\n")
+        head, after = re.match(r"((?:\|.*\n){2})(?:\|.*\n)*", rest).group(1), re.sub(r"^(\|.*\n)+", "", rest)
+        page = before + begin + head + "".join(f"{line} |\n" for line in lines) + after
+    return page
+
+
+def main() -> None:
+    rows = recounted()
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*COLUMNS, *COUNTED], extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
