@@ -1,4 +1,5 @@
 /* Going to a place of the page: what hides it is opened, and the state stays in the address. */
+import { showOnBoard } from "./board.js";
 import { all, byId, one } from "./dom.js";
 import { root } from "./preferences.js";
 import { goneTo } from "./state.js";
@@ -10,6 +11,7 @@ export function goTo(id, atOnce = false) {
   const node = byId(id);
   if (!node) return false;
   for (let up = node; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
+  showOnBoard(node);
   const own = node.tagName === "TBODY" ? one("details", node) : one(":scope > .annex", node);
   if (own) own.open = true;
   node.scrollIntoView({ behavior: atOnce ? "instant" : "auto" });

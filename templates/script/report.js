@@ -2,7 +2,7 @@
    All words come from the page's own <template>; all data is put in as text, never as markup.
    Its modules are joined into one script when a page is built (evalsuite/report/page/assets.py). */
 import { pairsOf } from "./address.js";
-import { followQuestions, setQuestion } from "./ask.js";
+import { followBoard } from "./board.js";
 import { followReading } from "./contents.js";
 import { followCopyButtons } from "./copy.js";
 import { byId } from "./dom.js";
@@ -31,7 +31,6 @@ function load(first) {
   }
   setFilter(pairs);
   if (isFiltered(pairs) || !first) applyFilter();
-  setQuestion(pairs.ask);
   if (pairs.at) goTo(pairs.at, first);
 }
 
@@ -40,7 +39,7 @@ followSwitches();
 followNumbers(); // before the links, which it takes some from
 followLinks();
 followReading();
-followQuestions();
+followBoard();
 followFilter(); // before sorting, which moves rows
 makeTablesSortable();
 followCopyButtons();

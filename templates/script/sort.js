@@ -5,7 +5,7 @@ import { all, element, one, shownText } from "./dom.js";
 const FEWEST_ROWS = 2;
 
 export function makeTablesSortable() {
-  for (const table of all("main table:not(.runs, .why-bars)")) {
+  for (const table of all("main table:not(.runs, .why-bars, .board-table)")) {
     if (!table.tHead || !rowsOfBodies(table).some((rows) => rows.length >= FEWEST_ROWS)) continue;
     if (one("tr:not(.group) > [colspan]", table)) continue;
     [...table.tHead.rows[0].cells].forEach((head, column) => {

@@ -15,10 +15,9 @@ from evalsuite.logs.catalogue import Places
 from evalsuite.machine import cores
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import Spec
-from evalsuite.report.book import identity
+from evalsuite.report.book import answers, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
-from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import words
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.planned import Planned

@@ -85,7 +85,7 @@ def test_filters_hide_columns_rows_and_cases_and_a_link_brings_them_back(tab, ad
     assert tab.evaluate("document.querySelector('#shown').textContent") == "6"
     assert tab.evaluate(SHOWN.format("table.values td")) < before
     assert "PyTorch" not in tab.evaluate("document.querySelector('table.values').innerText")
-    assert tab.evaluate(SHOWN.format("#verdict .answer")) == 2
+    assert tab.evaluate(SHOWN.format("#verdict .board-table tbody tr")) == 4
     assert "framework=MXNet,PaddlePaddle,TensorFlow" in tab.evaluate("location.hash")
 
     tab.visit(f"{address('thorough')}#lang=en&framework=PyTorch&from=2")
@@ -250,8 +250,6 @@ STOPS = (
 EXAMPLES = (paths.DATA.parent / "docs" / "examples").as_uri()
 FOLDS = "[...document.querySelectorAll('details')].filter((one) => one.checkVisibility()).length"
 CUT = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"
-SEEN_CELL = "[...document.querySelectorAll('.standings .at a')].find((one) => one.getClientRects().length).innerText"
-IN_SIGHT = "document.querySelector('{}').getBoundingClientRect().top < innerHeight"
 
 
 @pytest.mark.parametrize(
@@ -271,20 +269,11 @@ def test_an_example_fits_into_its_screens_has_few_doors_and_cuts_no_table(tab, n
     assert tab.evaluate(CUT) == 0
 
 
-def test_the_cells_of_the_matrix_lead_to_answers_and_a_narrow_table_begins_at_the_largest_scale(tab):
-    tab.visit(f"{EXAMPLES}/dlperf-v1/report.html#lang=en")
-    assert tab.evaluate(SEEN_CELL) == "100.0%"
-    tab.evaluate("[...document.querySelectorAll('.standings a')].at(-1).click()")
-    tab.wait(IN_SIGHT.format("#answer .rank"))
-
+def test_a_narrow_table_of_results_begins_at_the_largest_scale(tab):
     tab.call("Emulation.setDeviceMetricsOverride", **WIDE | {"width": 390})
     tab.visit(f"{EXAMPLES}/dlperf-v1/report.html#lang=en")
     tab.evaluate("document.querySelector('.results').scrollIntoView()")
     tab.wait("document.querySelector('.results').closest('.scroll').scrollLeft > 0")
-    panels = tab.evaluate(
-        "[...document.querySelectorAll('.curve.shown .fig-svg')].map(one => one.viewBox.baseVal.width)"
-    )
-    assert len(panels) == 2 and sum(panels) == 760
 
 
 def test_print_shows_what_is_folded_and_forced_colours_keep_figures_and_states(tab, address):
@@ -321,57 +310,37 @@ CONTRAST = sources.text("browser_contrast.js")
 
 @pytest.fixture(scope="module")
 def questions(tmp_path_factory):
-    """The address of a page on which one asks for one of many settings: a tie of BERT AMP at 32 devices."""
+    """The address of a page of two models: a tie of BERT AMP at 32 devices."""
     return report.build(synthetic.asked(), tmp_path_factory.mktemp("questions"))[0].as_uri()
 
 
-STAGE = "document.querySelector('#answer').innerText"
+SEEN_TABLE = "[...document.querySelectorAll('.board-table')].filter(one => one.checkVisibility())"
 
 
-@pytest.mark.parametrize(
-    ("language", "answer"), [("en", "OneFlow, NGC PyTorch tie for fastest"), ("zh", "OneFlow、NGC PyTorch 并列最快")]
-)
-def test_the_fastest_at_a_setting_and_by_how_much_is_one_click_away(tab, questions, language, answer):
-    tab.visit(f"{questions}#lang={language}")
-    tab.evaluate("[...document.querySelectorAll('.standings td.decided a')].at(-1).click()")
-    shown = tab.evaluate(STAGE)
-
-    assert "BERT-Base · AMP · bsz 64 · 4×8" in shown
-    assert answer in shown and "2.0%" in shown
-    assert "ask=a-" in tab.evaluate("location.hash") and f"lang={language}" in tab.evaluate("location.hash")
-    tab.wait(IN_SIGHT.format("#answer"))
-    assert "BERT-Base" in tab.evaluate("document.querySelector('.curve.shown').innerText")
-    assert tab.evaluate(SHOWN.format(".curve")) == 1
-
-
-def test_the_answer_bar_asks_by_keyboard_and_keeps_what_it_can(tab, questions):
+@pytest.mark.parametrize("script", [True, False])
+def test_a_model_and_a_scale_are_one_click_away_with_and_without_script(tab, questions, script):
+    tab.call("Emulation.setScriptExecutionDisabled", value=not script)
     tab.visit(f"{questions}#lang=en")
-    choose = (
-        "(box => {{ box.focus(); box.value = '{1}'; box.dispatchEvent(new Event('change', {{bubbles: true}})) }})"
-        "(document.querySelector('#ask [name={0}]'))"
+    first = tab.evaluate(f"{SEEN_TABLE}.map(one => one.innerText)")
+    tab.evaluate("[...document.querySelectorAll('.sheets > .tab')].at(-1).click()")
+    second = tab.evaluate(f"{SEEN_TABLE}.map(one => one.innerText)")
+
+    assert len(first) == len(second) == 1
+    assert "ResNet-50" in first[0] and "BERT-Base" in second[0]
+    assert "OneFlow" in second[0] and "CUDA out of memory" in second[0]
+
+
+def test_the_reader_chooses_who_is_a_hundred_percent(tab, questions):
+    tab.visit(f"{questions}#lang=en")
+    ratios = f"[...{SEEN_TABLE}[0].querySelectorAll('.ratio')].map(one => one.innerText)"
+    before = tab.evaluate(ratios)
+    tab.evaluate(
+        "(box => { box.selectedIndex = 2; box.dispatchEvent(new Event('change', {bubbles: true})) })"
+        "(document.querySelector('.baseline select'))"
     )
-    tab.evaluate(choose.format("model", "BERT-Base"))
+    after = tab.evaluate(ratios)
 
-    assert "BERT-Base · AMP · bsz 64 · 1×8" in tab.evaluate(STAGE)
-    tab.evaluate(choose.format("scale", "4×8"))
-    assert "BERT-Base · AMP · bsz 64 · 4×8" in tab.evaluate(STAGE)
-    assert tab.evaluate("document.activeElement.name") == "scale"
-    offered = "[...document.querySelector('#ask [name={}]').options].map(one => one.value)"
-    assert tab.evaluate(offered.format("setting")) == ["AMP · bsz 64"]
-    assert tab.evaluate(offered.format("scale")) == ["1×8", "4×8"]
-    assert tab.evaluate("document.querySelector('#answer').getAttribute('role')") == "status"
-
-
-def test_the_address_asks_a_question_beside_a_filter(tab, questions):
-    tab.visit(f"{questions}#lang=en")
-    asked = tab.evaluate("document.querySelector('#answers > .answer:last-child').id")
-    tab.visit(f"{questions}#lang=en&framework=OneFlow&ask={asked}")
-
-    assert "BERT-Base" in tab.evaluate(STAGE)
-    assert f"ask={asked}" in tab.evaluate("location.hash") and "framework=OneFlow" in tab.evaluate("location.hash")
-    tab.visit(f"{questions}#lang=en&ask=a-nothing")
-    assert "ResNet-50" in tab.evaluate(STAGE)
-    assert tab.complaints() == []
+    assert before[0] == "100.0%" and after[1] == "100.0%" and float(after[0].rstrip("%")) > 100
 
 
 NUMBER = "[...document.querySelectorAll('main a.num[href^=\"#c-\"]')].find(link => link.getClientRects().length)"

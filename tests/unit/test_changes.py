@@ -12,7 +12,7 @@ from evalsuite.core.model import Machine
 from evalsuite.finished import finished
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import since
-from evalsuite.report.sections.verdict import notices
+from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.results.compare import changes
 from tests import sources
@@ -208,7 +208,7 @@ def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, 
     evaluation = slowed(2, factors, BUSY)
     found = since.since(finished.read(moved[0]), evaluation)
 
-    (_, line), *_ = notices.notices(Book(evaluation=replace(evaluation, since=found)), words.read())
+    line, *_ = verdict.remarks(Book(evaluation=replace(evaluation, since=found)), words.read())
     assert line.plain("en") == f"Since 2026-11-01 12:00: {said}."
 
 

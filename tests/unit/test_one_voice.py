@@ -13,12 +13,13 @@ from evalsuite import report
 from evalsuite.commands import report as command
 from evalsuite.finished import finished
 from evalsuite.report import forms
+from evalsuite.report.book import answers as said
+from evalsuite.report.book import board
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.variants import variants
-from evalsuite.report.sections.verdict import answers as said
-from evalsuite.report.sections.verdict import cards, matrix, verdict
+from evalsuite.report.sections.verdict import cards, verdict
 from evalsuite.report.text import names, numbers, words
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.scaling import with_scaling
@@ -79,10 +80,10 @@ def statements(evaluation, folder, page):
     """(place, the two, what is known of them) as each place of the report says it."""
     book = Book(evaluation=evaluation)
     case_of = {names.case_anchor(case): case.id for case in book.planned}
-    for cell in page.all("td"):
+    for cell in page.all("tr"):
         if "data-pair" in cell.attributes:
             pair = frozenset(case_of[ref] for ref in cell["data-pair"].split())
-            yield "matrix", pair, cell["data-outcome"]
+            yield "board", pair, cell["data-outcome"]
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     for answer in summary["answers"]:
         for one in answer["ranked"][1:]:
@@ -133,7 +134,7 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
     markdown = (folder / "report.en.md").read_text(encoding="utf-8")
     sheets = openpyxl.load_workbook(io.BytesIO((folder / "report.xlsx").read_bytes())).worksheets
     places = {
-        "page": page.one("ul", class_="found").text("en"),
+        "page": page.one("section", id="verdict").text("en"),
         "Markdown": re.sub(r"[*\\\n]", "", markdown),
         "XLSX": " ".join(
             str(cell.value) for sheet in sheets if sheet.title == "About" for row in sheet for cell in row
@@ -148,7 +149,6 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
     ahead = {numbers.throughput(book.summary_of[id].items_per_s.value).text for id in book.ahead}
     bold = {
         "tables": {re.match(r"[\d,]+\.\d\d", element.text("en"))[0] for element in page.all("td", class_="best")},
-        "answers": {each.one("span", class_="rank-value").text().strip("⚠") for each in page.all("li", class_="leads")},
         "Markdown": set(re.findall(r"\| \*\*([\d,.]+)(?![\d,.%])", markdown)),
     }
     assert bold == dict.fromkeys(bold, ahead)
@@ -170,15 +170,17 @@ def entrants(framework, at, runs=FIVE, failed=0, without="", unit="images/s", or
 def test_what_is_said_of_several_holds_of_each_of_them(row):
     book = Book(evaluation=synthetic.evaluation(with_scaling([each for one in row["of"] for each in entrants(**one)])))
     both = words.read()
-    questions = said.questions(book, both)
+    tables = [table for sheet in board.board(book, both).sheets for table in sheet.tables]
     found = [text for finding in verdict.model_findings(book, both) for text in (finding.sentence, finding.beside)]
-    found += [text for question in questions for text in (question.deciding, question.caution)]
+    found += [text for table in tables for text in (table.sentence, table.beside)]
     found += [figure_titles.of_throughput(block, both) for each in models(book) for block in each.blocks]
     found += [figure_titles.of_blocks([block], both) for model in models(book) for block in model.blocks]
     told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
-    for name, cells in (each for standing in matrix.standings(book, both) for each in standing["rows"]):
-        whys = ("; ".join(cell.why.plain(of) for of in ("en", "zh")) if cell.why else "" for cell in cells)
-        told += [f"{name}: {cell.share} {cell.weight} {why}" for cell, why in zip(cells, whys, strict=True)]
+    for one in (one for table in tables for one in table.rows):
+        name, _, _, ratio, _, notes = one.cells(both)
+        told.append(
+            f"{name.plain('en')}: {ratio.plain('en')}{' ahead' * one.ahead} {notes.plain('en')}; {notes.plain('zh')}"
+        )
     for card in cards.cards(book, both):
         told += [
             f"{each['cell'].framework} {card.verdict.criterion}: {each['cell'].outcome} {each['value']}"
@@ -198,6 +200,6 @@ def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(report_
 
     assert [each.summary.case.framework for each in answer.passed_over] == ["tensorflow", "mindspore"]
     passed = "ot ranked: TensorFlow 93.00, gradient clipping: off; 1 more"
-    assert page.one("ul", class_="found").text("en").count(passed) == 1
+    assert page.one("section", id="verdict").text("en").count(passed) == 1
     captions = [element.text("en") for element in page.all("figcaption")]
     assert any("ahead of" in each for each in captions) and all(passed in one for one in captions if "ahead of" in one)

@@ -10,15 +10,16 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core.model import Fact
+from evalsuite.report.book import board
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.sections.fairness import fairness
-from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import words
 from evalsuite.results.compare import equivalence as proven_room
 from evalsuite.runs.equivalence import receipts
 from tests import sources
 
+SPOKEN = words.read()
 CASE = synthetic.case("pytorch", (1, 8), device="gpu", precision="amp")
 
 
@@ -103,19 +104,19 @@ def test_a_log_from_elsewhere_without_a_loss_does_not_show_that_it_learnt(origin
         replace(row, origin=origin, measurements=tuple(replace(run, **made) for run in row.measurements))
         for row in found
     ]
-    (asked,) = answers.questions(Book(evaluation=synthetic.evaluation(rows)), words.read())
+    (sheet,) = board.board(Book(evaluation=synthetic.evaluation(rows)), SPOKEN).sheets
 
-    assert ("Whether it learnt is not shown" in str(asked.unproven)) is said
+    marks = [mark.plain("en") for row in sheet.chosen.rows for mark in row.marks]
+    assert ("whether it learnt is not shown" in marks) is said
 
 
 @pytest.mark.parametrize(("changes", "shown"), sources.cases("report_fairness.toml")["a_pair_is_proven_where"])
 def test_a_pair_is_proven_where_the_scripts_that_ran_are_those_of_the_receipt(changes, shown):
     as_run = ("pytorch", as_recorded("pytorch")), ("mxnet", as_recorded("mxnet", **changes))
 
-    (found,), (asked,) = computed(*as_run), answers.questions(as_book(*as_run), words.read())
-    said = re.sub("<[^>]+>", "", str(asked.unproven))
-    assert ("No equivalence proof covers MXNet." in said) == (shown != "proven")
-    assert asked.unproven is None or shown != "proven"
+    (found,), chips = computed(*as_run), board.board(as_book(*as_run), SPOKEN).chips
+    said = {chip.text.plain("en"): chip.good for chip in chips}
+    assert said["same work proven" if shown == "proven" else "same work proven for 1 of 2"] == (shown == "proven")
     assert found["shown"] == shown
     assert 0 < max(found["losses"]) < 1e-5 if shown == "proven" else found["losses"] is None
     assert shown != "proven" or (found["causes"], found["receipt"]) == ([], RECEIPT.day)

@@ -9,12 +9,12 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report.book import blocks
+from evalsuite.report.book import blocks, board
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
 from evalsuite.report.page import render
-from evalsuite.report.sections.verdict import cards, notices
+from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names, words
 from tests import sources
 from tests.runfolders import contents
@@ -147,7 +147,8 @@ def test_files_have_a_row_for_each_run_raw_values_and_what_a_program_asks_for(bu
 def test_recorded_runs_are_marked_as_recorded_elsewhere(elsewhere):
     book = Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=elsewhere))
 
-    assert ("recorded" in {kind for kind, _ in notices.notices(book, SPOKEN)}) is elsewhere
+    chips = [chip.text.plain("en") for chip in board.board(book, SPOKEN).chips]
+    assert ("recorded on another machine" in chips) is elsewhere
 
 
 @pytest.mark.parametrize("section", ["variants", "steptime", "forecasts", "convergence", "fairness"])
@@ -315,8 +316,7 @@ def test_every_number_in_a_sentence_is_traceable_to_a_case_or_to_what_was_counte
     ids = {element["id"] for element in page.all() if element["id"]}
     refs = {element["data-ref"] for element in page.all() if element["data-ref"]}
     verdict = page.one("section", id="verdict")  # what was found, coverage, notices, what the cards say
-    names_of_prose = ("found-of", "found-said", "found-needs", "answer-said", "headlines", "coverage", "notice")
-    names_of_prose += ("card-statement", "card-reason")
+    names_of_prose = ("finding", "beside", "said", "remark", "notice", "card-statement", "card-reason")
     sentences = [element for name in names_of_prose for element in verdict.all(class_=name)]
 
     assert sentences

@@ -23,7 +23,7 @@ COMPOSED = (
     *("settings", "axes", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
     *("filter", "findings", "launcher", "legend", "limits", "origin", "quality", "questions", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "verdict", "verdict_notes", "verdicts"),
-    *("notices", "answers", "outcome", "standings", "against"),
+    *("notices", "answers", "outcome", "board", "against"),
     *("why", "kind", "steptime", "phases", "unlike", "explain", "headlines"),
 )
 

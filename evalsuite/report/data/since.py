@@ -4,8 +4,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Evaluation, Since
 from evalsuite.finished.finished import Finished, instant
+from evalsuite.report.book import answers
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.verdict import answers
 from evalsuite.results.compare import changes
 from evalsuite.results.compare.answers import Answer
 

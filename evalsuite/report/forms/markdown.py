@@ -8,9 +8,8 @@ from markupsafe import Markup
 from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.files import write_atomically
-from evalsuite.report.book import blocks, heading, identity, outline
+from evalsuite.report.book import blocks, board, heading, identity, outline
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.forms import headline_figure
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents, templates
 from evalsuite.report.sections.background import machines
@@ -24,7 +23,9 @@ from evalsuite.report.text.words import BETWEEN_SENTENCES
 MOST_CASES = 40  # with tables of results, as on a terminal
 # beside the verdict: what is open, where scaling breaks, what is wrong
 OF_MANY = (outline.PROBLEMS, "overview", "quality")
-FIGURE_AFTER = 2  # the heading, and a sentence for each model
+FIGURE_AFTER = 2  # the heading and the finding
+HEAD, ROW, GAP = 34, 22, 18  # of the picture, in pixels
+WIDTH, NAME, MOST_PANELS = 760, (150, 330), 4  # NAME: the least and the most of a name
 
 
 def write(material: Material) -> list[Path]:
@@ -49,8 +50,32 @@ def figure_name(language: str) -> str:
 
 
 def _figure(material: Material, writer: MarkdownWriter) -> tuple[str, tuple[str, ...]] | None:
+    """The board as a picture, and the models in it: no style of a page reaches it, so each colour is an attribute."""
+    made = board.board(material.book, writer.words)
+    shown = [sheet for sheet in made.sheets if any(row.summary for row in sheet.chosen.rows)][:MOST_PANELS]
+    if not shown:
+        return None
+    language, panels, top = writer.language, [], GAP
+    for sheet in shown:
+        title = f"{sheet.title.plain(language)} · {sheet.chosen.scale}"
+        panels.append((top, title, sheet.chosen))
+        top += HEAD + ROW * len(sheet.chosen.rows) + GAP
+    rows = [row.name.plain(language) for sheet in shown for row in sheet.chosen.rows]
+    left = min(NAME[1], max(NAME[0], *(40 + sum(7 + 6 * (letter > "⺀") for letter in name) for name in rows)))
     source = writer.beyond("markdown.source", version=__version__, build=material.seal[: identity.SHOWN_DIGITS])
-    return headline_figure.draw(material.book, writer.words, source.plain(writer.language))
+    drawn = templates.drawing(
+        "headline.svg.j2",
+        **{"width": WIDTH, "head": HEAD, "row_high": ROW, "left": left, "strip": WIDTH - 180 - left},
+        colours=captioned_figure.colours(material.book),
+        height=top + 16,
+        panels=panels,
+        about=made.finding.plain(language),
+        source=source.plain(language),
+        language=language,
+        words=writer.words,
+        runs=board.runs,
+    )
+    return drawn + "\n", tuple(dict.fromkeys(names.model(sheet.model) for sheet in shown))
 
 
 def document(material: Material, language: str) -> str:
@@ -120,6 +145,8 @@ def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "GLYPHS": GLYPHS,
         "NOTHING": "—",
         "heads": heads,
+        "board_heads": board.heads(words),
+        "apart": lambda parts: options.apart(parts, words),
         "row": row,
         "sentences": lambda said: between.join(map(Markup, filter(None, map(made.render, said)))),
         "between": between,

@@ -1,4 +1,4 @@
-"""`report.xlsx`: what was found, in sentences, then a sheet for each tidy table that is not empty.
+"""`report.xlsx`: the board, then a sheet for each tidy table that is not empty.
 
 `tables/*.parquet`: the same tables of raw values, with their types.
 """
@@ -11,11 +11,12 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.core.files import write_atomically
-from evalsuite.report.book import heading
+from evalsuite.report.book import board, heading
+from evalsuite.report.book.board import Board
 from evalsuite.report.data import tables
 from evalsuite.report.forms.material import Material
-from evalsuite.report.sections.verdict import cards, notices, verdict
-from evalsuite.report.text import names, words
+from evalsuite.report.sections.verdict import cards, verdict
+from evalsuite.report.text import names, options, words
 from evalsuite.report.text.words import Rendered, Words
 
 NAME = "report.xlsx"
@@ -69,27 +70,39 @@ def _visible(value: Any) -> Any:
     return names.visible(value)[:LONGEST_CELL] if isinstance(value, str) else value
 
 
-def _about(material: Material, labels: Words) -> Sequence[tuple[str | None, str]]:
+def _about(material: Material, labels: Words) -> Sequence[Sequence[str | None]]:
+    """What the report is, then the board."""
     book, sentences = material.book, words.read(material.languages, on_cpu=material.book.on_cpu)
     period = f"{book.period.span} ({book.period.zone})" if book.period else "—"
-    title = heading.title(book.evaluation, sentences)
-    facts = {"title": " / ".join(dict.fromkeys(map(title.plain, material.languages))), "period": period}
+    facts = {"title": _in_each(heading.title(book.evaluation, sentences)), "period": period}
     facts |= {"build": material.seal, "version": __version__}
-    lines = (line.plain(language) for line in _lines(material, sentences) for language in material.languages)
-    note = (labels("spreadsheet.note").plain(language) for language in material.languages)
     return [
         *((_label(labels, key), value) for key, value in facts.items()),
-        *((None, text) for text in (*lines, *note)),
+        *_board(board.board(book, sentences), sentences),
+        *(
+            [_in_each(each)]
+            for card in cards.cards(book, sentences)
+            for each in filter(None, (card.statement, card.reason))
+        ),
+        *([_in_each(line)] for line in (*verdict.remarks(book, sentences), labels("spreadsheet.note"))),
     ]
 
 
-def _lines(material: Material, sentences: Words) -> Iterable[Rendered]:
-    for note in verdict.model_findings(material.book, sentences):
-        yield sentences("verdict.found_line", model=note.model, about_text=note.about, sentence_text=note.sentence)
-        yield from [note.beside] if note.beside else []
-    for card in cards.cards(material.book, sentences):
-        yield from filter(None, (card.statement, card.reason))
-    yield from (line for _, line in notices.notices(material.book, sentences))
+def _board(made: Board, sentences: Words) -> Iterable[Sequence[str | None]]:
+    yield from ([_in_each(each)] for each in (made.finding, made.beside) if each)
+    yield [_in_each(chip.text) for chip in made.chips]
+    heads = [_in_each(head) for head in board.heads(sentences)]
+    for sheet in made.sheets:
+        for table in sheet.tables:
+            yield []
+            yield [_in_each(options.apart([sheet.title, table.setting, table.scale, table.unit], sentences))]
+            yield from ([_in_each(line)] for line in made.sentences_of(table))
+            yield heads
+            yield from ([_in_each(cell) for cell in row.cells(sentences)] for row in table.rows)
+
+
+def _in_each(text: Rendered) -> str:
+    return " / ".join(dict.fromkeys(map(text.plain, text.words.languages)))
 
 
 def write_parquet(material: Material) -> list[Path]:

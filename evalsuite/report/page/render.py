@@ -12,7 +12,7 @@ from evalsuite.core import findings as rules
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
 from evalsuite.report import figures
-from evalsuite.report.book import blocks, heading, identity
+from evalsuite.report.book import blocks, board, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import assets, contents, embedded, templates
@@ -138,6 +138,10 @@ def _environment(words: Words) -> templates.Environment:
         "why_keys": why_cards.keys,
         "group_name": lambda row, policy: heading.setting_of(row, policy, words),
         "sentence": lambda finding: findings.sentence(finding, words),
+        "options": options,
+        "at": verdict.at,
+        "board_runs": board.runs,
+        "spark_of": verdict.spark,
         "phrase": lambda text: Phrase(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits(rules.ClockDisagrees),

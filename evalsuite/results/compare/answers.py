@@ -282,7 +282,8 @@ def left_over(summary: Summary) -> tuple[Obstacle, ...]:
     return (Obstacle(key=FAILED_RUNS, ours=str(summary.n), theirs=str(summary.n + failed)),) if failed else ()
 
 
-def _of_same_work(setting: Conditions) -> Conditions:
+def work_of(setting: Conditions) -> Conditions:
+    """What is trained: without batch, compiler, steps and the options that change only how."""
     strong = setting.strong_batch and 1
     return replace(_work(setting), batch_per_device=None, strong_batch=strong, protocol=Protocol())
 
@@ -297,7 +298,7 @@ class _Absences:
             known, candidate = self.candidates.setdefault(setting.model, {}), question.scope.candidate
             known.update(dict.fromkeys(map(candidate, question.cases.values())))
             for row in question.valid:
-                place = (_of_same_work(setting), candidate(row.case), nodes, per_node)
+                place = (work_of(setting), candidate(row.case), nodes, per_node)
                 self.others.setdefault(place, []).append(row.case)
 
     def of(self, key: Place, asked: _Question) -> Iterable[Missing]:
@@ -305,7 +306,7 @@ class _Absences:
         there = {asked.scope.candidate(row.case) for row in asked.valid}
         for candidate in self.candidates[setting.model]:
             if candidate not in there:
-                others = self.others.get((_of_same_work(setting), candidate, nodes, per_node), [])
+                others = self.others.get((work_of(setting), candidate, nodes, per_node), [])
                 unlike = {case.id: unlike_settings(setting_of(case, asked.scope), setting) for case in others}
                 alike = sorted(others, key=lambda case: (len(unlike[case.id]), case.batch_per_device))
                 yield self._missing(candidate, asked, tuple(alike))

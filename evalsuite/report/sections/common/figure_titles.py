@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.core.model import Summary, by_key
+from evalsuite.report.book import answers
 from evalsuite.report.book.blocks import Block
 from evalsuite.report.sections.common.captioned_figure import low_and_high
-from evalsuite.report.sections.verdict import answers
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words

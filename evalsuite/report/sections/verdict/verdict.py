@@ -1,20 +1,24 @@
-"""The first screen: what was found, what to know before it, what is accepted."""
+"""The first screen: the board, and what is accepted."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evalsuite.report.book import tally
-from evalsuite.report.sections.common import figure_titles
+from evalsuite.core.findings import OwnCriteria
+from evalsuite.report import figures
+from evalsuite.report.book import answers, tally
+from evalsuite.report.book import board as board_room
+from evalsuite.report.book.board import BoardRow, BoardSheet, BoardTable
+from evalsuite.report.book.book import Book
+from evalsuite.report.sections.common import captioned_figure
+from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.usage import usage
-from evalsuite.report.sections.verdict import answers, cards, curves, matrix, notices
-from evalsuite.report.sections.verdict.answers import Answered
-from evalsuite.report.sections.why.why import scaling_blocks
-from evalsuite.report.text import names
+from evalsuite.report.sections.verdict import cards
+from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Text, Words
 
-MOST_OPEN = 3
+TALL = 1.2  # efficiency at the top of a sparkline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,28 +36,103 @@ def section(subject: Subject) -> Section:
         title=subject.words("verdict.title"),
         template="verdict/verdict.html.j2",
         facts=lambda: facts(subject),
-        markdown=lambda writer: writer.fill("verdict/verdict.md.j2", **_in_markdown(subject)),
+        markdown=lambda writer: writer.fill("verdict/verdict.md.j2", **_in_every_form(subject)),
     )
 
 
 def facts(subject: Subject) -> Mapping[str, Any]:
-    book, words, told = subject.book, subject.words, _in_markdown(subject)
-    questions, criteria = told["questions"], told["criteria"]
-    one_setting = len({question.answer.setting for question in questions}) == 1 and len(questions) <= MOST_OPEN
-    block_of = {case.id: block.id for block in subject.blocks for case in block.cases}
+    told = _in_every_form(subject)
+    criteria = told["criteria"]
+    drawn = {sheet.id: _chart(sheet, subject) for sheet in told["board"].sheets}
     return {
         **told,
-        "curves": curves.draw(book, questions, subject.look, words, block_of),
-        # drawn in place; without them the reader asks
-        "shown": sorted(questions, key=lambda question: not question.chosen) if one_setting else (),
-        "without": [words.same(card.verdict.criterion).about(card.id) for card in criteria if not card.applies],
+        "charts": {id: chart for id, chart in drawn.items() if chart},
+        "without": [subject.words.same(card.verdict.criterion).about(card.id) for card in criteria if not card.applies],
         "without_card": [card.id for card in criteria if not card.applies],
-        "headlines": told["headlines"][:-1],
-        "coverage": told["headlines"][-1],
     }
 
 
-def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
+def _in_every_form(subject: Subject) -> dict[str, Any]:
+    book, words = subject.book, subject.words
+    criteria = cards.cards(book, words)
+    return {
+        "board": board_room.board(book, words),
+        "remarks": list(remarks(book, words)),
+        "criteria": criteria,
+        "cards": [card for card in criteria if card.applies],
+        "not_here": cards.not_here(criteria, words),
+    }
+
+
+def remarks(book: Book, words: Words) -> Iterable[Rendered]:
+    """What changed since an earlier report, criteria of one's own, and how much of the plan is valid."""
+    if since := _since(book, words):
+        yield since.about(tally.COUNTS)
+    for finding in book.evaluation.findings:
+        if isinstance(finding, OwnCriteria):
+            values = {"file": names.visible(finding.where), "differences": names.visible(finding.differences)}
+            yield words("notices.own_criteria", **values).about(tally.COUNTS)
+    yield tally.coverage(book, words)
+
+
+def _since(book: Book, words: Words) -> Text | None:
+    change = book.evaluation.since
+    if change is None:
+        return None
+    of_all = sum(n for _, n in change.outcomes)
+    counts = {"all": numbers.count(of_all).about(tally.COUNTS)}
+    parts = [words("notices.since_order")] if change.ordered and not change.reordered else []
+    if change.reordered:
+        parts = [words("notices.since_reordered", models=words.listed(map(names.model, change.reordered)))]
+    for outcome, n in change.outcomes:
+        parts.append(words(f"notices.since_{outcome}", n=numbers.count(n).about(tally.COUNTS), **counts))
+    if not of_all:
+        parts.append(words("notices.since_none"))
+    if any(change.disturbed):
+        then, now = map(numbers.count, change.disturbed)
+        parts.append(words("notices.since_disturbed", before=then, after=now))
+    said = words.clauses(parts)
+    if change.at is None:
+        return words("notices.since_earlier", parts_text=said)
+    return words("notices.since", date=names.minute(change.at), parts_text=said)
+
+
+def _chart(sheet: BoardSheet, subject: Subject) -> CaptionedFigure | None:
+    """Efficiency over devices, a line for each row of the sheet."""
+    lines: list[figures.Line] = []
+    for row in sheet.curves.values():
+        points = tuple(figures.Point(x=n, value=e, partial=weak, ref=row.ref) for n, e, weak in row.curve)
+        variant = sum(line.framework == row.framework for line in lines)
+        label = captioned_figure.label(row.name)
+        lines.append(figures.Line(name=label, framework=row.framework, points=points, variant=variant))
+    if not lines or subject.book.huge:
+        return None
+    known = [(numbers.percent(row.curve[-1][1]).about(row.ref), row.name) for row in sheet.curves.values()]
+    title = subject.words.pick("figures.title_across", captioned_figure.low_and_high(known)) if len(known) > 1 else None
+    panel = figures.LinePanel(lines=tuple(lines), share=True, valued=True)
+    return CaptionedFigure(
+        figure=figures.lines((panel,), subject.look, id=f"f-{sheet.id}", value="efficiency"),
+        title=title or subject.words("board.chart", sheet_text=sheet.title),
+    )
+
+
+def at(value: float, table: BoardTable) -> str:
+    """Where on a bar, which begins at 0, in percent of its width."""
+    return f"{97 * value / (table.highest or 1.0):.1f}"
+
+
+def spark(row: BoardRow, sheet: BoardSheet) -> Mapping[str, Any]:
+    """Efficiency over the doublings of devices: a path and its points, in 64 × 16 pixels; the lines are 0 and 100 %."""
+    devices = [n for other in sheet.curves.values() for n, *_ in other.curve]
+    low, high = math.log2(min(devices)), math.log2(max(devices))
+    points = [
+        (round(3 + 58 * (math.log2(n) - low) / ((high - low) or 1), 1), round(14.5 - 13 * min(e, TALL), 1), weak)
+        for n, e, weak in row.curve
+    ]
+    return {"path": "M" + "L".join(f"{x} {y}" for x, y, _ in points), "points": points}
+
+
+def model_findings(book: answers.Answered, words: Words) -> tuple[ModelFinding, ...]:
     """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
     labels = answers.settings(book.answers, words)
     return tuple(
@@ -66,20 +145,3 @@ def model_findings(book: Answered, words: Words) -> tuple[ModelFinding, ...]:
         )
         for answer in answers.headlines(book)
     )
-
-
-def _in_markdown(subject: Subject) -> dict[str, Any]:
-    book, words = subject.book, subject.words
-    criteria, blocks = cards.cards(book, words), scaling_blocks(subject.models)
-    short = [figure_titles.of_blocks(blocks, words)] if blocks else []
-    busy = usage.finding(usage.usages(book, subject.models), words)
-    return {
-        "found": model_findings(book, words),
-        "notices": notices.notices(book, words),
-        "standings": matrix.standings(book, words),
-        "questions": answers.questions(book, words),
-        "criteria": criteria,
-        "cards": [card for card in criteria if card.applies],
-        "not_here": cards.not_here(criteria, words),
-        "headlines": (*short, *([busy] if busy else []), tally.coverage(book, words)),
-    }

@@ -1,30 +1,22 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Protocol
 
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
-from evalsuite.report.book.book import Book
-from evalsuite.report.figures import ticks
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
 from evalsuite.results.compare.decisions import Candidate, Ranked
-from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import EQUAL_WITHIN
-from evalsuite.results.measure.summary import values
 
-OF_OTHERS = ("printed", "cited")  # figures that nobody clocked
 MOST_IN_ORDER = 5
 MOST_BESIDE = 2  # reasons in a headline
-DOTS_WIDTH = 200  # of the strip of runs, in its own units
-EDGE = 6
-TICKS = 3  # and 0
 MOST_ELSEWHERE = 3
 SEVERAL = {"zh": "；", "en": "; "}
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
@@ -35,50 +27,6 @@ class Answered(Protocol):
     def models(self) -> tuple[str, ...]: ...
     @property
     def answers(self) -> tuple[Answer, ...]: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnsweredQuestion:
-    id: str
-    answer: Answer
-    model: str
-    setting: Rendered
-    scale: str
-    chosen: bool
-    sentence: Text
-    deciding: Text | None
-    caution: Rendered | None  # how often the rule errs, of an order that it tells
-    unit: str
-    ticks: tuple[tuple[str, str], ...]  # of the strip, which begins at 0: where, what
-    places: Sequence[Mapping[str, Any]]
-    reasons: tuple[Text, ...]
-    head: Text
-    unproven: Rendered | None
-
-
-def questions(book: Book, words: Words) -> tuple[AnsweredQuestion, ...]:
-    known = {answer.setting for answer in book.answers if answer.ranked}
-    first, labels = set(map(anchor, headlines(book))), settings(book.answers, words)
-    asked = (answer for answer in book.answers if answer.setting in known)
-    return tuple(_question(answer, book, labels[answer.setting], anchor(answer) in first, words) for answer in asked)
-
-
-def _not_shown(answer: Answer, book: Book, words: Words) -> Rendered | None:
-    """Whose computation no receipt shows, and of whose learning its log from elsewhere says nothing."""
-    known = book.evaluation
-    ranked = [entry.summary for entry in answer.ranked if entry.summary.grounds not in OF_OTHERS]
-    lacking = {
-        "no_receipt": [row for row in ranked if not has_receipt(row, known.commands, known.receipts)],
-        "no_loss": [
-            row for row in ranked if row.origin == "imported" and not any(r.first_losses for r in row.measurements)
-        ],
-    }
-    said = [
-        words(f"answers.{key}", frameworks=words.listed(_named(answer, row, words) for row in rows))
-        for key, rows in lacking.items()
-        if rows
-    ]
-    return words.sentences(said) if said else None
 
 
 def headlines(book: Answered) -> tuple[Answer, ...]:
@@ -121,54 +69,6 @@ def workers(answer: Answer, words: Words) -> Text:
         "answers.cpus" if answer.setting.device == "cpu" else "answers.gpus",
         n=numbers.count(answer.devices).about(anchor(answer)),
     )
-
-
-def _question(answer: Answer, book: Book, setting: Rendered, chosen: bool, words: Words) -> AnsweredQuestion:
-    high = max((value for entry in answer.ranked for value in values(entry.summary)), default=1.0)
-    marks = ticks.linear(0, high, TICKS)
-    end = marks[-1] if marks[-1] >= high else marks[-1] + marks[1]
-    unit = answer.ranked[0].summary.unit if answer.ranked else ""
-    beside = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in answer.apart]
-    beside += [(each.candidate, missing(each, answer, words)) for each in answer.missing]
-    return AnsweredQuestion(
-        id=anchor(answer),
-        answer=answer,
-        model=names.model(answer.setting.model),
-        setting=setting,
-        scale=scale(answer),
-        chosen=chosen,
-        sentence=sentence(answer, words),
-        deciding=deciding(answer, words),
-        caution=_caution(answer, words),
-        unit=names.visible(unit),
-        ticks=tuple((f"{_at(mark, end) / 2}%", ticks.number(mark)) for mark in dict.fromkeys((*marks, end))),
-        places=[_place(answer, entry, end, words) for entry in answer.ranked],
-        reasons=tuple(_reason(answer, candidate, why, words) for candidate, why in beside),
-        unproven=_not_shown(answer, book, words),
-        head=words("words.framework" if answer.scope.among == "frameworks" else "answers.variants_head"),
-    )
-
-
-def _at(value: float, end: float) -> float:
-    return round(EDGE + (DOTS_WIDTH - 2 * EDGE) * value / end, 1)
-
-
-def _place(answer: Answer, entry: Ranked, end: float, words: Words) -> Mapping[str, Any]:
-    summary = entry.summary
-    interval = numbers.interval(summary.items_per_s, numbers.rounded)
-    runs = [(f"M{_at(run.value or 0.0, end)} 8h0", run) for run in summary.measurements if run.counts or run.set_aside]
-    return {
-        "name": name(answer, summary, words),
-        "ratio": f"{entry.ratio:.3f}",
-        "ahead": summary.case.id in answer.ahead,
-        "flagged": bool(entry.flags),
-        "value": numbers.throughput(summary.items_per_s.value).to(names.case_anchor(summary.case)),
-        "interval": interval.text if interval else "",
-        "n": summary.n,
-        "dots": "".join(dot for dot, _ in runs),  # path of the strip: a dot for each run
-        "holes": "".join(dot for dot, run in runs if run.disturbed),
-        "median": f"M{_at(summary.items_per_s.value, end)} 2v12",
-    }
 
 
 def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
@@ -305,7 +205,8 @@ def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
     return words("answers.few", framework=named, value=value(answer, entry, words), n=n, outcome_text=known)
 
 
-def _caution(answer: Answer, words: Words) -> Rendered | None:
+def caution(answer: Answer, words: Words) -> Rendered | None:
+    """How often the rule errs, of an order that it tells."""
     if answer.false_exclusion is None:
         return None
     n = numbers.count(len(answer.ranked) - len(answer.few))

@@ -1,0 +1,454 @@
+"""The board: what was found, and who stands where. Made once; page, Markdown, spreadsheet, PDF and terminal draw it.
+
+A sheet is of one work: a model in a precision, with what else changes the work. It has a table for each scale, whose
+rows are the frameworks (or the variants of the only one), the fastest first. Nobody is left out: who may not be ranked
+stands in place with the reason, and another option of a framework that is faster has a row below it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from evalsuite.core import paths
+from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import Protocol, Summary, by_key
+from evalsuite.report.book import answers, why_not_comparable
+from evalsuite.report.book.book import Book
+from evalsuite.report.book.tally import COUNTS
+from evalsuite.report.text import findings, names, numbers, options
+from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.compare import answers as compared
+from evalsuite.results.compare import fairness
+from evalsuite.results.compare.answers import Answer, Conditions
+from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked, flags, speed
+from evalsuite.results.compare.equivalence import has_receipt
+from evalsuite.results.compare.fairness import Obstacle
+from evalsuite.results.judge.breaks import ladders
+from evalsuite.results.measure.summary import FULL_REPEATS
+
+NOTHING = "—"
+CELLS = ("framework", "throughput", "runs", "ratio", "efficiency", "notes")  # of a row, in every form
+BUSY_FROM = 0.25  # of the runs: from here on the first sentence is about the machine
+LOST_FROM = 0.05  # of ideal scaling: a smaller loss is no cause worth a word
+FASTER_FROM = 0.01  # of another option: less is none
+OTHERS = ("printed", "cited")  # grounds of figures that nobody clocked
+DRAWN = ("within", "crossing", "between", "data", "allreduce")  # losses with a name of their own
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardRow:
+    name: Rendered
+    framework: str
+    summary: Summary | None = None  # None: without a value
+    ratio: float | None = None  # to the fastest; None: it may not be compared with it, or nothing else is there
+    unlike: bool = False  # of another unit: its bar would say nothing
+    why: Rendered | None = None  # it is not ranked
+    option: bool = False  # another option of the framework above
+    pair: tuple[str, str] | None = None  # the fastest and this, of whom something is known
+    outcome: str = ""
+    ahead: bool = False
+    cause: Rendered | None = None
+    marks: tuple[Rendered, ...] = ()
+    curve: tuple[tuple[int, float, bool], ...] = ()  # devices, efficiency, whether others disturbed it or its base
+
+    @property
+    def ref(self) -> str:
+        return names.case_anchor(self.summary.case) if self.summary else ""
+
+    @property
+    def weak(self) -> bool:
+        """Whether its efficiency rests on what others disturbed."""
+        own = self.summary.case.total_devices if self.summary else None
+        return any(weak for devices, _, weak in self.curve if devices == own)
+
+    def cells(self, words: Words) -> tuple[Rendered, ...]:
+        """Its text in the order of `CELLS`, the same in every form."""
+        nothing = words.same(NOTHING)
+        said = [each for each in (self.why, self.cause, *self.marks) if each]
+        notes = replace(words.listed(said), separators=answers.SEVERAL) if said else nothing
+        if self.summary is None:
+            return (self.name, *[nothing] * 4, notes)
+        summary, spread = self.summary, numbers.interval(self.summary.items_per_s, numbers.rounded)
+        unit = [names.visible(summary.unit)] * self.unlike
+        n = words("answers.runs", n=numbers.count(summary.n).about(self.ref))
+        share = summary.efficiency.value if summary.efficiency and summary.base != summary.case else None
+        based = summary.base.total_devices if share is not None and summary.base else 1
+        efficiency: list[object] = [numbers.percent(share).about(self.ref)] if share is not None else [NOTHING]
+        return (
+            self.name,
+            replace(words.listed([numbers.throughput(speed(summary)).to(self.ref), *unit]), separators=" "),
+            options.apart([*([words.same(spread.text)] if spread else []), n], words),
+            words.listed([numbers.percent(self.ratio).about(self.ref)]) if self.ratio is not None else nothing,
+            replace(words.listed([*efficiency, *([f"÷{based}"] if based > 1 else [])]), separators=" "),
+            notes,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardTable:
+    """At one scale."""
+
+    answer: Answer
+    setting: Rendered
+    sentence: Rendered
+    beside: Rendered | None  # what would decide, how sure it is, and what else one must know
+    rows: tuple[BoardRow, ...]
+
+    @property
+    def id(self) -> str:
+        return answers.anchor(self.answer)
+
+    @property
+    def scale(self) -> str:
+        return answers.scale(self.answer)
+
+    @property
+    def unit(self) -> str:
+        return names.visible(next((row.summary.unit for row in self.rows if row.summary), ""))
+
+    @property
+    def highest(self) -> float:
+        return max((value for row in self.rows if not row.unlike for value, _ in runs(row)), default=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardSheet:
+    id: str
+    model: str
+    title: Rendered  # model and precision, and what else tells it from other sheets
+    lead: Rendered  # who leads and by how much, where that is decided
+    tables: tuple[BoardTable, ...]  # the smallest scale first
+    chosen: BoardTable
+
+    @property
+    def curves(self) -> Mapping[str, BoardRow]:
+        """Series → the row of its largest scale, of those measured at several."""
+        rows = (row for table in self.tables for row in table.rows if row.summary and len(row.curve) > 1)
+        return {row.summary.case.series: row for row in rows if row.summary}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chip:
+    text: Rendered
+    good: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    finding: Rendered
+    beside: Rendered | None
+    again: str | None  # the command that makes again what others disturbed
+    chips: tuple[Chip, ...]
+    sheets: tuple[BoardSheet, ...]
+
+    def sentences_of(self, table: BoardTable) -> list[Rendered]:
+        """The sentences of a table, beyond what the finding has said."""
+        if table.sentence is self.finding or table.answer.known == "source":
+            return []
+        return [table.sentence, *([table.beside] if table.beside else [])]
+
+
+def runs(row: BoardRow) -> list[tuple[float, bool]]:
+    """The value of each run, and whether others disturbed it."""
+    every = row.summary.measurements if row.summary else ()
+    return [(run.value or 0.0, run.disturbed) for run in every if run.counts or run.set_aside]
+
+
+def heads(words: Words) -> tuple[Rendered, ...]:
+    """Of `CELLS`."""
+    keys = ("words.framework", "columns.items_per_s", "board.runs", "board.ratio", "columns.efficiency", "board.notes")
+    return tuple(map(words, keys))
+
+
+def board(book: Book, words: Words) -> Board:
+    maker = _Maker(book, words)
+    sheets = maker.sheets()
+    finding, beside, again = _finding(book, sheets, words)
+    return Board(finding=finding, beside=beside, again=again, chips=tuple(_chips(book, words)), sheets=sheets)
+
+
+class _Maker:
+    def __init__(self, book: Book, words: Words) -> None:
+        self.book, self.words = book, words
+        self.losses = {row.case.id: each for each in ladders(book.valid, 0.0) for row in (each.last,)}
+        self.curves = by_key((row.case.series, row) for row in book.valid)
+        places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
+        works = by_key((compared.work_of(compared.setting_of(case, of)), of.candidate(case)) for case, of in places)
+        self.asked = {work: {*candidates} for work, candidates in works.items()}
+
+    def sheets(self) -> tuple[BoardSheet, ...]:
+        of_work = by_key((compared.work_of(answer.setting), answer) for answer in self.book.answers)
+        ordered = sorted(of_work, key=_order)
+        several = by_key(((work.model, work.precision), work) for work in ordered)
+        return tuple(self._sheet(work, of_work[work], several[work.model, work.precision]) for work in ordered)
+
+    def _sheet(self, work: Conditions, asked: Sequence[Answer], alike: Sequence[Conditions]) -> BoardSheet:
+        usual = compared.headline(asked)
+        at = by_key(((answer.devices, answer.nodes), answer) for answer in asked)
+        preferred = usual.setting if usual else None
+        shown = [compared.headline(at[scale], preferred) or at[scale][0] for scale in sorted(at)]
+        own = list(dict.fromkeys(answer.setting for answer in asked))
+        tables = {id(answer): self._table(answer, at[answer.devices, answer.nodes], own) for answer in shown}
+        chosen = next((answer for answer in shown if answer is usual), shown[-1])
+        common = set.intersection(*(set(each.options) for each in alike))
+        parts: list[Rendered | str] = [names.model(work.model), names.precision(work.precision)]
+        parts += [self.words(names.KINDS[work.device])] * (len({each.device for each in alike}) > 1)
+        parts += [self.words("board.strong")] * (work.strong_batch is not None)
+        parts += [options.option(*pair, self.words) for pair in work.options if pair not in common]
+        return BoardSheet(
+            id=names.anchor("sheet", repr(work)),
+            model=work.model,
+            title=options.apart(parts, self.words),
+            lead=_lead(chosen, self.words),
+            tables=tuple(tables.values()),
+            chosen=tables[id(chosen)],
+        )
+
+    def _table(self, answer: Answer, alike: Sequence[Answer], settings: Sequence[Conditions]) -> BoardTable:
+        """*alike*: all answers of the same work at this scale; *settings*: those of its sheet."""
+        every = [*(entry.summary for each in alike for entry in each.ranked)]
+        every += [entry.summary for each in alike for entry in each.apart]
+        of = by_key((answer.candidate(row), row) for row in sorted(every, key=lambda row: -speed(row)))
+        ranked = {answer.candidate(entry.summary): entry for entry in answer.ranked}
+        rows = [self._rows(answer, candidate, ranked.get(candidate), of[candidate]) for candidate in of]
+        rows.sort(key=lambda group: -speed(group[0].summary) if group[0].summary else 0.0)
+        asked = {*of} | self.asked[compared.work_of(answer.setting)]
+        absent = [gap for gap in answer.missing if gap.candidate in asked and gap.candidate not in of]
+        needed, sure = answers.reason_beside(answer, self.words), answers.caution(answer, self.words)
+        beside = [each for each in (needed, sure) if each]
+        return BoardTable(
+            answer=answer,
+            setting=self._setting(answer.setting, settings),
+            sentence=answers.sentence(answer, self.words),
+            beside=self.words.sentences(beside) if beside else None,
+            rows=(
+                *(row for group in rows for row in group),
+                *(
+                    BoardRow(
+                        name=options.candidate_name(gap.candidate, answer.scope, self.words),
+                        framework=gap.candidate.framework,
+                        why=answers.missing(gap, answer, self.words),
+                    )
+                    for gap in absent
+                ),
+            ),
+        )
+
+    def _rows(
+        self, answer: Answer, candidate: Candidate, ranked: Ranked | None, own: Sequence[Summary]
+    ) -> list[BoardRow]:
+        """What it is ranked by, or else what is most alike; and its fastest of that batch, where that is another."""
+        name = options.candidate_name(candidate, answer.scope, self.words)
+        first = ranked.summary if ranked else min(own, key=lambda row: len(self._unlike(answer, row)))
+        best = next(row for row in own if row.case.series_batch == first.case.series_batch)
+        row = self._row(answer, first, name)
+        if ranked and ranked.known:
+            pair = tuple(names.case_anchor(each.summary.case) for each in (answer.ranked[0], ranked))
+            row = replace(row, pair=(pair[0], pair[1]), outcome=ranked.outcome or answer.outcome)
+        if not ranked and answer.ranked and row.why is None:
+            row = replace(row, why=self.words("outcome.not_comparable"), ratio=None)
+        if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
+            return [row]
+        other = self._row(answer, best, name)
+        called = self.words("board.option", name_text=name, option_text=other.why or self.words("board.script"))
+        return [row, replace(other, name=called, why=None, option=True)]
+
+    def _setting(self, setting: Conditions, others: Sequence[Conditions]) -> Rendered:
+        common = set.intersection(*(set(each.options) for each in others))
+        batch, strong = setting.batch_per_device or setting.strong_batch or 0, setting.strong_batch is not None
+        parts: list[Rendered | str] = [names.bsz(batch, strong=strong), *["XLA"] * bool(setting.xla)]
+        parts += [options.option(*pair, self.words) for pair in setting.options if pair not in common]
+        if len({each.protocol for each in others}) > 1:
+            parts.append(f"{setting.protocol.warmup_steps}+{setting.protocol.measured_steps}")
+        return options.apart(parts, self.words)
+
+    def _row(self, answer: Answer, summary: Summary, name: Rendered) -> BoardRow:
+        leader = answer.ranked[0].summary if answer.ranked else summary
+        is_ranked = any(entry.summary is summary for entry in answer.ranked)
+        alone = len(answer.ranked) < 2
+        unlike = self._unlike(answer, summary) if not is_ranked else ()
+        known = is_ranked or all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
+        lone = alone and len(answer.apart) == 0
+        return BoardRow(
+            name=name,
+            framework=summary.case.framework,
+            summary=summary,
+            ratio=speed(summary) / speed(leader) if known and not lone and summary.unit == leader.unit else None,
+            unlike=summary.unit != leader.unit,
+            why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
+            ahead=is_ranked and summary.case.id in answer.ahead,
+            cause=self._cause(summary),
+            marks=tuple(self._marks(summary)),
+            curve=self._curve(summary),
+        )
+
+    def _unlike(self, answer: Answer, summary: Summary) -> tuple[Obstacle, ...]:
+        """Why it is not ranked with the first."""
+        apart = next((entry for entry in answer.apart if entry.summary is summary), None)
+        if apart:
+            return apart.obstacles
+        setting = compared.unlike_settings(compared.setting_of(summary.case, answer.scope), answer.setting)
+        if not answer.ranked:
+            return setting
+        facts = fairness.obstacles(summary, answer.ranked[0].summary, answer.scope.purpose)
+        named = {why_not_comparable.bare(each) for each in setting}
+        return (*setting, *(each for each in facts if why_not_comparable.bare(each) not in named))
+
+    def _cause(self, summary: Summary) -> Rendered | None:
+        """The largest loss of a series, at its largest scale."""
+        ladder = self.losses.get(summary.case.id)
+        if ladder is None or summary.disturbed or ladder.scales[0].disturbed:
+            return None
+        key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
+        if share < LOST_FROM:
+            return None
+        lost = numbers.percent(share).about(names.case_anchor(summary.case))
+        return self.words("board.cause", share=lost, what_text=self.words(f"why.key_{key if key in DRAWN else 'rest'}"))
+
+    def _marks(self, summary: Summary) -> Iterable[Rendered]:
+        words = self.words
+        if summary.origin in PUBLISHED and not self.book.published:  # else a chip says it of all
+            yield words(f"board.{summary.origin}")
+        elif summary.grounds == "printed":
+            yield words("board.printed")
+        if summary.disturbed:
+            yield words("board.disturbed")
+        if summary.origin == "imported" and not any(run.first_losses for run in summary.measurements):
+            yield words("board.unlearnt")
+        yield from (findings.rule(code, words) for code in flags(summary)[: answers.MOST_BESIDE])
+
+    def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool], ...]:
+        rows = sorted(self.curves[summary.case.series], key=lambda row: row.case.total_devices)
+        base = next((row for row in rows if row.base == row.case), None)
+        weak = bool(base and base.disturbed)
+        known = ((row.case.total_devices, row.efficiency, weak or row.disturbed) for row in rows)
+        return tuple((devices, efficiency.value, weak) for devices, efficiency, weak in known if efficiency)
+
+
+def _order(work: Conditions) -> tuple[object, ...]:
+    known = list(names.PRECISIONS)
+    precision = known.index(work.precision) if work.precision in known else len(known)
+    strong = work.strong_batch is not None
+    return (*names.model_order(work.model), precision, work.precision, work.device, strong, work.options)
+
+
+def _lead(answer: Answer, words: Words) -> Rendered:
+    """Who leads by how much: names nobody where nothing is decided."""
+    if len(answer.ranked) < 2:
+        if not answer.ranked:
+            return words("board.no_result")
+        if answer.left_out:
+            return words("outcome.not_comparable")
+        return words("board.only", framework=answers.name(answer, answer.ranked[0].summary, words))
+    leaders = words.listed(answers.name(answer, entry.summary, words) for entry in answer.leaders)
+    if answer.known == "equal":
+        return words("board.tie", frameworks=leaders)
+    if answer.known != "ahead":
+        return words("board.published" if answer.known == "source" else "outcome.not_decided")
+    pair = answer.lead_pair
+    if pair is None or answer.disturbed or answer.passed_over:
+        return leaders
+    return words("board.lead", framework=leaders, lead=numbers.gain(pair.lead).about(answers.anchor(answer)))
+
+
+def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:
+    """One sentence, what belongs to it, and the command that would make it better."""
+    shown = [sheet.chosen for sheet in sheets]
+    busy = [run for run in book.measurements if run.disturbed]
+    tested = [table for table in shown if len(table.answer.ranked) > 1]
+    if busy and len(busy) >= BUSY_FROM * len(book.measurements):
+        said = _busy(book, len(busy), words).about(COUNTS)
+        told = [table.sentence for table in tested if table.answer.known == "ahead"]
+        still = words.sentences(told[:2]) if told else words("board.busy_nothing")
+        ours = any(run.origin == "measured" for run in busy)
+        return said, still, _again(book) if ours else None
+    if not book.valid:
+        made = len(book.measurements)
+        none = words("board.nothing_valid", n=numbers.count(made)) if made else words("board.nothing_run")
+        return none.about(COUNTS), None, None
+    if len(sheets) == 1:
+        return shown[0].sentence, shown[0].beside, None
+    if not tested:
+        return words("board.nothing_compared", n=numbers.count(len(sheets))).about(COUNTS), None, None
+    return _of_several(tested, words).about(COUNTS), None, None
+
+
+def _busy(book: Book, n: int, words: Words) -> Rendered:
+    others = [each.others for run in book.measurements for each in run.findings if isinstance(each, BusyMachine)]
+    counts = {"n": numbers.count(n), "all": numbers.count(len(book.measurements))}
+    if not others:
+        return words("board.slowed", **counts)
+    return words("board.busy", share=numbers.span(min(others), max(others), numbers.percent), **counts)
+
+
+def _again(book: Book) -> str | None:
+    """`compare` adds rounds of what others disturbed."""
+    profile = book.evaluation.profile
+    known = (paths.DATA / "specs" / f"{profile}.toml").is_file() if profile.isidentifier() else False
+    return f"evalsuite compare {f'--profile {profile}' if known else '--spec FILE'}"
+
+
+def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
+    """In how many comparisons who is ahead, and by how much."""
+    won: dict[str, list[float]] = {}
+    ties = 0
+    for table in tables:
+        answer, pair = table.answer, table.answer.lead_pair
+        if answer.known == "ahead" and pair:
+            won.setdefault(names.framework(answer.ranked[0].summary.case.framework), []).append(pair.lead)
+        ties += answer.known == "equal"
+    all_, decided = numbers.count(len(tables)), sum(map(len, won.values())) + ties
+    if not decided:
+        whys = {table.answer.why for table in tables}
+        if len(whys) == 1 and (why := whys.pop()) and f"answers.why_{why}" in words:
+            return words("board.none_decided_because", all=all_, why_text=words(f"answers.why_{why}"))
+        return words("board.none_decided", all=all_)
+    said: list[Rendered] = []
+    for name, leads in sorted(won.items(), key=lambda each: -len(each[1])):
+        low, high = (numbers.gain(of(leads)) for of in (min, max))
+        lead = low if low.text == high.text else numbers.span(low.raw, high.raw, numbers.gain)
+        said.append(words("board.won", framework=name, n=numbers.count(len(leads)), lead=lead))
+    if ties:
+        said.append(words("board.ties", n=numbers.count(ties)))
+    return words("board.decided", n=numbers.count(decided), all=all_, parts_text=words.listed(said))
+
+
+def _chips(book: Book, words: Words) -> Iterable[Chip]:
+    """On how much all of it rests: each is red where it is less than it should be."""
+    rows = book.valid
+    if not rows:
+        return
+    counts, steps = [row.n for row in rows], [row.case.protocol.measured_steps for row in rows]
+    cited = [row for row in rows if row.grounds in OTHERS]
+    if len(cited) < len(rows):
+        yield Chip(text=words("answers.runs", n=_range(counts)), good=min(counts) >= FULL_REPEATS)
+        full = min(steps) >= Protocol().measured_steps
+        yield Chip(text=words("board.steps", n=_range(steps)), good=full)
+    if cited:
+        kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
+        counted = {"n": numbers.count(len(cited)), "all": numbers.count(len(rows))}
+        yield Chip(text=words(f"board.chip_{kind}", **counted), good=False)
+    sampled = [run for run in book.measurements if run.utilisation or run.probe_s is not None]
+    if sampled:
+        busy = sum(run.disturbed for run in sampled)
+        counted = {"n": numbers.count(busy), "all": numbers.count(len(sampled))}
+        yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
+    clocked = [row for row in rows if row.grounds not in OTHERS]
+    if clocked and len(book.frameworks) > 1:
+        known = book.evaluation
+        proven = sum(has_receipt(row, known.commands, known.receipts) for row in clocked)
+        counted = {"n": numbers.count(proven), "all": numbers.count(len(clocked))}
+        key = "board.same" if proven == len(clocked) else "board.same_some" if proven else "board.same_none"
+        yield Chip(text=words.pick(key, counted), good=proven == len(clocked))
+    cases = [row.case for row in rows]
+    shared = sum(c.device == "cpu" and c.cores_per_device is None and c.devices_per_node > 1 for c in cases)
+    if shared:
+        counted = {"n": numbers.count(shared), "all": numbers.count(len(rows))}
+        yield Chip(text=words("board.shared", **counted), good=False)
+    if book.evaluation.recorded_elsewhere:
+        yield Chip(text=words("board.elsewhere"), good=True)
+
+
+def _range(values: Sequence[int]) -> Number:
+    low, high = min(values), max(values)
+    return replace(numbers.count(low), text="–".join(dict.fromkeys((f"{low:,}", f"{high:,}"))))

@@ -1,0 +1,34 @@
+/* The board: a framework that the reader chooses is 100 %. */
+import { all, one, shownText } from "./dom.js";
+
+const tableSeen = (sheet) => all(".board-table", sheet).find((table) => table.checkVisibility());
+
+/** Writes the ratios of *sheet* to the row called *name*; "" is the fastest, as the page is made. */
+function compare(sheet, name) {
+  for (const table of all(".board-table", sheet)) {
+    const rows = all("tr[data-raw]", table);
+    const base = rows.find((row) => shownText(row.cells[0]) === name) ?? rows[0];
+    for (const row of name ? rows : []) {
+      const share = (100 * Number(row.dataset.raw)) / Number(base.dataset.raw);
+      one(".ratio", row).textContent = `${share.toFixed(1)}%`;
+    }
+  }
+}
+
+export function followBoard() {
+  for (const sheet of all(".sheet")) {
+    const select = one(".baseline select", sheet);
+    const names = new Set(all("tr[data-raw]:not(.option)", sheet).map((row) => shownText(row.cells[0])));
+    if (names.size < 2) one(".baseline", sheet).hidden = true;
+    select.append(...[...names].map((name) => new Option(name)));
+    select.addEventListener("change", () => compare(sheet, select.value || shownText(one("tr[data-raw] th", tableSeen(sheet)))));
+  }
+}
+
+/** Brings the table or sheet that holds *node* into sight. @param {any} node */
+export function showOnBoard(node) {
+  for (let up = node; up; up = up.parentElement) {
+    const input = up.matches?.(".at-scale, .sheet") && up.previousElementSibling?.previousElementSibling;
+    if (input?.type === "radio") input.checked = true;
+  }
+}
