@@ -93,7 +93,7 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	touch $@
 
 examples: setup ## the example reports of docs/examples, with their tables and summary.json
-	$(BIN)/python tools/make_examples.py
+	$(BIN)/python tools/make_examples.py --pictures
 
 bench: $(VENV)/.ready ## figures against named yardsticks and those recorded in benchmarks/recorded.toml
 	$(BIN)/python benchmarks/all.py

@@ -44,6 +44,12 @@ def gather(pages: Path) -> None:
     for name, suffix in (("README.md", ""), ("README.zh.md", ".zh")):
         text = (HOUSE / name).read_text(encoding="utf-8").replace("](docs/", "](")
         (pages / f"index{suffix}.md").write_text(text, encoding="utf-8")
+        listed = pages / name  # the pages by task: the site's navigation, and llms.txt
+        if not suffix:
+            (pages / "llms.txt").write_text(
+                re.sub(r"^\[中文\].*\n\n", "", listed.read_text("utf-8"), flags=re.M), "utf-8"
+            )
+        listed.unlink()
     (pages / "reference").mkdir()
     (pages / "reference" / "commands.md").write_text(commands(), encoding="utf-8")
     for page in pages.rglob("*.md"):

@@ -1,9 +1,10 @@
-"""Writes the example reports: `python tools/make_examples.py [NAME …] [--out DIR] [--forms html,md]`.
+"""Writes the example reports: `python tools/make_examples.py [NAME …] [--out DIR] [--forms html,md] [--pictures]`.
 
 Git ignores the tables and `summary.json`. Write the pages once a change is whole, not with every commit.
 """
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -35,15 +36,29 @@ def write_example(name: str, out: Path, names: tuple[str, ...]) -> list[Path]:
     return [*report.build(evaluation, out, LANGUAGES), *forms.write(names, evaluation, out, LANGUAGES)]
 
 
+def take_pictures() -> None:
+    """Of the first screen of cpu-quick, for the README: docs/page.<language>.<theme>.png."""
+    for theme, scheme in (("dark", 0), ("light", 1)):
+        for language in LANGUAGES:
+            flags = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,860")
+            page = f"{(OUT / 'cpu-quick' / 'report.html').as_uri()}#lang={language}"
+            shot = f"--screenshot={OUT.parent / f'page.{language}.{theme}.png'}"
+            line = ["chromium", *flags, f"--blink-settings=preferredColorScheme={scheme}", shot, page]
+            subprocess.run(line, check=True, capture_output=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[*EXAMPLES, []], metavar="NAME", help=", ".join(EXAMPLES))
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--forms", default="html,md")
+    parser.add_argument("--pictures", action="store_true", help="take those of the README as well, by Chromium")
     arguments = parser.parse_args()
     for name in arguments.names or EXAMPLES:
         for path in write_example(name, arguments.out / name, forms.parse_names(arguments.forms)):
             print(f"{path} ({path.stat().st_size:,} bytes)")
+    if arguments.pictures:
+        take_pictures()
 
 
 if __name__ == "__main__":

@@ -18,12 +18,14 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
+from evalsuite.contracts import own_script
 from evalsuite.core.decode import Constraint, From
 from evalsuite.plan import spec
 from evalsuite.report.sections.author import author_file
 from evalsuite.results.judge import criteria
 
-KINDS: dict[str, Any] = {"spec": spec._SpecFile, "criteria": criteria.Criteria, "author": author_file._AuthorFile}
+KINDS: dict[str, Any] = {"spec": spec._SpecFile, "participants": own_script._File}
+KINDS |= {"criteria": criteria.Criteria, "author": author_file._AuthorFile}
 MEANS: dict[str, Any] = tomllib.loads((HOUSE / "docs" / "site" / "reference.toml").read_text(encoding="utf-8"))
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 MEANS["part"] = MEANS["spec"]

@@ -25,7 +25,12 @@ def test_the_site_is_built_in_both_languages_and_no_link_of_it_leads_nowhere(tmp
 
     assert built.returncode == 0, built.stdout + built.stderr
     front = (tmp_path / "site" / "zh" / "index.html").read_text(encoding="utf-8")
-    assert "阅读与核对" in front and (tmp_path / "site" / "search").is_dir()
+    assert "理解" in front and (tmp_path / "site" / "search").is_dir()
+    listed = re.findall(r"\]\(([\w/-]+)\.md\): .", (tmp_path / "site" / "llms.txt").read_text(encoding="utf-8"))
+    assert (
+        len(listed) > 20
+        and [page for page in listed if not (tmp_path / "site" / page.replace("README", "index.html")).exists()] == []
+    )
     for page in ("tutorial", "reference/commands", "keys", "zh/tutorial", "zh/keys"):
         assert (tmp_path / "site" / page / "index.html").is_file()
 
