@@ -15,8 +15,9 @@ WAITING := --numprocesses $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((
 .DEFAULT_GOAL := help
 .PHONY: convergence help setup demo report official rehearse plan equivalence test test-nightly check lint docs docs-site examples bench clean
 
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help: #- these; all of them: make help ALL=1
+	@awk -F ':.*#[#-] ' '/^[a-z-]+:.*$(if $(ALL),#[#-],##) / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@$(if $(ALL),,echo "  and others: make help ALL=1")
 
 setup: $(VENV)/.installed ## make evalsuite's own virtual environment
 
@@ -43,13 +44,13 @@ official: setup ## the same for the official scripts that train without a GPU, o
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite data make --for official-cpu
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
 
-rehearse: setup ## the first steps of official scripts on a CPU, one at a time: all, or RECIPES="F/R …"; up to 2.5 GB at once
+rehearse: setup #- the first steps of official scripts on a CPU, one at a time: all, or RECIPES="F/R …"; up to 2.5 GB at once
 	$(BIN)/python -m evalsuite rehearse $(foreach recipe,$(RECIPES),--recipe $(recipe)) $(if $(MIRROR),--mirror $(MIRROR)) --out rehearsals
 
-plan: setup ## show what `make report` would run
+plan: setup #- show what `make report` would run
 	$(BIN)/python -m evalsuite plan --profile $(PROFILE) --runs $(RUNS)
 
-equivalence: setup ## prove that our reference workloads compute the same; writes data/equivalence
+equivalence: setup #- prove that our reference workloads compute the same; writes data/equivalence
 	$(BIN)/python -m evalsuite equivalence --models all --receipts data/equivalence
 
 test: $(VENV)/.ready ## six minutes: the unit floor, then four frameworks, a scheduler, ssh and a browser, once each
@@ -58,7 +59,7 @@ test: $(VENV)/.ready ## six minutes: the unit floor, then four frameworks, a sch
 	$(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
 	$(BIN)/python -m pytest tests/real -m alone
 
-test-nightly: $(VENV)/.docs ## everything, benchmarks too: an hour or two, 20 GB of environments, root for the played clusters
+test-nightly: $(VENV)/.docs #- everything, benchmarks too: an hour or two, 20 GB of environments, root for the played clusters
 	$(BIN)/python tools/prepare_tests.py
 	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/unit $(SIDE_BY_SIDE)
 	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
@@ -66,7 +67,7 @@ test-nightly: $(VENV)/.docs ## everything, benchmarks too: an hour or two, 20 GB
 	$(BIN)/python benchmarks/all.py
 
 CONVERGENCE ?= convergence
-convergence: $(VENV)/.ready ## time to a stated accuracy in three frameworks, five seeds each and one run killed and resumed: some ten minutes
+convergence: $(VENV)/.ready #- time to a stated accuracy in three frameworks, five seeds each and one run killed and resumed: some ten minutes
 	$(BIN)/evalsuite run --spec data/specs/convergence.toml --runs $(CONVERGENCE)/runs
 	PATTERNS_STOP_AT=155 $(BIN)/evalsuite run --spec data/specs/convergence.toml --repeats 6 --runs $(CONVERGENCE)/runs
 	$(BIN)/evalsuite report --runs $(CONVERGENCE)/runs --criteria data/criteria/convergence.toml --out $(CONVERGENCE)/report \
@@ -75,13 +76,13 @@ convergence: $(VENV)/.ready ## time to a stated accuracy in three frameworks, fi
 check: lint ## what each commit should pass, within a minute: style, types, who imports what
 	$(BIN)/python -m pytest --quiet tests/unit/test_architecture.py tests/unit/test_architecture_picture.py tests/unit/test_references.py tests/unit/test_size.py
 
-lint: $(VENV)/.ready ## style and types
+lint: $(VENV)/.ready #- style and types
 	$(BIN)/ruff check evalsuite adapters tests benchmarks tools
 	$(BIN)/ruff format --check evalsuite adapters tests benchmarks tools
 	$(BIN)/mypy
 	$(BIN)/mypy adapters/*.py
 
-docs: setup ## what is made of the code: the page of dialects (not in git), the picture of the imports
+docs: setup #- what is made of the code: the page of dialects (not in git), the picture of the imports
 	$(BIN)/python tools/write_dialects.py
 	$(BIN)/python tools/draw_architecture.py
 
@@ -92,10 +93,10 @@ $(VENV)/.docs: $(VENV)/.ready pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@
 
-examples: setup ## the example reports of docs/examples, with their tables and summary.json
+examples: setup #- the example reports of docs/examples, with their tables and summary.json
 	$(BIN)/python tools/make_examples.py --pictures
 
-bench: $(VENV)/.ready ## figures against named yardsticks and those recorded in benchmarks/recorded.toml
+bench: $(VENV)/.ready #- figures against named yardsticks and those recorded in benchmarks/recorded.toml
 	$(BIN)/python benchmarks/all.py
 
 clean: ## remove what can be made again here; run folders and reports stay

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import tomllib
 
 import jsonschema
@@ -42,6 +43,16 @@ def test_every_variable_that_the_code_reads_is_explained():
     read = {name for file in files for name in re.findall(r"\bEVALSUITE_[A-Z_]+", file.read_text(encoding="utf-8"))}
 
     assert set(write_schemas.MEANS["variables"]) == read
+
+
+def test_make_alone_lists_at_most_eight_targets_and_asked_for_all_every_one():
+    shown, every = (
+        subprocess.run(["make", *words], cwd=HOUSE, capture_output=True, text=True).stdout.splitlines()
+        for words in ([], ["help", "ALL=1"])
+    )
+
+    rules = re.findall(r"^([a-z-]+):(?!=)", (HOUSE / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(shown) <= 8 + 1 and [line.split()[1] for line in every] == rules
 
 
 def test_a_link_out_of_the_site_is_a_name_and_one_to_the_twin_of_a_page_goes(tmp_path):
