@@ -24,7 +24,7 @@ from evalsuite.plan import spec
 from evalsuite.report.sections.author import author_file
 from evalsuite.results.judge import criteria
 
-KINDS: dict[str, Any] = {"spec": spec._SpecFile, "participants": own_script._File}
+KINDS: dict[str, Any] = {"spec": spec._SpecFile, "participants": own_script.ParticipantsFile}
 KINDS |= {"criteria": criteria.Criteria, "author": author_file._AuthorFile}
 MEANS: dict[str, Any] = tomllib.loads((HOUSE / "docs" / "site" / "reference.toml").read_text(encoding="utf-8"))
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -123,8 +123,9 @@ def page(schemas: dict[str, Any], language: str) -> str:
             for key, value in part["properties"].items():
                 shown = _shown(value, words) + words["needed"] * (key in part["required"])
                 lines.append(f"| `{key}` | {shown} | {MEANS[name][key][language]} |")
-    lines += ["", f"## {words['variables']}", "", words["variable_row"], "|---|---|"]
-    lines += [f"| `{name}` | {row[language]} |" for name, row in MEANS["variables"].items()]
+    for section, mark in (("placeholders", "{%s}"), ("variables", "%s")):
+        lines += ["", f"## {words[section]}", "", words["variable_row"], "|---|---|"]
+        lines += [f"| `{mark % name}` | {row[language]} |" for name, row in MEANS[section].items()]
     return "\n".join([f"# {words['title']}", "", words["head"].strip(), *lines, ""])
 
 

@@ -94,6 +94,7 @@ class Script:
     kind: Literal["reference", "official"] = "reference"
     spawn: Literal["once", "per_node", "per_device"] = "per_node"
     step_bound: Literal["steps", "examples", "none"] = "steps"
+    epoch: Word = ""  # the data set within a pass over which the steps must lie
     scope: Literal["global", "per_device", "own"] | None = None
     import_name: Word = ""
     package: Word = ""
@@ -143,7 +144,7 @@ class Script:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _File:
+class ParticipantsFile:
     participant: tuple[Script, ...] = ()
 
 
@@ -153,7 +154,7 @@ def read(file: Path) -> list[Adapter]:
     ours = [each for each in tables.get("participant", ()) if isinstance(each, Mapping) and "command" in each]
     models = tables.get("models")
     model = models[0] if isinstance(models, list) and len(models) == 1 else models if isinstance(models, str) else None
-    scripts = decode(_File, {"participant": ours}, file, "see_own_script", strict=True).participant
+    scripts = decode(ParticipantsFile, {"participant": ours}, file, "see_own_script", strict=True).participant
     return [adapter(script, file, model) for script in scripts]
 
 
@@ -170,6 +171,8 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
         "model": script.model or model or script.name,
         "command": partial(_command, script, words, folder),
         "unsupported": partial(_refusal, script),
+        "epoch": lambda case: script.epoch or None,
+        "needs_gpu": _phrase(script.needs_gpu),
         "dialect": f"{name}_{script.recipe}" if script.line else script.format,
         "interpreter": _interpreter(script, file),
         "python": script.version or "3.11",
@@ -266,6 +269,15 @@ def _refusal(script: Script, case: Case) -> str | None:
         return Message("core.no_precision", name=script.name, precision=case.precision, known=known)
     facts = {**{axis: str(getattr(case, axis)) for axis in (*AXES, "device", "total_devices")}, **dict(case.options)}
     for rule in script.refuse:
-        if all(fnmatchcase(facts.get(axis, ""), value) for axis, value in rule.items() if axis != "because"):
-            return rule["because"]
+        if all(_matches(facts.get(axis, ""), value) for axis, value in rule.items() if axis != "because"):
+            return _phrase(rule["because"])
     return None
+
+
+def _matches(value: str, wanted: str) -> bool:
+    return fnmatchcase(value, wanted.removeprefix("!")) is not wanted.startswith("!")
+
+
+def _phrase(text: str) -> str:
+    """One of ours by its name, which both languages have: adapters.one_node_only."""
+    return Message(text) if re.fullmatch(r"\w+\.\w+", text) else text

@@ -86,7 +86,8 @@ def _lines(chunk: Chunk, extractor: Extractor, dialect: Dialect) -> Iterator[Lin
         kind, why = "skipped", ""
         if record := records.get(number):
             known = zip(record._fields, record, strict=True)
-            told = (each for each in known if each[1] not in (None, False) and each[0] not in ("line", "end"))
+            plain = (each for each in known if each[0] not in ("line", "end") and each[1] not in (None, ()))
+            told = (each for each in plain if each[1] is not False)
             kind, why = "step", ", ".join(f"{name}={value}" for name, value in told)
         for other, lines in zip(KINDS[1:], others, strict=True):
             if kind == "skipped" and any(line.compiled.search(text) for line in lines):

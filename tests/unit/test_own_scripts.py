@@ -1,10 +1,12 @@
 """Scripts that a `[[participant]]` declares in TOML, which become adapters like those of Python."""
 
+import shlex
 from dataclasses import replace
 
 import pytest
 
 from evalsuite import cli
+from evalsuite.commands import init
 from evalsuite.contracts import own_script, registry
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError, Exit
@@ -210,3 +212,60 @@ def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_
     found = measurement.measurement(folder)
     assert (found.value is not None) is (said is None)
     assert said is None or said in str(found.reason)
+
+
+# evalsuite init
+
+
+@pytest.mark.parametrize(
+    ("given", "command", "asked", "spelt"),
+    [
+        (
+            "torchrun --nproc-per-node=2 --nnodes 1 train.py --batch 32 --steps 1000 --dtype bfloat16",
+            "torchrun --nproc-per-node={devices_per_node} --nnodes {nodes} train.py --batch {batch_per_device}"
+            " --steps {steps} --dtype {precision}",
+            {"devices_per_node": "2", "nodes": "1", "batch_per_device": "32", "steps": "1000", "precision": "bf16"},
+            {"bf16": "bfloat16"},
+        ),
+        (
+            "accelerate launch --num_processes 2 run.py --per_device_train_batch_size 8 --max_steps=50 --bf16 True --x",
+            "accelerate launch --num_processes {total_devices} run.py --per_device_train_batch_size {batch_per_device}"
+            " --max_steps={steps} {precision} --x",
+            {"total_devices": "2", "batch_per_device": "8", "steps": "50", "precision": "amp-bf16"},
+            {"fp32": "", "amp-bf16": "--bf16 True"},
+        ),
+        (
+            "python train.py --amp data training.steps=7 --bs auto --lr 3e-4",
+            "python train.py {precision} data training.steps={steps} --bs auto --lr 3e-4",
+            {"precision": "amp", "steps": "7"},
+            {"fp32": "", "amp": "--amp"},
+        ),
+        ("python train.py --n {steps} 'a b'", "python train.py --n {steps} 'a b'", {}, {}),
+    ],
+)
+def test_numbers_of_known_options_become_placeholders(given, command, asked, spelt):
+    words, found, spelling = init._with_placeholders(shlex.split(given))
+
+    assert (" ".join(map(init._quoted, words)), found, spelling) == (command, asked, spelt)
+
+
+def test_init_writes_no_file_over_another_and_says_which_program_is_not_there(file, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+    for words, said in (
+        ([], "no command"),
+        (["-o", "moon.toml", "--", "python3", "train.py"], "there already"),
+        (["--", "torchrum", "train.py"], 'no program "torchrum"'),
+    ):
+        assert cli.main(["init", "--lang", "en", *words]) == Exit.USAGE
+        assert said in capsys.readouterr().err
+    assert file.read_text() == MOON
+
+
+def test_init_says_what_the_command_lacks_and_keeps_the_file(file, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+
+    assert (
+        cli.main(["init", "--lang", "en", "-o", "new.toml", "--", "python3", "train.py", "--batch", "4"]) == Exit.USAGE
+    )
+    assert "--max-steps {steps}" in capsys.readouterr().err
+    assert "--batch {batch_per_device}" in file.with_name("new.toml").read_text()

@@ -105,9 +105,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     well = outcome.status == "completed" and outcome.exit_code == 0
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
-    status, reason = _status(outcome, read, against)
-    if outcome.ended_well and (unlike := _unlike_its_declaration(run.case, recipe, outcome, read)):
-        status, reason = "failed", unlike
+    status, reason = _status(run.case, recipe, outcome, read, against)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
@@ -178,7 +176,9 @@ def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
     )
 
 
-def _status(outcome: Outcome, read: reading.Reading, against: Sequence[Finding]) -> tuple[Status, str]:
+def _status(
+    case: Case, recipe: UsedRecipe, outcome: Outcome, read: reading.Reading, against: Sequence[Finding]
+) -> tuple[Status, str]:
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
         return "timed_out", join(outcome.reason, None if own_signal else read.reason)
@@ -187,6 +187,8 @@ def _status(outcome: Outcome, read: reading.Reading, against: Sequence[Finding])
     if not outcome.ended_well:
         said = read.reason if read.status == "failed" else ""  # that no step was found is the consequence
         return "failed", said or outcome.reason or read.reason
+    if unlike := _unlike_its_declaration(case, recipe, outcome, read):
+        return "failed", unlike
     cut_short = ("failed", "incomplete")
     if outcome.enough and read.status in cut_short and read.throughput and read.throughput.items_per_s:
         return "ok", ""

@@ -1,0 +1,193 @@
+"""`evalsuite init`: a command line becomes a participant in TOML; its first steps show how its log reads."""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalsuite.commands import options
+from evalsuite.commands.launching.request import Request, make_launcher, read_request
+from evalsuite.commands.printing import i18n
+from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import bar, line, note
+from evalsuite.commands.run import interruptible
+from evalsuite.contracts import own_script, registry
+from evalsuite.core import files, paths
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured
+from evalsuite.core.messages import Message
+from evalsuite.launch import campaign, runner
+from evalsuite.logs import catalogue, explaining
+from evalsuite.logs.formatting import rate
+from evalsuite.results.measure import measurement
+from evalsuite.runs.store import RunFolder
+
+KNOWN = paths.read_data("known_options.toml")
+AXES = {option: axis for axis, names in KNOWN.items() if isinstance(names, list) for option in names}
+SPELT = {word: precision for precision, words in KNOWN["precisions"].items() for word in words}
+PLAIN_NAMES = ("train", "main", "run", "trainer", "pretrain", "finetune")  # of scripts, which the folder's says better
+STEPS = "2+10"  # of the trial: enough lines to see what counts
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not arguments.argv:
+        raise EvalsuiteError.of("commands.init_none")
+    words, asked, spelt = _with_placeholders(arguments.argv)
+    name = _name(words)
+    file: Path = arguments.out or Path(f"{name}.toml")
+    if file.exists():
+        raise EvalsuiteError.of("commands.init_exists", path=file)
+    python, words[0] = _environment(words[0], file)
+    table = {"name": name, "command": " ".join(map(_quoted, words)), "python": python, "unit": "samples/s"}
+    if file.absolute().parent != Path.cwd():
+        table["folder"] = os.path.relpath(Path.cwd(), file.absolute().parent)
+    _write(file, table, spelt)
+    note(say("init.wrote", path=file))
+    own_script.read(file)  # what it lacks is said once it is there to be mended
+    request = _request(file, asked, arguments.timeout)
+    note(say("init.trial", steps=request.plan.spec.protocol.total_steps, limit=f"{arguments.timeout:g}"))
+    folder = _try(request, arguments.timeout)
+    _write(file, {**table, **_look_at(folder, file, table)}, spelt)
+    code = _print_what_is_read(folder, file)
+    shutil.rmtree(request.place.store.root)
+    return code
+
+
+def _with_placeholders(given: Sequence[str]) -> tuple[list[str], dict[str, str], dict[str, str]]:
+    """The words with a placeholder for each option that is known, what was asked for by them, and how the script
+    spells the precision: "--batch", "32" → "--batch", "{batch_per_device}"; batch_per_device: 32."""
+    words, asked, spelt = [], dict[str, str](), dict[str, str]()
+    waiting = list(given)
+    while waiting:
+        word = waiting.pop(0)
+        option, equals, value = word.partition("=")
+        name = re.sub(r"[_.]", "-", option.lstrip("-").lower())
+        is_option = word.startswith("-") or bool(equals)
+        separate = is_option and not equals and bool(waiting) and not waiting[0].startswith("-")
+        behind = value if equals else waiting[0] if separate else ""
+        switch = KNOWN["switches"].get(name) if word.startswith("-") and behind.lower() not in SPELT else None
+        if switch:
+            takes = separate and behind.lower() in ("true", "1", "yes")
+            spelt, asked["precision"] = {"fp32": "", switch: " ".join([word, behind] if takes else [word])}, switch
+            words.append("{precision}")
+            waiting = waiting[takes:]
+            continue
+        axis = AXES.get(name) if is_option else None
+        known = SPELT.get(behind.lower()) if axis == "precision" else whole(behind) and behind
+        if axis and known and not (axis == "precision" and spelt):
+            asked[axis] = known
+            spelt = {known: behind} if axis == "precision" else spelt
+            words += [f"{option}={{{axis}}}"] if equals else [option, f"{{{axis}}}"]
+            waiting = waiting[separate:]
+            continue
+        words.append(word)
+    return words, asked, spelt
+
+
+def _quoted(word: str) -> str:
+    return word if re.fullmatch(r"[\w@%+=:,./{}-]+", word) else shlex.quote(word)
+
+
+def _name(words: Sequence[str]) -> str:
+    """By the script, or by its folder where it is called as all are."""
+    script = next((Path(word).absolute() for word in words if word.endswith(".py")), Path.cwd() / "train")
+    name = script.parent.name if script.stem in PLAIN_NAMES else script.stem
+    name = re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")[:36] or "own"
+    return f"my-{name}" if registry.framework(name) in registry.discover() else name
+
+
+def _environment(program: str, file: Path) -> tuple[str, str]:
+    """Where its Python lies, counted from *file*, and the program as it is called there."""
+    found = shutil.which(program)
+    if found is None:
+        raise EvalsuiteError.of("commands.init_program", name=program)
+    there = Path(found).absolute().parent
+    python = next((there / name for name in ("python", "python3") if (there / name).exists()), None)
+    if python is None:
+        return shutil.which("python3") or "python3", program
+    base = file.absolute().parent
+    root = there.parent if python.name == "python" and there.name == "bin" else python
+    near = root.is_relative_to(base) or root.is_relative_to(base.parent)
+    return os.path.relpath(root, base) if near else str(root), Path(found).name
+
+
+def _write(file: Path, table: Mapping[str, str], spelt: Mapping[str, str]) -> None:
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
+    if spelt:
+        pairs = (f"{key} = {json.dumps(value)}" for key, value in spelt.items())
+        lines.append(f"precision = {{ {', '.join(pairs)} }}")
+    files.write_atomically(file, "\n".join(["[[participant]]", *lines, ""]).encode())
+
+
+def _request(file: Path, asked: Mapping[str, str], limit_s: float) -> Request:
+    """Of its first steps on one node, beside whatever else runs here, in a folder of its own."""
+    devices = int(asked.get("devices_per_node") or asked.get("total_devices") or 1)
+    batch = int(asked.get("batch_per_device") or int(asked.get("global_batch", 32 * devices)) // devices)
+    given = {
+        **{"--spec": str(file), "--steps": STEPS, "--repeats": "1", "--quiet-rounds": "0", "--retries": "0"},
+        **{"--batch-sizes": str(batch), "--scales": f"1x{devices}", "--precision": asked.get("precision", "fp32")},
+        "--runs": tempfile.mkdtemp(prefix="evalsuite-init-"),
+    }
+    sizes = (f"--option={axis}={asked[axis]}" for axis in ("sequence_length", "image_size") if axis in asked)
+    parser = argparse.ArgumentParser(add_help=False)
+    options.add_arguments(parser, "run")
+    request = read_request(parser.parse_args([*(word for pair in given.items() for word in pair), *sizes, "--share"]))
+    if not request.plan.runs:
+        raise NothingMeasured(request.plan.skips[0].reason)
+    spec = replace(request.plan.spec, timeout_s=limit_s)
+    return replace(request, plan=replace(request.plan, spec=spec))
+
+
+def _try(request: Request, limit_s: float) -> RunFolder:
+    plan, place = request.plan, request.place
+    ready = campaign.environments(plan, request.options.environment, note, place.engine.container)
+    if ready.skips:
+        raise NothingMeasured(ready.skips[0].reason)
+    launcher, (run_,) = make_launcher(plan.spec, place.engine, request.options, ready), plan.runs
+    with interruptible(), place.store.claim(run_) as folder, bar(limit_s) as show:
+        assert folder is not None
+        tick = (lambda seconds: show(seconds, f"{seconds:.0f} s")) if show else (lambda seconds: None)
+        runner.launch(run_, plan.recipe(run_.case), folder, launcher, tick=tick)
+    return folder
+
+
+def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str]) -> dict[str, str]:
+    """What the log of the first steps adds to *table*. Raises NothingMeasured, with what is missing."""
+    outcome, logs = folder.outcome(), folder.logs()
+    found = explaining.explained(logs[0].path, catalogue.known()) if logs and outcome.ended_well else None
+    if found and found.dialect:
+        return {"unit": catalogue.known()[found.dialect].unit, "format": found.dialect}
+    for group in found.groups if found else ():
+        if group.dialect and "step" in group.roles:
+            return {"unit": group.dialect.unit if "rate" in group.roles else table["unit"], "line": group.text}
+    log = logs[0].path if logs else folder.path
+    reason = measurement.measurement(folder).reason or outcome.reason
+    raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=log)
+
+
+def _print_what_is_read(folder: RunFolder, file: Path) -> Exit:
+    (adapter,) = registry.load_author_adapters(file).values()
+    (recipe,), dialects, case = adapter.recipes, catalogue.discover(adapters=[file]), folder.run().case
+    used = replace(folder.command().recipe, unit=recipe.unit, dialect=recipe.dialect_name)
+    read = measurement.read_logs(folder.logs(), case, used, dialects, True)
+    seen = explaining.explained(folder.logs()[0].path, dialects, recipe.dialect_name).lines
+    if read.steps and read.steps[-1].index + read.steps[-1].steps <= (asked := case.protocol.total_steps):
+        reason = Message("results.run_early", step=read.steps[-1].index, wanted=asked)
+        raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=folder.logs()[0].path)
+    line(f"\n{file}:\n{files.read_text(file)}")
+    for each in [each for each in seen if each.kind in ("step", "final")][:1]:
+        line(say("init.line", text=each.text.strip(), why=each.why))
+    value = read.throughput.items_per_s if read.throughput else None
+    if value is None or read.unit is None:
+        line(say("init.no_rate", reason=i18n.worded(read.reason)))
+    else:
+        facts = {"devices": case.total_devices, "batch": case.batch_per_device, "method": read.certainty}
+        line(say("init.rate", value=rate(value), unit=read.unit, **facts))
+    line(say("init.next", command=f"evalsuite compare --spec {file}"))
+    return Exit.NOTHING_MEASURED if value is None else Exit.DONE
