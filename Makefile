@@ -33,7 +33,7 @@ $(VENV)/.ready: $(VENV)/.installed requirements-test.lock
 	$(BIN)/python tools/install_locked.py requirements-test.lock
 	@touch $@
 
-demo: setup ## in a minute: the report of recorded runs, in demo/; opened where there is a display
+demo: setup ## a report of runs recorded elsewhere, within a minute: nothing is trained
 	$(BIN)/python tools/demo.py
 
 report: setup ## measure with PROFILE=quick (default), full, bert, cifar10, wide-deep or face, then write report/report.html

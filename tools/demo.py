@@ -40,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=HOUSE / "demo")
     out = parser.parse_args().out
+    print("a report of runs recorded on another machine: nothing is trained; some seconds …", flush=True)
     page = report.build(recorded(), out)[0].resolve()
     opened = has_display(os.environ, sys.platform) and webbrowser.open(page.as_uri())
     print(f"{'opened' if opened else 'open this in a browser'}: {page.as_uri()}")

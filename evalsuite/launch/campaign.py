@@ -9,6 +9,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -20,7 +21,7 @@ from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core.documents import CampaignPlace
 from evalsuite.core.errors import EvalsuiteError, did_you_mean, of_machine
 from evalsuite.core.messages import message_of
-from evalsuite.core.model import Device, Run, Skip, by_key
+from evalsuite.core.model import Case, Device, Run, Skip, by_key
 from evalsuite.launch import runner
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
@@ -33,6 +34,8 @@ from evalsuite.runs.endings import Enough, Outcome
 from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
+
+INSTALLING = 4  # environments at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,19 +68,28 @@ def environments(
     progress: Callable[[str], None],
     container: Container | None = None,
 ) -> Environments:
-    """Makes every environment that the plan needs; cases without one become skips.
+    """Makes every environment that the plan needs, side by side, before any run; cases without one become skips.
 
     *kind*: "managed" (a virtual environment for each framework), "current" (this interpreter) or "container", where a
     recipe has none of its own.
     """
     pythons, packages, skips = {}, {}, []
-    for (framework, name), cases in by_key(((case.framework, case.recipe), case) for case in plan.cases).items():
+    asked = by_key(((case.framework, case.recipe), case) for case in plan.cases)
+
+    def python_of(cases: Sequence[Case]) -> Path | CannotInstall:
+        recipe = plan.recipe(cases[0])
+        try:
+            return _python(recipe, recipe.environment or kind, cases[0].device, progress)
+        except CannotInstall as error:
+            return error
+
+    with ThreadPoolExecutor(INSTALLING) as installing:
+        made = zip(asked.items(), installing.map(python_of, asked.values()), strict=True)
+    for ((framework, name), cases), python in made:
         recipe = plan.recipe(cases[0])
         own = recipe.environment or kind
-        try:
-            python = _python(recipe, own, cases[0].device, progress)
-        except CannotInstall as error:
-            skips += [Skip(case=case, reason=message_of(error)) for case in cases]
+        if isinstance(python, CannotInstall):
+            skips += [Skip(case=case, reason=message_of(python)) for case in cases]
             continue
         pythons[framework, name] = python
         packages[framework, name] = (

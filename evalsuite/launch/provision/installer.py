@@ -1,6 +1,7 @@
 """Runs uv, which makes every environment, with the settings of this machine's pip."""
 
 import contextlib
+import functools
 import os
 import re
 import subprocess
@@ -57,6 +58,7 @@ def _of_pip(listing: str) -> dict[str, str]:
     return variables
 
 
+@functools.cache
 def _pip_config_list() -> str:
     """By the first interpreter that has pip; evalsuite's own may have none."""
     base = getattr(sys, "_base_executable", sys.executable)
@@ -97,7 +99,8 @@ def run_installer(
                     process.stdin.close()
                 for line in process.stderr:
                     last_lines.append(re.sub(r"//[^/@\s]+@", "//***@", line.rstrip()))
-                    progress(last_lines[-1])
+                    if (said := line.strip()).startswith("Downloading "):  # the rest is chatter
+                        progress(said)
             except BaseException:
                 process.terminate()
                 raise

@@ -284,8 +284,6 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
         progress(Message("launch.no_lock"))
         lock = resolve(wanted, ("--python", str(_interpreter(folder))), progress)
     _install_all(folder, wanted, lock, progress)
-    if recipe.import_name:
-        progress(Message("launch.checking_import", name=recipe.import_name))
     _check_import(_interpreter(folder), recipe, Message("launch.new_environment"))
     _record(folder, wanted, lock)
     progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
