@@ -75,8 +75,9 @@ class Journal:
 
     def count_elsewhere(self, plan_sha256: str) -> int:
         """In how many other folders the same plan was started: beside this one, or beside the one that holds it."""
-        own, sealed = self.root.absolute(), f'"plan_sha256": "{plan_sha256}"'.encode()
-        folders = {*own.parent.glob(f"*/{CAMPAIGNS}"), *own.parent.parent.glob(f"*/{own.name}/{CAMPAIGNS}")}
+        own, sealed = self.root.resolve(), f'"plan_sha256": "{plan_sha256}"'.encode()
+        beside = (*own.parent.glob(f"*/{CAMPAIGNS}"), *own.parent.parent.glob(f"*/{own.name}/{CAMPAIGNS}"))
+        folders = {folder.resolve() for folder in beside}  # a link to this one is no other
         return sum(any(_holds(file, sealed) for file in of.glob("*.json")) for of in folders - {own / CAMPAIGNS})
 
     def started(self, run: Run, campaign: str, at: str) -> int:
