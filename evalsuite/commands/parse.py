@@ -13,7 +13,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.core import processes
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.messages import join
+from evalsuite.core.messages import Message, join
 from evalsuite.core.model import Protocol
 from evalsuite.runs import recordings
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Read = Callable[[Path], Row]
 SAID = ("dialect", "scope", "shape", "steps_per_report")
+COUNTED = ("sequence_length", "precision", "rule", "trained", "recompute")  # of a --model
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
 
@@ -34,6 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.said = _read_said(arguments.set)
     if name := arguments.said["dialect"]:
         catalogue.chosen(name, dialects)
+    arguments.counted = None
+    if arguments.model:
+        from evalsuite.results.measure import flops
+
+        arguments.counted = flops.read_model(arguments.model)
+        arguments.counted.flops_per_token(1, arguments.said["rule"] or flops.HOUSE)  # a rule by that name
     if arguments.goodput:
         return _divide_time(arguments, dialects)
     if arguments.explain:
@@ -90,32 +97,57 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
 def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """How a log is to be read, by what `--set` says that it does not say itself."""
     if not pairs:
-        return dict.fromkeys(SAID)
+        return dict.fromkeys((*SAID, *COUNTED))
     from evalsuite.importing import user_facts  # slow
 
     said = user_facts.stated(pairs)
-    if wrong := next((name for name in said if name not in SAID), None):
-        raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(SAID))
+    if wrong := next((name for name in said if name not in (*SAID, *COUNTED)), None):
+        raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join((*SAID, *COUNTED)))
     how = {"scope": user_facts.scope(said), "steps_per_report": user_facts.whole_number(said, "steps_per_report")}
-    return {name: said.get(name) for name in SAID} | how
+    return {name: said.get(name) for name in (*SAID, *COUNTED)} | how
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
     from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
 
-    how = dict(arguments.said, dialects=dialects, protocol=arguments.steps or Protocol())
+    how = {name: arguments.said[name] for name in SAID} | {
+        "dialects": dialects,
+        "protocol": arguments.steps or Protocol(),
+    }
 
     def row(path: Path) -> Row:
         reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **how)
         dialect = dialects.get(reading.dialect or "")
         window = reading.throughput and reading.throughput.window
         counts = "epochs" if reading.in_epochs else "steps"
-        return facts(path, reading) | {
+        unit = dialect.unit if dialect and dialect.scope == "per_device" else reading.unit
+        read = facts(path, reading) | {
             "window_counts": None if window is None else counts,
             "also_printed": _also_printed(logs[0], reading, dialect) if logs else None,
         }
+        return _count_operations(read, reading, logs[0], unit, arguments) if logs else read | {"compute": None}
 
     return row
+
+
+def _count_operations(read: Row, reading: "Reading", log: Path, unit: str | None, arguments: argparse.Namespace) -> Row:
+    """With what a device computes by named rules, and what the log prints of that and cannot be."""
+    also, compute = read["also_printed"] or {}, None
+    found: list[Finding] = []
+    if arguments.counted or also.get("mfu") or also.get("tflop_per_s_per_device"):
+        from evalsuite.results.rules import flops_and_energy
+
+        said = {**reading.printed, **{name: arguments.said[name] for name in COUNTED if arguments.said[name]}}
+        compute, found = flops_and_energy.of_log(
+            log, read, also, said, unit=unit, model=arguments.counted, device=arguments.device
+        )
+    if found:
+        read |= (
+            {"status": "doubtful", "reason": Message("results.counted_impossible")}
+            if read["status"] in ("ok", "partial")
+            else {}
+        )
+    return read | {"compute": compute, "findings": (*read["findings"], *found)}
 
 
 def read_path(

@@ -734,6 +734,18 @@ class AbovePeak(Finding, code="D20", question=4):
     peak_tflops: Rate
 
 
+class PrintedImpossible(Finding, code="D20", question=4, noted=True):
+    """A figure that a script prints of itself and that its other figures deny; the throughput may be right."""
+
+    printed: Rate
+    recomputed: Rate
+    ratio: Factor
+    cause: Said
+    fits: Limit = 0.005  # as near to a known factor
+    apart: Limit = 0.02  # as far from every rule of counting
+    spread: Factor = 1.05  # of the rates beside one and the same TFLOP/s
+
+
 class AuthorDiffers(Finding, code="D16", question=9):
     written: Name  # all digits
     computed: Measure

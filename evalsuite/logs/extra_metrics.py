@@ -22,6 +22,7 @@ class AlsoPrinted:
     tflop_per_s_per_device: float | None = None  # median
     memory_gib: float | None = None  # the most that one device held
     data_wait_s: float | None = None  # mean, of a step
+    spread_of_rates: float | None = None  # highest ÷ lowest beside one and the same TFLOP/s; None: that moves too
 
 
 _N = r"(?P<rate>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)"
@@ -43,6 +44,9 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
     except Unreadable:
         pass  # what was found before is shown; the reading says that the log cannot be read to its end
     taken = {name: _TAKEN.get(name, statistics.median)(values) for name, values in figures.items() if values}
+    tflops, rates = (figures.get(name) or [] for name in ("tflop_per_s_per_device", "items_per_s_per_device"))
+    if len({*tflops}) == 1 and len(tflops) == len(rates) > 2 and min(rates) > 0:
+        taken["spread_of_rates"] = max(rates) / min(rates)
     return AlsoPrinted(**taken) if taken else None
 
 

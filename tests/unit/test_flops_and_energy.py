@@ -1,6 +1,7 @@
 """TFLOP/s and the share of the peak, from catalogues with sources and from nothing that nobody stated."""
 
 import csv
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
+from evalsuite.cli import main
 from evalsuite.core.model import Fact, Utilisation
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
@@ -16,6 +18,7 @@ from evalsuite.results.rules import flops_and_energy
 from tests import sources
 
 DLPERF = Path(__file__).parents[1] / "published" / "dlperf_gpt.csv"
+LOGS = Path(__file__).parents[1] / "logs"
 V100 = "Tesla V100-SXM2-16GB"
 
 
@@ -153,6 +156,125 @@ def test_summary_json_and_tables_hold_compute_and_energy_where_they_are_known():
     mfu = flops_and_energy.compute(known).mfu
     assert (row["peak_tflops"], row["mfu"], row["energy_j_per_item"]) == (125, mfu, None)
     assert {"tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"} <= set(tables.COLUMNS["summaries"])
+
+
+def parsed(capsys, log, *options):
+    code = main(["parse", str(log), *options, "--json"])
+    (found,) = json.loads(capsys.readouterr().out)
+    return code, found
+
+
+@pytest.mark.parametrize("row", sources.table("flops_and_energy.toml")["own"], ids=lambda row: row["log"])
+def test_what_a_stack_prints_of_itself_follows_from_its_own_rule(row, capsys):
+    _, found = parsed(capsys, LOGS / row["log"], "--model", row["model"], *row["options"], "--device", row["device"])
+    printed, compute = found["also_printed"], found["compute"]
+
+    assert compute["own_rule"] == row["rule"]
+    own = compute["tflops_per_device"][row["rule"]]
+    assert own == pytest.approx(printed["tflop_per_s_per_device"], rel=0.005)
+    assert not printed["mfu"] or compute["mfu"][row["rule"]] == pytest.approx(printed["mfu"], rel=0.005)
+
+
+def test_the_tflops_of_bloom_count_what_is_computed_again():
+    bloom = flops.read_model("bloom_176b")
+    full, head = bloom.flops_per_token(2048, "full"), 6 * 14336 * 250_880
+
+    found = (full + (full - head) / 3) * 2048 * 19.238 / 384 / 1e12  # samples/s of the first line, on 384 devices
+
+    assert found == pytest.approx(147.29, rel=0.001)
+
+
+RATES = {"causal": 300.0, "full": 340.0, "6n": 280.0}
+
+
+@pytest.mark.parametrize(
+    ("printed", "mfu", "spread", "causes"),
+    [
+        (339.0, 0.34, None, []),
+        (300.0, 2.23, None, ["above_one"]),
+        (1500.0, None, None, ["above_peak"]),
+        (300.0 / 1.0995, None, None, ["binary"]),
+        (1200.0, None, None, ["parts", "above_peak"]),
+        (75.0, None, None, ["parts_missing"]),
+        (2400.0, None, None, ["above_peak", "accumulation"]),
+        (300.0, None, 1.3, ["constant"]),
+        (0.5, None, 1.3, []),  # too few digits to tell
+        (430.0, None, None, []),  # no factor that is known
+    ],
+)
+def test_a_printed_figure_that_cannot_be_names_the_factor_that_explains_it(printed, mfu, spread, causes):
+    sizes = {"parts": 4, "accumulation": 8}
+
+    found = list(flops_and_energy.printed_apart(printed, mfu, spread, RATES if printed > 1 else {}, sizes, 1070.6))
+
+    assert sorted(each.cause.id.rpartition("apart_")[2] for each in found) == sorted(causes)
+    assert all(each.question == 4 and each.ratio == pytest.approx(each.printed / each.recomputed) for each in found)
+
+
+def test_an_impossible_figure_makes_a_parsed_log_doubtful(tmp_path, capsys):
+    log = tmp_path / "train.log"
+    text = (LOGS / "torchtitan.log").read_text(encoding="utf-8")
+    log.write_text(re.sub(r"mfu: [\d.]+%", "mfu: 223.00%", text), encoding="utf-8")
+
+    code, found = parsed(capsys, log, "--devices", "8")
+
+    assert (code, found["status"]) == (3, "doubtful")
+    assert "2.23 and its other figures give 1" in found["findings"][-1]["text"]
+
+
+LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"hidden_size": None}, "hidden_size: got –"),
+        ({"num_hidden_layers": -2}, "num_hidden_layers: got -2"),
+        ({"vocab_size": "many"}, "vocab_size: got many"),
+        ({"num_attention_heads": 5}, "num_attention_heads: got 5"),
+        ({"num_key_value_heads": 3}, "num_attention_heads: got 4"),
+        ({"num_local_experts": 8, "num_experts_per_tok": 9}, "num_experts_per_tok: got 9 > 8"),
+        ({"layer_types": ["linear_attention"] * 2}, "layer_types: got 2: linear_attention"),
+        ({"layer_types": 3}, "layer_types: got 3"),
+        ({"model_type": "mamba"}, 'model_type: got "mamba"'),
+    ],
+)
+def test_a_config_with_a_missing_or_impossible_dimension_is_refused_by_its_name(changes, named, tmp_path, capsys):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({**LLAMA, **changes}), encoding="utf-8")
+
+    assert main(["parse", str(LOGS / "torchtitan.log"), "--model", str(config)]) == 2
+    assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--device", "Foo 9", "--set", "sequence_length=8192"], "the line to add: Foo 9,"),
+        (["--device", "NVIDIA H100"], "nothing says how long a sequence is"),
+    ],
+)
+def test_what_a_figure_needs_is_asked_for_and_never_assumed(options, said, capsys):
+    _, found = parsed(capsys, LOGS / "torchtitan.log", "--model", "llama3_8b", *options)
+
+    assert said in found["compute"]["note"] and not found["compute"].get("mfu")
+    assert main(["parse", str(LOGS / "torchtitan.log"), "--model", "llama3_8b", "--set", "rule=palm2"]) == 2
+
+
+def test_frozen_weights_windows_experts_and_further_tokens_are_counted():
+    dense = flops.from_config(LLAMA, "a")
+    layer = 4 * 64 * 64 + 3 * 64 * 128
+    sparse = flops.from_config({**LLAMA, "num_local_experts": 8, "num_experts_per_tok": 2}, "b")
+    ahead = flops.from_config({**LLAMA, "num_nextn_predict_layers": 1}, "c")
+    mistral = flops.from_config({**LLAMA, "model_type": "mistral", "sliding_window": 10}, "d")
+
+    assert dense.flops_per_token(32) == 6 * (2 * layer + 6400) + 6 * 2 * 128 * 16
+    assert dense.flops_per_token(32, frozen=True) == 4 * (2 * layer + 6400) + 6 * 2 * 128 * 16
+    assert sparse.flops_per_token(32) - dense.flops_per_token(32) == 6 * 2 * 3 * 64 * 128
+    assert ahead.flops_per_token(32) - dense.flops_per_token(32) == 6 * (layer + 2 * 64**2 + 6400) + 6 * 128 * 16
+    assert dense.flops_per_token(32) - mistral.flops_per_token(32) == 6 * 2 * 128 * (16 - (10 - 100 / 64))
+    assert mistral.flops_per_token(32, "full") == dense.flops_per_token(32, "full")
 
 
 def test_every_entry_of_the_catalogues_names_its_source():

@@ -12,7 +12,9 @@ from evalsuite.core.errors import Exit
 from tests import sources
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
-NOTHING_BESIDE = dict.fromkeys(("items_per_s_per_device", "mfu", "tflop_per_s_per_device", "memory_gib"))
+NOTHING_BESIDE = dict.fromkeys(
+    ("items_per_s_per_device", "mfu", "tflop_per_s_per_device", "memory_gib", "spread_of_rates")
+)
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 
 
@@ -45,7 +47,7 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "window": {"first_step": 21, "last_step": 120, "steps": 100}, "steps_reported": 130, "reported_final": None,
         "certainty": "one clock", "certainty_reason": "its step times alone",
         "findings": [{"code": "scope_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
-        "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)},
+        "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)}, "compute": None,
     }  # fmt: skip
 
 
@@ -137,6 +139,7 @@ def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
         "tflop_per_s_per_device": 339.82,
         "memory_gib": 49.66,
         "data_wait_s": None,
+        "spread_of_rates": 1.0,
     }
     assert "also printed: per device 5,868.00 tokens/s, MFU 34.4%" in capsys.readouterr().out
 

@@ -112,12 +112,33 @@ def _sentences(row: Row) -> Iterator[str]:
     yield say("parse.told", file=row["file"], said=_sentence(row))
     also = {key: value for key, value in (row["also_printed"] or {}).items() if value is not None and key in _BESIDE}
     if also:
-        unit = f" {row['unit']}"
+        unit = f" {row['unit']}" if row["unit"] != "steps/s" else ""  # where devices are not known
         per_device = "items_per_s_per_device"
         said = (f"{_heading_of_also(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
         yield f"  {say('parse.also')}" + say("parse.separator").join(said)
+    if compute := row["compute"]:
+        yield from _operations(compute)
     for finding in row["findings"]:
         yield "  " + say("parse.reason", what=finding["code"], why=finding["text"])
+
+
+def _operations(compute: Row) -> Iterator[str]:
+    mfu = compute.get("mfu") or {}
+    said = [
+        f"{rule} {rate:,.1f} TFLOP/s" + (f" ({mfu[rule]:.1%})" if rule in mfu else "")
+        for rule, rate in compute.get("tflops_per_device", {}).items()
+    ]
+    if said:
+        yield "  " + say("parse.counted_by", rules=say("parse.separator").join(said))
+    if mfu:
+        words = {"device": compute["device"], "precision": compute["precision"], "peak": f"{compute['peak_tflops']:,g}"}
+        yield "  " + say("parse.peak" if compute["precision_stated"] else "parse.peak_assumed", **words)
+    if compute.get("hfu"):
+        yield "  " + say("parse.hfu", share=f"{compute['hfu']:.1%}")
+    if compute["not_counted"]:
+        yield "  " + say("parse.not_counted", names=", ".join(compute["not_counted"]))
+    if compute["note"]:
+        yield "  " + worded(compute["note"])
 
 
 def _sentence(row: Row) -> str:

@@ -169,8 +169,8 @@ def of_case(case: Case) -> tuple[Fact, ...]:
     return tuple(_facts("case", values))
 
 
-def printed_precision(log: Path) -> str | None:
-    return _of_words(options.printed(options.head(log))).get("precision")
+def printed_facts(log: Path) -> Mapping[str, str]:
+    return _of_words(options.printed(options.head(log)))
 
 
 def _said_precision(text: str) -> str | None:

@@ -10,17 +10,20 @@ import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
-from evalsuite.core.findings import AbovePeak
+from evalsuite.core.findings import AbovePeak, PrintedImpossible
+from evalsuite.core.messages import Message
 from evalsuite.core.model import UNKNOWN, Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts, flops
 
 PEAKS = paths.DATA / "peaks.csv"
+BINARY = {"binary": 1e12 / 2**40}
 ARITHMETIC = ("fp4", "fp8", "fp16", "bf16", "tf32", "fp32")
 
 
@@ -95,11 +98,24 @@ def flops_by_rule(case: Case, unit: str, size: Fact | None) -> tuple[dict[str, f
 
 
 def impossible(run: Measurement) -> Iterator[Finding]:
-    """Above the highest peak that a device of that name has (D20); of one that is not named or listed, that any has."""
+    """Above the highest peak that a device of that name has (D20); and what the script prints of itself against all."""
     case, tflops, known = run.run.case, run_tflops(run), facts.of_measurement(run)
-    if tflops is None or case.device == "cpu":
+    if case.device == "cpu":
         return
     device, precision = (known[key].value if key in known else "" for key in ("device_model", "precision"))
+    most, name = highest_peak(device, precision)
+    unit, devices = run.throughput.unit if run.throughput else "", case.total_devices
+    if tflops is not None and tflops > most * devices:
+        yield AbovePeak(device=device or name, tflops=tflops / devices, peak_tflops=most)
+    by_rule, _ = flops_by_rule(case, unit, known.get("input_size"))
+    rates = {rule: each * run.value / devices / 1e12 for rule, each in by_rule.items()} if run.value else {}
+    parts = re.search(r"\bTP (\d+)", known["parallel_layout"].value) if "parallel_layout" in known else None
+    printed, mfu, spread = (run.figure(f"{name}_printed") for name in ("tflops", "mfu", "spread"))
+    yield from printed_apart(printed, mfu, spread, rates, {"parts": int(parts[1])} if parts else {}, most)
+
+
+def highest_peak(device: str, precision: str) -> tuple[float, str]:
+    """Of all devices by that name at that precision, with its name; of one that is not named or listed, of any."""
     fitting = [each for each in _peaks() if each.fits(device)]
     alike = fitting or [each for each in _peaks() if _has(device, each.words[0])] or _peaks()
     kinds = {"fp32": ("fp32", "tf32"), "amp": ("fp16", "bf16")}.get(precision, (precision.removesuffix("_amp"),))
@@ -107,9 +123,105 @@ def impossible(run: Measurement) -> Iterator[Finding]:
     wanted = listed & {*kinds} or (listed if precision in ("", UNKNOWN) else set())
     peaks = {most * each.boost: each for each in alike for kind, most in each.tflops.items() if kind in wanted}
     most = max(peaks, default=math.inf)
-    if tflops > most * case.total_devices:
-        name = device or " ".join(peaks[most].words)
-        yield AbovePeak(device=name, tflops=tflops / case.total_devices, peak_tflops=most)
+    return most, " ".join(peaks[most].words) if peaks else ""
+
+
+def printed_apart(
+    printed: float | None,
+    mfu: float | None,
+    spread: float | None,
+    recomputed: Mapping[str, float],
+    sizes: Mapping[str, int],
+    peak: float,
+) -> Iterator[Finding]:
+    """What of a script's own TFLOP/s and MFU cannot be, with the factor that explains it.
+
+    *spread*: of the rates beside one TFLOP/s; *recomputed*: TFLOP/s by each rule; *sizes*: tensor-parallel parts and
+    batches a step, by which a job can count too often or not at all.
+    """
+    if mfu is not None and mfu > 1:
+        yield PrintedImpossible(printed=mfu, recomputed=1.0, ratio=mfu, cause=Message("results.apart_above_one"))
+    if not printed:
+        return
+    if spread and spread > PrintedImpossible.spread + 1 / printed:  # beyond what rounding to whole numbers hides
+        yield PrintedImpossible(
+            printed=printed, recomputed=printed * spread, ratio=1 / spread, cause=Message("results.apart_constant")
+        )
+    if printed > peak:
+        yield PrintedImpossible(
+            printed=printed, recomputed=peak, ratio=printed / peak, cause=Message("results.apart_above_peak")
+        )
+    if any(abs(printed / each - 1) <= PrintedImpossible.apart for each in recomputed.values()):
+        return
+    twice = {name: float(size) for name, size in sizes.items() if size > 1}
+    for cause, factor in {**twice, **{f"{name}_missing": 1 / size for name, size in twice.items()}, **BINARY}.items():
+        near = [each for each in recomputed.values() if abs(printed / each / factor - 1) <= PrintedImpossible.fits]
+        if near:
+            yield PrintedImpossible(
+                printed=printed, recomputed=near[0], ratio=printed / near[0], cause=Message(f"results.apart_{cause}")
+            )
+            return
+
+
+def of_log(
+    log: Path,
+    read: Mapping[str, Any],
+    also: Mapping[str, float | None],
+    said: Mapping[str, str],
+    *,
+    unit: str | None,
+    model: flops.Transformer | None,
+    device: str | None,
+) -> tuple[dict[str, Any] | None, list[Finding]]:
+    """What one device computes by named rules, or why that is not known; and what *also* is printed and cannot be.
+
+    *read*: an element of `parse --json`; *said*: what is stated of the training.
+    """
+    printed = {**facts.printed_facts(log), **said}
+    precision, sequence = (
+        printed.get("precision"),
+        whole(printed.get("sequence_length") or printed.get("input_size") or ""),
+    )
+    total, rate = read["total_devices"], also.get("items_per_s_per_device")
+    rate = rate or (read["throughput"] / total if read["throughput"] and total else None)
+    rate = rate * (sequence or 0) if rate and unit in SEQUENCES else rate
+    compute: dict[str, Any] | None = None
+    rates: dict[str, float] = {}
+    if model is not None:
+        compute = {"model": model.source, "not_counted": list(model.not_counted), "sequence_length": sequence}
+        lacks = "unit" if unit not in (*SEQUENCES, "tokens/s") else "" if sequence else "length"
+        if lacks or not sequence or not rate:
+            values = {"unit": unit or "–"} if lacks == "unit" else {}
+            return {**compute, "note": Message(f"results.counted_{lacks or 'rate'}", **values)}, []
+        own = [name for name, rule in flops.listed()["rules"].items() if read["dialect"] in rule.get("dialects", ())]
+        frozen, wanted = printed.get("trained") == "lora", filter(None, [printed.get("rule")])
+
+        def tflops(rule: str) -> float:
+            return model.flops_per_token(sequence, rule, frozen=frozen) * rate / 1e12
+
+        nearest = also.get("tflop_per_s_per_device") or 0.0
+        followed = min(own, key=lambda rule: abs(tflops(rule) - nearest) if nearest else 0.0, default=None)
+        rates = {rule: tflops(rule) for rule in dict.fromkeys((*flops.SHOWN, *wanted, *filter(None, [followed])))}
+        peak = peak_tflops(device, precision or "bf16") if device else None
+        head = 0 if model.both_ways else 2 * model.hidden * model.vocabulary
+        again = (model.flops_per_token(sequence) / 3 - head) * rate / 1e12  # the forward pass of the layers
+        compute |= {
+            **{"device": device, "precision": precision or "bf16", "precision_stated": precision is not None},
+            **{"peak_tflops": peak, "own_rule": followed, "tflops_per_device": rates},
+            "mfu": {rule: each / peak for rule, each in rates.items()} if peak else None,
+            "hfu": (rates[flops.HOUSE] + again) / peak if peak and printed.get("recompute") == "full" else None,
+            "note": Message("results.counted_device", name=device, precision=precision or "bf16")
+            if device and not peak
+            else "",
+        }
+    most, name = highest_peak(device or "", precision or UNKNOWN)
+    found: list[Finding] = []
+    if rates and rates[flops.HOUSE] > most:
+        found = [AbovePeak(device=device or name, tflops=rates[flops.HOUSE], peak_tflops=most)]
+    parts = re.search(r"\bTP (\d+)", printed.get("parallel_layout", ""))
+    sizes = {"parts": int(parts[1]) if parts else 1, "accumulation": whole(printed.get("accumulation", "")) or 1}
+    tflops_printed, mfu, spread = (also.get(each) for each in ("tflop_per_s_per_device", "mfu", "spread_of_rates"))
+    return compute, [*found, *printed_apart(tflops_printed, mfu, spread, rates, sizes, most)]
 
 
 @dataclass(frozen=True, kw_only=True)

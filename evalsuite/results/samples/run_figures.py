@@ -128,6 +128,9 @@ FIGURES = (
         for figure in STATED_FIGURES
     ),
     RunFigure(name="data_wait_s", unit="s", read=lambda run: run.printed.data_wait_s),
+    RunFigure(name="tflops_printed", unit="", read=lambda run: run.printed.tflop_per_s_per_device),
+    RunFigure(name="mfu_printed", unit="", read=lambda run: run.printed.mfu),
+    RunFigure(name="spread_printed", unit="", read=lambda run: run.printed.spread_of_rates),
 )
 
 
