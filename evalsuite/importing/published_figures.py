@@ -1,8 +1,7 @@
 """Run folders out of the rows of a table, their origin *cited*: never measured, never deciding.
 
-A row holds a single run or a median. A figure that is printed again stays one
-figure; only single runs of one log set are repeats of one another. Printed speed-ups keep their base and medians
-their runs: the report computes both again.
+A row holds a single run or a median. A figure that is printed again stays one figure. Single runs of one log set are
+repeats of one another, and so are rows that nothing tells apart. Printed speed-ups keep their base, medians their runs.
 """
 
 import hashlib
@@ -102,13 +101,8 @@ def cite_table(
         key = figure.case, figure.items, figure.source, figure.log_set, number
         first = numbered.setdefault(key, figure) if figure.kind == "run" else figure
         if "repeat" in figure.facts and first.value != figure.value:
-            reason = Message(
-                "importing.repeat_contradicts",
-                repeat=figure.facts["repeat"],
-                printed=figure.printed,
-                other=first.printed,
-                where=first.where,
-            )
+            both = {"printed": figure.printed, "other": first.printed, "where": first.where}
+            reason = Message("importing.repeat_contradicts", repeat=figure.facts["repeat"], **both)
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
             continue
         figures.append(figure)
@@ -187,6 +181,10 @@ def _by_case(figures: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]
 
 def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
     """Single runs are repeats where one source prints them of one log set; without numbers, in one block of rows."""
+    if all((row.kind, row.source, row.log_set) == (None, None, None) for row in rows):
+        values = _alike(rows, lambda row: row.value.normalize())
+        yield from (_Cited(members=same, case=case, repeat=place) for place, same in enumerate(values))
+        return
     figures = sorted(
         _alike([row for row in rows if row.kind != "run"], lambda row: row.value.normalize()),
         key=lambda same: (-len(same), same[0].value),
@@ -234,7 +232,7 @@ def _runs_behind(figure: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -
 
 
 def _source_of(figure: _Figure) -> str:
-    return " ".join(part for part in (figure.source, figure.log_set) if part) or figure.printed
+    return " ".join(part for part in (figure.source, figure.log_set) if part) or f"row_{figure.row.number}"
 
 
 def _with(case: Case, name: str, value: str) -> Case:

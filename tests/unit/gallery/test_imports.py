@@ -251,6 +251,16 @@ def test_what_the_log_contradicts_is_not_imported(bring):
     assert code == USAGE and answer["reason"].startswith("batch is said to be 16, and the log says 32")
 
 
+def test_rows_that_nothing_tells_apart_are_repeats_and_no_value_is_a_name(bring):
+    head = "framework,model,devices,batch_per_device,precision,unit,throughput"
+    rows = [f"{name},gpt2,8,8,amp,samples/s,{value}" for value in ("500.1", "503.2") for name in ("hf", "orca")]
+
+    assert bring("table.csv", table(*rows, rows[0], head=head))[0] == 0
+
+    assert repeats(bring.store) == [2, 2]
+    assert not [folder for folder in bring.store.finished() if re.search("50[03]", folder.path.parent.name)]
+
+
 @pytest.mark.parametrize("text", ["logs/*.log", "{batch}/{batch}.log"])
 def test_a_pattern_that_says_nothing_or_twice_is_refused(text):
     with pytest.raises(EvalsuiteError, match="the placeholders are"):
