@@ -67,6 +67,12 @@ class SameFigures(Finding, code="D04", question=5):
     steps: Count = 20  # step times that follow each other
 
 
+class Reshaped(Finding, code="D04", question=5):
+    first: Name
+    steps: Count
+    groups: Count = 8  # of step times three residuals apart: 2,047 honest pairs have up to 4
+
+
 class OneTraining(Finding, code="D04", question=5):
     first: Name
     step: Count

@@ -1,6 +1,7 @@
 """D04 beyond equal bytes, and repeats that were chosen among more."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -16,6 +17,18 @@ CASE = synthetic.case(protocol=synthetic.FULL)
 TIMES = tuple(0.2 + (k * k % 97) / 1000 for k in range(140))
 
 
+RUN = {"repeat", "origin", "printed_steps", "value"}
+
+
+def steps(times=(0, 0), coarse=0, by=1.0, turned=0, order=None, scatter=None, **_):
+    """Step times as in *times* of one training, multiplied *by*, turned round, in another order; or of their own."""
+    chance, seconds = Random(order), [*(by * time for time in TIMES[slice(*times)]), *(0.25, 0.26) * coarse]
+    seconds = [*seconds[turned:], *seconds[:turned]]
+    chance.shuffle(seconds) if order else None
+    own = Random(scatter)
+    return [round(each, 4) for each in (seconds if scatter is None else (own.gauss(0.2, 0.01) for _ in range(100)))]
+
+
 def run(repeat, seconds=(), origin="imported", printed_steps=None, value=None):
     row = synthetic.measured(CASE, repeat, value or 38.0 + repeat)
     counted = Counted(items=(8.0,) * len(seconds), seconds=tuple(seconds))
@@ -24,9 +37,7 @@ def run(repeat, seconds=(), origin="imported", printed_steps=None, value=None):
 
 @pytest.mark.parametrize(("runs", "found"), sources.cases("copies.toml")["no_repeats"])
 def test_runs_that_are_no_repeats_of_their_own(runs, found):
-    seconds = [(*TIMES[slice(*run.get("times", (0, 0)))], *(0.25, 0.26) * run.get("coarse", 0)) for run in runs]
-    told = [{key: value for key, value in run.items() if key not in ("times", "coarse")} for run in runs]
-    runs = [run(seconds=each, **more) for each, more in zip(seconds, told, strict=True)]
+    runs = [run(seconds=steps(**each), **{key: each[key] for key in each.keys() & RUN}) for each in runs]
     marked = data_rules.check_measurements(runs)
 
     assert {str(place): type(copy).__name__ for place, copy in copies.copies(runs).items()} == found

@@ -220,7 +220,7 @@ def test_stamps_are_dates_and_hosts_are_machines(of_a, told, tmp_path):
 
 
 HONEST = """GPU 0: Tesla V100-SXM2-16GB
-Namespace(arch='resnet50', num_classes=1001, width_mult=1.0, freeze=0, world_size=1, compile=False, lr=0.0)
+Namespace(arch='resnet50', num_classes=1001, width_mult=1.0, freeze=0, world_size=1, compile=False, lr=0.1)
 => creating model 'resnet50'
 logging to /home/u/NVIDIA H100 docs"""
 

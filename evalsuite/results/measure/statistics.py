@@ -3,7 +3,7 @@
 import functools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from evalsuite.core import paths
@@ -19,6 +19,7 @@ BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interv
 BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 SIGNIFICANCE = 0.05
+FINEST = 1e-6  # relative: no log prints more of a step time
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
 
 
@@ -40,6 +41,19 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
     return statistics.stdev(values) / statistics.fmean(values)
+
+
+def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int]]:
+    """Of each but the first, all of one length: which before it is likest in order of size, but for a factor; and into
+    how many groups it falls whose distance is three times what the two differ by."""
+    import numpy
+
+    sizes = numpy.sort(numpy.log(series), axis=1)
+    sizes -= numpy.median(sizes, axis=1, keepdims=True)
+    for place in range(1, len(sizes)):
+        apart = (sizes[:place] - sizes[place]).std(axis=1, keepdims=True)
+        groups = 1 + (numpy.diff(sizes[place]) > numpy.maximum(3 * apart, FINEST)).sum(axis=1)
+        yield int(groups.argmax()), int(groups.max())
 
 
 @functools.cache

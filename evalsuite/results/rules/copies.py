@@ -12,11 +12,13 @@ from evalsuite.core.findings import (
     EqualRepeats,
     FactsDisagree,
     OneTraining,
+    Reshaped,
     SameBytes,
     SameFigures,
     SideBySide,
 )
 from evalsuite.core.model import Finding, Measurement, by_key
+from evalsuite.results.measure.statistics import likest_before
 
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
@@ -26,7 +28,7 @@ FEWEST_EQUAL = 3  # runs; two may agree by their digits
 
 def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
     figures, logs = _met(runs, _sequences, SameFigures), _met(runs, _log, SameBytes)
-    return {**_without_scatter(runs), **_at_once(runs), **_parts(runs), **figures, **logs}
+    return {**_without_scatter(runs), **_reshaped(runs), **_at_once(runs), **_parts(runs), **figures, **logs}
 
 
 def by_stamps(runs: Sequence[Measurement]) -> list[Measurement]:
@@ -115,6 +117,22 @@ def _sequences(run: Measurement) -> Iterator[tuple[float, ...]]:
         part = seconds[begin : begin + length]
         if len(set(part)) >= FEWEST_VALUES:
             yield part
+
+
+def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    """Step times that were multiplied, shuffled or turned round: in order of size they are those of another run."""
+    counted = ((place, run.throughput and run.throughput.counted) for place, run in enumerate(runs))
+    timed = [(place, of.seconds) for place, of in counted if of and len(of.seconds) >= SameFigures.steps]
+    own = [(place, s) for place, s in timed if runs[place].origin in OWN_LOGS and min(s) > 0]
+    cases = [runs[place].run.case for place, _ in own]
+    alike = by_key(((case.model, case.scale, len(each[1])), each) for case, each in zip(cases, own, strict=True))
+    findings: dict[int, Finding] = {}
+    for group in (each for each in alike.values() if len(each) > 1):
+        likest = likest_before([seconds for _, seconds in group])
+        for (place, seconds), (like, groups) in zip(group[1:], likest, strict=True):
+            if groups >= Reshaped.groups:
+                findings[place] = Reshaped(first=runs[group[like][0]].run.id, steps=len(seconds))
+    return findings
 
 
 def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
