@@ -1,6 +1,7 @@
 """`evalsuite init`: a command line becomes a participant in TOML; its first steps show how its log reads."""
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import bar, line, note
 from evalsuite.commands.run import interruptible
 from evalsuite.contracts import own_script, registry
+from evalsuite.contracts.adapter import INPUT_SIZES
 from evalsuite.core import files, paths
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured
@@ -25,6 +27,7 @@ from evalsuite.core.messages import Message
 from evalsuite.launch import campaign, runner
 from evalsuite.logs import catalogue, explaining
 from evalsuite.logs.formatting import rate
+from evalsuite.logs.unknown import by_example
 from evalsuite.results.measure import measurement
 from evalsuite.runs.store import RunFolder
 
@@ -32,6 +35,7 @@ KNOWN = paths.read_data("known_options.toml")
 AXES = {option: axis for axis, names in KNOWN.items() if isinstance(names, list) for option in names}
 SPELT = {word: precision for precision, words in KNOWN["precisions"].items() for word in words}
 PLAIN_NAMES = ("train", "main", "run", "trainer", "pretrain", "finetune")  # of scripts, which the folder's says better
+FEW_REPORTS = 3  # of which no rate can be told
 STEPS = "2+10"  # of the trial: enough lines to see what counts
 
 
@@ -47,13 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
     table = {"name": name, "command": " ".join(map(_quoted, words)), "python": python, "unit": "samples/s"}
     if file.absolute().parent != Path.cwd():
         table["folder"] = os.path.relpath(Path.cwd(), file.absolute().parent)
-    _write(file, table, spelt)
+    axes = _axes(asked)
+    _write(file, axes, table, spelt)
     note(say("init.wrote", path=file))
     own_script.read(file)  # what it lacks is said once it is there to be mended
-    request = _request(file, asked, arguments.timeout)
+    request = _request(file, arguments.timeout)
     note(say("init.trial", steps=request.plan.spec.protocol.total_steps, limit=f"{arguments.timeout:g}"))
     folder = _try(request, arguments.timeout)
-    _write(file, {**table, **_look_at(folder, file, table)}, spelt)
+    _write(file, axes, {**table, **_look_at(folder, file, table)}, spelt)
     code = _print_what_is_read(folder, file)
     shutil.rmtree(request.place.store.root)
     return code
@@ -117,27 +122,38 @@ def _environment(program: str, file: Path) -> tuple[str, str]:
     return os.path.relpath(root, base) if near else str(root), Path(found).name
 
 
-def _write(file: Path, table: Mapping[str, str], spelt: Mapping[str, str]) -> None:
+def _axes(asked: Mapping[str, str]) -> dict[str, object]:
+    """Keys of the spec: what the command asked for, on one node."""
+    devices = int(asked.get("devices_per_node") or asked.get("total_devices") or 1)
+    axes: dict[str, object] = {"scales": [f"1x{devices}"]} if devices > 1 else {}
+    if batch := int(asked.get("batch_per_device") or int(asked.get("global_batch", 0)) // devices):
+        axes["batch_per_device"] = [batch]
+    axes |= {"precision": [asked["precision"]]} if asked.get("precision", "fp32") != "fp32" else {}
+    return axes | {name: asked[name] for name in INPUT_SIZES if name in asked}
+
+
+def _write(file: Path, axes: Mapping[str, object], table: Mapping[str, str], spelt: Mapping[str, str]) -> None:
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
     if spelt:
         pairs = (f"{key} = {json.dumps(value)}" for key, value in spelt.items())
         lines.append(f"precision = {{ {', '.join(pairs)} }}")
-    files.write_atomically(file, "\n".join(["[[participant]]", *lines, ""]).encode())
+    of_spec = [f"{key} = {json.dumps(values)}" for key, values in axes.items() if key not in INPUT_SIZES]
+    sizes = ", ".join(f"{key} = {value}" for key, value in axes.items() if key in INPUT_SIZES)
+    of_spec += [f"options = {{ {sizes} }}"] if sizes else []
+    files.write_atomically(file, "\n".join([*of_spec, "[[participant]]", *lines, ""]).encode())
 
 
-def _request(file: Path, asked: Mapping[str, str], limit_s: float) -> Request:
-    """Of its first steps on one node, beside whatever else runs here, in a folder of its own."""
-    devices = int(asked.get("devices_per_node") or asked.get("total_devices") or 1)
-    batch = int(asked.get("batch_per_device") or int(asked.get("global_batch", 32 * devices)) // devices)
+def _request(file: Path, limit_s: float) -> Request:
+    """Of its first steps, beside whatever else runs here, in a folder of its own."""
     given = {
-        **{"--spec": str(file), "--steps": STEPS, "--repeats": "1", "--quiet-rounds": "0", "--retries": "0"},
-        **{"--batch-sizes": str(batch), "--scales": f"1x{devices}", "--precision": asked.get("precision", "fp32")},
+        "--spec": str(file),
+        "--steps": STEPS,
+        "--repeats": "1",
         "--runs": tempfile.mkdtemp(prefix="evalsuite-init-"),
     }
-    sizes = (f"--option={axis}={asked[axis]}" for axis in ("sequence_length", "image_size") if axis in asked)
     parser = argparse.ArgumentParser(add_help=False)
     options.add_arguments(parser, "run")
-    request = read_request(parser.parse_args([*(word for pair in given.items() for word in pair), *sizes, "--share"]))
+    request = read_request(parser.parse_args([*(word for pair in given.items() for word in pair), "--share"]))
     if not request.plan.runs:
         raise NothingMeasured(request.plan.skips[0].reason)
     spec = replace(request.plan.spec, timeout_s=limit_s)
@@ -166,6 +182,10 @@ def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str]) -> dict[st
     for group in found.groups if found else ():
         if group.dialect and "step" in group.roles:
             return {"unit": group.dialect.unit if "rate" in group.roles else table["unit"], "line": group.text}
+    for group in found.groups[:1] if found else ():  # too few lines for a shape, and one is enough for an example
+        with contextlib.suppress(EvalsuiteError):
+            unit = by_example.unit_of(group.text)
+            return {"unit": unit or table["unit"], "line": group.text}
     log = logs[0].path if logs else folder.path
     reason = measurement.measurement(folder).reason or outcome.reason
     raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=log)
@@ -190,4 +210,4 @@ def _print_what_is_read(folder: RunFolder, file: Path) -> Exit:
         facts = {"devices": case.total_devices, "batch": case.batch_per_device, "method": read.certainty}
         line(say("init.rate", value=rate(value), unit=read.unit, **facts))
     line(say("init.next", command=f"evalsuite compare --spec {file}"))
-    return Exit.NOTHING_MEASURED if value is None else Exit.DONE
+    return Exit.NOTHING_MEASURED if value is None and read.steps_reported > FEW_REPORTS else Exit.DONE

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalsuite.contracts.dialect import Dialect
+from evalsuite.contracts.dialect import Dialect, Scope
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.logs.unknown import groups, roles, words
 
@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 def dialect(recipe: "Recipe") -> Dialect:
     """Raises EvalsuiteError where no number in the line counts steps: the clock and the batch give the rate."""
-    text = recipe.line.encode()
-    columns = roles.columns_of([text])
-    chosen = _counters(columns)
-    if "step" not in chosen:
-        raise EvalsuiteError.of("logs.example_no_step", line=recipe.line)
-    unit, scope, kilo = roles.choose_rate(columns, chosen)
+    columns, chosen, unit, scope, kilo = _look_at(recipe.line)
     if "rate" in chosen and unit != recipe.unit:
         raise EvalsuiteError.of("logs.example_unit", line=recipe.line, unit=unit, wanted=recipe.unit)
     for name, label in (("seconds", words.PER_STEP), ("loss", re.compile(r"\bloss\b"))):
@@ -27,9 +22,25 @@ def dialect(recipe: "Recipe") -> Dialect:
         if column := next((each for each in found if label.search(each[0].words)), None):
             chosen[name] = column
     fields, chosen = groups.scale_to_groups(chosen, kilo)
-    made = groups.declare(groups.pattern_of(chosen, ()), text, fields, unit=recipe.unit, restart="epoch" in chosen)
+    made = groups.declare(
+        groups.pattern_of(chosen, ()), recipe.line.encode(), fields, unit=recipe.unit, restart="epoch" in chosen
+    )
     scope = recipe.scope or ("auto" if scope == "unstated" else scope)
     return replace(made, name=recipe.dialect_name or recipe.name, title=recipe.name, scope=scope)
+
+
+def unit_of(line: str) -> str | None:
+    """What its rate counts; None if it has no rate. Raises EvalsuiteError."""
+    _, chosen, unit, *_ = _look_at(line)
+    return unit if "rate" in chosen else None
+
+
+def _look_at(line: str) -> tuple[roles.Columns, roles.Chosen, str, Scope, float]:
+    columns = roles.columns_of([line.encode()])
+    chosen = _counters(columns)
+    if "step" not in chosen:
+        raise EvalsuiteError.of("logs.example_no_step", line=line)
+    return columns, chosen, *roles.choose_rate(columns, chosen)
 
 
 def _counters(columns: roles.Columns) -> roles.Chosen:
