@@ -24,8 +24,15 @@ from evalsuite.rehearsal import tables as rehearsal
 from evalsuite.results.measure import measurement
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
-from tools.write_dialects import MEANS, SCOPES
 
+SCOPES = {
+    "global": "the whole job",
+    "per_device": "one device",
+    "own": "each printer's own share",
+    "auto": "the whole job, or each printer's own share: told by the clock or by who prints",
+    "unstated": "nobody says whose",
+}
+MEANS = {"step": "the last step", "interval": "the steps since the line before", "cumulative": "all steps so far"}
 HEAD = """# The official scripts
 
 *Look up.* [中文](recipes.zh.md)

@@ -16,7 +16,6 @@ from evalsuite.runs import archive
 from tests import sources
 from tests.corpus import LOGS as SHARED
 from tests.corpus import with_logs
-from tools import write_dialects
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 DIALECTS = catalogue.discover()
@@ -126,20 +125,3 @@ def test_of_several_alternatives_each_has_its_own_literal_beginning(pattern, beg
     line = Line(pattern=pattern.encode(), sample=b"", source="")
 
     assert line.beginnings == tuple(map(str.encode, beginnings))
-
-
-# the page of dialects that `make docs` writes: made of the declarations, and true
-
-
-OF_PAGE = [each for each in catalogue.discover().values() if not each.name.startswith("cited_")]
-PAGE = write_dialects.page(OF_PAGE)
-
-
-@pytest.mark.parametrize("dialect", OF_PAGE, ids=lambda each: each.name)
-def test_each_dialect_has_a_row_a_sample_and_its_source(dialect):
-    section = PAGE.partition(f"\n## {dialect.name}\n")[2].partition("\n## ")[0]
-
-    assert f"| [{dialect.name}](#{write_dialects._anchor(dialect.name)}) |" in PAGE
-    assert dialect.telling[0].source.rstrip(".") in section
-    assert "```" in section
-    assert dialect.notes in section
