@@ -76,6 +76,7 @@ class Script:
     unit: Unit = "samples/s"
     python: Word | None = None  # a virtual environment or an interpreter; or the version of one for *requirements*
     requirements: tuple[Word, ...] | Word = ()  # pins, or the file that has them
+    without_dependencies: tuple[Word, ...] = ()
     image: Word = ""
     model: Word | None = None  # None: that of the spec, else the name
     line: Word = ""  # that it prints for a step, as an example
@@ -136,8 +137,8 @@ class Script:
             yield Mistake("options", message("own_not_passed", axis=axis))
         if unknown := sorted(self.built_in.keys() - AXES.keys()):
             yield Mistake("built_in", message("unknown", key=unknown[0], known=sorted(AXES), near=""))
-        given = (self.python and not self.version, self.requirements, self.image)
-        if sum(map(bool, given)) != 1 and not self.checkout:
+        given, made = self.python and not self.version, self.requirements or self.image or self.checkout
+        if bool(given) == bool(made):
             yield Mistake("", message("own_environment"))
         if self.line and self.format:
             yield Mistake("line", message("own_line_format"))
@@ -163,7 +164,8 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
     name = script.name.replace(" ", "_")
     same = {each.name for each in fields(Recipe)} & {each.name for each in fields(script)}
     taken: dict[str, Any] = {key: getattr(script, key) for key in same}
-    words, folder = _words(script, file), "" if script.checkout else str(_place(file, script.folder))
+    words, folder = _words(script, file), "" if script.checkout else _folder(script, file)
+    interpreter = _interpreter(script, file)
     accepted = script.precision or (PRECISIONS if script.passes("precision") else ())
     sizes = {size: () for size in INPUT_SIZES if size in script.names}
     made = {
@@ -174,9 +176,9 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
         "epoch": lambda case: script.epoch or None,
         "needs_gpu": _phrase(script.needs_gpu),
         "dialect": f"{name}_{script.recipe}" if script.line else script.format,
-        "interpreter": _interpreter(script, file),
+        "interpreter": interpreter,
         "python": script.version or "3.11",
-        "environment": _environment(script),
+        "environment": "managed" if interpreter else "container" if script.image and not script.requirements else None,
         "source": script.source
         or ("" if script.checkout else next(filter(_is_script, words), file.name).rpartition("/")[2]),
         "requirements": _pins(script, file),
@@ -193,8 +195,8 @@ def _place(file: Path, word: str) -> Path:
     return (file.absolute().parent / Path(word).expanduser()).resolve()
 
 
-def _environment(script: Script) -> Literal["container", "managed"] | None:
-    return "container" if script.image and not script.checkout else None if script.checkout else "managed"
+def _folder(script: Script, file: Path) -> str:
+    return script.folder if NAMED.search(script.folder) else str(_place(file, script.folder))
 
 
 def _interpreter(script: Script, file: Path) -> Path | None:
@@ -214,11 +216,11 @@ def _pins(script: Script, file: Path) -> tuple[str, ...]:
 
 def _words(script: Script, file: Path) -> tuple[str, ...]:
     """Of its command; a script is named by its whole path, so that its hash is recorded."""
-    words, folder = shlex.split(script.command), _place(file, script.folder)
-    for word in () if script.image or script.checkout else words:
+    words, folder = shlex.split(script.command), Path(_folder(script, file))
+    here = not (script.image or script.checkout or NAMED.search(script.folder))
+    for word in words if here else ():
         if _is_script(word) and not (folder / word).is_file():
             raise EvalsuiteError.of("core.own_no_file", path=file, name=script.name, word=word, folder=folder)
-    here = not script.image and not script.checkout
     return tuple(str(folder / word) if here and _is_script(word) else word for word in words)
 
 

@@ -143,7 +143,7 @@ def _readable(recipe: Recipe, command: Command) -> list[str]:
     """What a container may read. A runtime mounts no folder that does not exist."""
     checkout = [*([_repository(recipe)] if recipe.checkout else []), *repositories.library_folders(recipe)]
     author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
-    author += [command.folder] if command.folder and command.folder not in author else []
+    author += [command.folder] if command.folder.startswith("/") and command.folder not in author else []
     return [*checkout, str(paths.ADAPTERS / "workloads"), *author, *data_sets.folders(command)]
 
 

@@ -145,7 +145,9 @@ def _laid_over(base: Spec, part: "_Part") -> tuple[Spec, ...]:
 def _participant(each: Participant | Script) -> Participant:
     if isinstance(each, Participant):
         return each
-    place: dict[str, Any] = {"image": each.image} if each.image else {"environment": "managed"}
+    place: dict[str, Any] = (
+        {"image": each.image} if each.image and not each.requirements else {"environment": "managed"}
+    )
     return Participant(framework=each.name.replace(" ", "_"), recipes=(each.recipe,), title=each.name, **place)
 
 

@@ -119,7 +119,7 @@ def test_a_batch_that_the_script_has_built_in_is_the_only_one(file):
         (" --steps {steps}", "", "--max-steps {steps}"),
         (" --batch {batch_per_device}", "", "--batch {batch_per_device}"),
         ("{steps}", "{stops}", "Did you mean steps?"),
-        ('python = "venv"\n', "", "expected one of python, requirements and image"),
+        ('python = "venv"\n', "", "expected python or"),
         ('unit = "tokens/s"', 'unit = "its/s"', "unit"),
         ("train.py", "trian.py", "there is no trian.py"),
         ('unit = "tokens/s"', 'line = "done"', "no number in it counts steps"),
