@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 
+from evalsuite.core.findings import LoaderBusy, LoaderWaits
 from evalsuite.core.model import Summary, by_key
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, t_limit
 from evalsuite.results.measure.summary import work_of_step
 
 # of 46 honest pairs of a base and a scale (data/recorded*): at most 0.98, and 1.07
 MORE_WORK, LESS_BUSY = 1.05, 1.10
+BUSY_ALONE = 0.9  # 47 honest bases on CPUs: 90.7 % and more
 
 Starts = Mapping[str | None, Sequence[float]]  # start of the evaluation → logarithms of what its runs gave
 
@@ -65,15 +67,25 @@ def shift(needed: Sequence[Summary]) -> tuple[float, bool]:
 def excess(base: Summary, rows: Iterable[Summary]) -> float:
     """How much faster the base could be, by the work of a step there and at the other scales; 1.0: no trace.
 
-    Steps of the same work take the device as much work at any scale or more, and wait as long or longer.
+    Steps of the same work take the device as much work at any scale or more, and wait as long or longer. And one
+    device alone has nobody to wait for but its loader.
     """
     paces = {row.case: pace for row in rows if (pace := _pace(row))}
     others = [pace for case, pace in paces.items() if case != base.case]
-    if base.case not in paces or not others:
-        return 1.0
-    work, busy = paces[base.case]
-    more_work, less_busy = work / min(work for work, _ in others), max(busy for _, busy in others) / busy
+    more_work, less_busy = 1.0, 1 / _busy_alone(base)
+    if base.case in paces and others:
+        work, busy = paces[base.case]
+        more_work = work / min(work for work, _ in others)
+        less_busy = max(less_busy, max(busy for _, busy in others) / busy)
     return (more_work if more_work > MORE_WORK else 1.0) * (less_busy if less_busy > LESS_BUSY else 1.0)
+
+
+def _busy_alone(base: Summary) -> float:
+    """Share of the time of its device; 1.0 where nobody knows, or its loader is said to keep it waiting."""
+    resource = "job_cpu" if base.case.device == "cpu" else "gpu"
+    shares = [use.mean / 100 for use in base.utilisation if use.resource == resource and use.device is None]
+    waits = any(isinstance(each, LoaderWaits | LoaderBusy) for run in base.measurements for each in run.findings)
+    return 1.0 if waits else min([1.0, *(share for share in shares if 0 < share < BUSY_ALONE)])
 
 
 def _pace(row: Summary) -> tuple[float, float] | None:

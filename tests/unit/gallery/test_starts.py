@@ -43,7 +43,8 @@ def samples(seconds, busy, devices):
     head = {"header": True, "hz": 2.0, "cpu_count": 64.0, "memory_total_bytes": 512 * 2**30, "gpus": gpus}
     lines = [{**head, "interfaces": {"eth0": {"speed_mbit_s": 25_000}}}]
     for tick in range(int(2 * seconds) + 1):
-        used = [{"index": k, "utilisation_percent": busy if k < devices else 0.0} for k in range(8)]
+        of_job = busy if devices > 1 else 99.0  # alone it waits for nobody
+        used = [{"index": k, "utilisation_percent": of_job if k < devices else 0.0} for k in range(8)]
         moved = dict.fromkeys(("received_bytes", "sent_bytes"), tick * 25e9 / 8 / 2 * busy / 100)
         tree = {"cpu_s": tick * 28.0, "memory_bytes": 2**30}
         about = {
