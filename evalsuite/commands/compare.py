@@ -1,7 +1,9 @@
 """`evalsuite compare`: plan, run what is missing, report."""
 
 import argparse
-from collections.abc import Sequence
+import os
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from evalsuite.commands import report
@@ -14,9 +16,14 @@ from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Skip
 from evalsuite.launch import campaign
+from evalsuite.plan.plan import Plan
+from evalsuite.report.book import identity
+from evalsuite.report.book.book import Book
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store
+
+WORTH_S = 20.0  # of runs; writing their page takes some three
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.criteria:
         options = replace(request.options, criteria=criteria.read(arguments.criteria))
         request = replace(request, options=options)
-    plan, failed = run_missing(request)
+    plan, failed = run_missing(request, _provisional_page(arguments, store))
     if not plan.cases:
         return _report_recorded(plan.skips, arguments)
     evaluation = report.write(store, arguments, only=[*plan.cases])
@@ -40,6 +47,30 @@ def run(arguments: argparse.Namespace) -> int:
     if failed and verdict != Exit.CRITERION_FAILED:
         return Exit.SOME_FAILED
     return verdict
+
+
+def _provisional_page(arguments: argparse.Namespace, store: Store) -> Callable[[Plan], None]:
+    """Writes what has ended, in a process of its own: its memory and threads meet no run that is measured."""
+    last_s = time.monotonic()
+    languages, cache = report.check_languages(arguments.lang), paths.cache() / "measurements"
+
+    def write(plan: Plan) -> None:
+        nonlocal last_s
+        if time.monotonic() - last_s < WORTH_S:
+            return
+        if (child := os.fork()) == 0:
+            try:
+                made = report.evaluate(store, arguments, languages, cache, only=plan.cases, recorded_elsewhere=False)
+                book = Book(evaluation=identity.ordered(made))
+                report.write_forms(book, store, arguments.out, languages, report.check_forms(arguments.forms))
+                os._exit(0)
+            finally:
+                os._exit(1)
+        _, failed = os.waitpid(child, 0)
+        note(say("compare.no_page" if failed else "compare.provisional", page=arguments.out / "report.html"))
+        last_s = time.monotonic()
+
+    return write
 
 
 def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> int:

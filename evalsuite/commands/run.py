@@ -2,10 +2,11 @@
 
 import argparse
 import contextlib
+import functools
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,8 +55,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def run_missing(request: Request) -> tuple[Plan, int]:
-    """Runs what is missing, and says so as it goes.
+def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan: None) -> tuple[Plan, int]:
+    """Runs what is missing, and says so as it goes. *between* two rounds, when nothing is measured, is called.
 
     Returns the plan less the cases whose framework could not be installed, and how many of all its runs have failed.
     """
@@ -87,7 +88,7 @@ def run_missing(request: Request) -> tuple[Plan, int]:
         for sentence in prices.sentences(plan, place, options, missing):
             note(sentence)
         started = campaign.begin(planned, place.store)
-        _launch(plan, place, options, ready, missing, started)
+        _launch(plan, place, options, ready, missing, started, functools.partial(between, plan))
     failed = sum(not folder.outcome().ended_well for folder in _ended_folders(plan, place.store))
     if not missing and plan.runs:
         runs = len(plan.runs)
@@ -96,7 +97,13 @@ def run_missing(request: Request) -> tuple[Plan, int]:
 
 
 def _launch(
-    plan: Plan, place: Place, options: Options, ready: Environments, missing: Sequence[Run], started: Campaign
+    plan: Plan,
+    place: Place,
+    options: Options,
+    ready: Environments,
+    missing: Sequence[Run],
+    started: Campaign,
+    between: Callable[[], None],
 ) -> None:
     spec, store = plan.spec, place.store
     estimate = prices.estimate(plan, store, missing)
@@ -109,7 +116,7 @@ def _launch(
     with interruptible(), bar(len(missing)) as shown_bar:
         shown = RunProgress(missing, estimate, shown_bar)
         for ended in campaign.launch_all(
-            repeats.rounds([*again, *store.missing(plan.runs)]),
+            _rounds(repeats.rounds([*again, *store.missing(plan.runs)]), between),
             store,
             plan.adapters,
             launcher,
@@ -135,6 +142,15 @@ def _launch(
     if remaining.refused:
         left = missing_runs(plan, store, options.search_paths, options.criteria)
         note(say("run.no_time", runs=len(left)))
+
+
+def _rounds(runs: Iterable[Run], between: Callable[[], None]) -> Iterator[Run]:
+    repeat = None
+    for run in runs:  # the next is asked for once the one before has ended
+        if repeat not in (None, run.repeat):
+            between()
+        repeat = run.repeat
+        yield run
 
 
 @contextlib.contextmanager

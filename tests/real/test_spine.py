@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -76,6 +77,25 @@ def test_what_other_programs_disturb_is_made_again_within_the_limit(tmp_path, ca
     said, facts = capsys.readouterr().err, json.loads((tmp_path / "report" / "summary.json").read_text())
     assert said.count("Others used the machine during some runs: 1 run of round 3") == 1
     assert [len(row["runs"]) for row in facts["summaries"]] == [3]
+
+
+def test_after_a_round_a_provisional_page_is_there_and_a_killed_compare_leaves_it_and_goes_on(tmp_path, capsys):
+    start = "import sys; from evalsuite import cli; from evalsuite.commands import compare; compare.WORTH_S = 0.0; "
+    line = [sys.executable, "-c", f"{start}cli.main(sys.argv[1:])", *words(tmp_path, repeats="3")]
+    process = subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert soon(lambda: list((tmp_path / "runs").glob("*/r1/log.*")), 400)
+    process.kill()
+    said = process.communicate(timeout=400)[1].decode()
+
+    page = tmp_path / "report" / "report.html"
+    assert f"provisional page: {page}" in said
+    provisional = page.read_text()
+    assert re.search("Provisional: .*1.* of .*3.* planned runs have ended", provisional)
+    assert re.search("阶段性结果：计划的.*3.*次运行已结束.*1.*次", provisional)
+
+    assert cli.main(words(tmp_path, repeats="3")) == Exit.DONE
+    assert "2 of 3 runs to do" in capsys.readouterr().err
+    assert "Provisional" not in page.read_text()
 
 
 def test_a_run_that_fails_is_kept_and_reported_with_its_reason(tmp_path, capsys):

@@ -99,8 +99,8 @@ def run_installer(
                     process.stdin.close()
                 for line in process.stderr:
                     last_lines.append(re.sub(r"//[^/@\s]+@", "//***@", line.rstrip()))
-                    if (said := line.strip()).startswith("Downloading "):  # the rest is chatter
-                        progress(said)
+                    if line.lstrip().startswith("Downloading "):  # the rest is chatter
+                        progress(line.strip())
             except BaseException:
                 process.terminate()
                 raise

@@ -13,7 +13,7 @@ from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Protocol, Summary, by_key
 from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.tally import COUNTS
+from evalsuite.report.book.tally import COUNTS, tally
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
@@ -164,6 +164,11 @@ def board(book: Book, words: Words) -> Board:
     maker = _Maker(book, words)
     sheets = maker.sheets()
     finding, beside, again = _finding(book, sheets, words)
+    counts = tally(book)
+    if book.evaluation.campaigns and counts["runs_made"] < counts["runs_planned"]:
+        known = {"made": numbers.count(counts["runs_made"]), "all": numbers.count(counts["runs_planned"])}
+        said = words("board.provisional", **known).about(COUNTS)
+        beside = words.sentences([said, beside]) if beside else said
     return Board(finding=finding, beside=beside, again=again, chips=tuple(_chips(book, words)), sheets=sheets)
 
 
