@@ -10,6 +10,7 @@ import pytest
 import synthetic
 
 from evalsuite.cli import main
+from evalsuite.core import paths
 from evalsuite.core.model import Fact, Utilisation
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
@@ -156,6 +157,22 @@ def test_summary_json_and_tables_hold_compute_and_energy_where_they_are_known():
     mfu = flops_and_energy.compute(known).mfu
     assert (row["peak_tflops"], row["mfu"], row["energy_j_per_item"]) == (125, mfu, None)
     assert {"tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"} <= set(tables.COLUMNS["summaries"])
+
+
+FRAMEWORKS = paths.read_rows(DLPERF.with_name("framework_flops.csv"))  # tools/record_framework_flops.py
+APART = {"bert_base", "gpt2_tiny"}  # biases and types of tokens, of models of few weights
+
+
+@pytest.mark.parametrize("row", FRAMEWORKS, ids=lambda row: f"{row['framework']} {row['model']}")
+def test_what_the_frameworks_own_functions_count_is_counted_here(row):
+    model = flops.read_model(row["model"])
+    within = 0.009 if row["model"] in APART else 0.003
+
+    assert model.flops_per_token(int(row["sequence"]), row["rule"]) == pytest.approx(
+        float(row["flops_per_token"]), rel=within
+    )
+    assert model.parameters == pytest.approx(int(row["parameters"]), rel=0.013 if model.places else 0.0005)
+    assert len(FRAMEWORKS) >= 40
 
 
 def parsed(capsys, log, *options):
