@@ -232,7 +232,7 @@ def facts(path: Path, reading: "Reading") -> Row:
         "unit": reading.unit,
         "method": None if throughput is None else throughput.method,
         "window": window and {"first_step": window.first_step, "last_step": window.last_step, "steps": window.steps},
-        **read("steps_reported", "reported_final", "certainty", "certainty_reason"),
+        **read("steps_reported", "reported_final", "certainty", "certainty_reason", "trained"),
         "findings": findings,
     }
 

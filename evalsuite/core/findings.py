@@ -566,11 +566,17 @@ class LossConstant(Finding, code="no_learning", question=3):
     steps: Count
     values: Count
     loss: Rate
-    fewest: Count = 20  # while the rate warms up, 12 may be the same
+    fewest: Count = 5  # reports, and *covered* steps: while the rate warms up, 12 may be the same
+    covered: Count = 20
     digits: Count = 4  # fewer may stay the same
     share: Limit = 0.1  # of the reports, that differ
     values_limit: Count = 10  # which are enough of any number
     least: Limit = 1e-5  # below: zero
+
+
+class CrossEntropyNegative(Finding, code="no_learning", question=3):
+    reports: Count
+    loss: Rate
 
 
 class LossRises(Finding, code="no_learning", question=3):
@@ -579,42 +585,46 @@ class LossRises(Finding, code="no_learning", question=3):
     last: Rate
     scatters: Factor = 3.0
     limit: Limit = 0.25  # while the rate warms up: up to 0.15
+    fewest: Count = 20
 
 
 class GradientsZero(Finding, code="no_learning", question=3):
     reports: Count
-    fewest: Count = 10
     least: Limit = 1e-6
+    share: Limit = 0.9  # of the norms: zero or not finite
+    digits: Count = 3  # of one value: fewer may be rounded, or what norms are clipped to
 
 
 class RateZero(Finding, code="no_learning", question=3):
     reports: Count
-    fewest: Count = 10
+
+
+class CounterStands(Finding, code="no_learning", question=3):
+    reports: Count
+    value: Name
 
 
 class UpdatesSkipped(Finding, code="no_learning", question=3):
     reports: Count
     of_reports: Count
-    limit: Limit = 0.25  # scripts of mixed precision skip some of their first steps
-    fewest: Count = 10
+    limit: Limit = 0.25  # of the later half of the reports
 
 
 class LossScaleLost(Finding, code="no_learning", question=3):
     reports: Count
     of_reports: Count
-    limit: Limit = UpdatesSkipped.limit
-    fewest: Count = UpdatesSkipped.fewest
     least: Limit = 1e-6
 
 
 class LossNotFalling(Finding, code="training", question=3, noted=True):
     reports: Count
-    first: Rate  # mean of the first stretch
+    first: Rate  # mean of the first eighth
     last: Rate  # of the last quarter
-    most: Change  # by which it may have fallen, of the first, with this confidence
-    confidence: Limit = 0.99
+    most: Change  # by which it may have fallen, of the first
+    deviations: Factor = 3.0  # of the noise of its reports
     limit: Limit = 0.01
-    fewest: Count = 200  # reports: a benchmark of a hundred steps is no training
+    fewest: Count = 32  # reports, and *steps*: a benchmark of a hundred steps is no training
+    steps: Count = 200
 
 
 class RedoneApart(Finding, code="training", question=3, noted=True):
@@ -635,7 +645,6 @@ class ItemsApart(Finding, code="not_as_receipt", question=7):
     items: Rate  # a step, by which the value was counted
     batch: Count
     items_limit: Limit = 0.02
-    fewest: Count = 10  # reports of a counter that stands
 
 
 class TwoKindsOfSteps(Finding, code="D10", question=2, timing=True):

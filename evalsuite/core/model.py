@@ -28,6 +28,7 @@ DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simul
 Grounds = Literal["clock", "disputed", "printed", "cited"]  # what a value rests on (docs/method.md)
 GROUNDS = get_args(Grounds)  # the best first
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
+Trained = Literal["trained", "not_shown", "did_not_train"]  # what a log shows of its steps
 Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
 Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
 
@@ -441,6 +442,7 @@ class Measurement:
     campaign: str | None = None  # id; None: unknown
     round: int | None = None  # pass through the campaign's cases, from 0
     probe_s: float | None = None  # time of a fixed computation before the run's block
+    trained: Trained = "not_shown"
     first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports
     losses: LossCurve | None = None  # of a training of some length
 
@@ -543,6 +545,12 @@ class Summary:
         if "cited" in each or not each:
             return "cited" if each else "clock"
         return max((each[len(each) // 2], *(found.grounds for found in self.findings)), key=GROUNDS.index)
+
+    @cached_property
+    def trained(self) -> Trained:
+        """Of most runs that count, as `grounds`."""
+        each = sorted((run.trained for run in self.measurements if run.counts), key=get_args(Trained).index)
+        return each[len(each) // 2] if each else "not_shown"
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:

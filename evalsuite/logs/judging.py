@@ -21,11 +21,12 @@ from evalsuite.core.model import (
     Status,
     Step,
     Throughput,
+    Trained,
 )
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
-from evalsuite.logs.steps import doubts
+from evalsuite.logs.steps import doubts, training
 from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
 from evalsuite.logs.steps.throughput import disagreement
@@ -71,6 +72,7 @@ class Reading:
     batch_per_device: float | None = None
     breakdown: Breakdown | None = None  # by the script's own timers
     scores: tuple[Score, ...] = ()
+    trained: Trained = "not_shown"
     findings: tuple[Finding, ...] = ()
     unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
     in_epochs: bool = False  # each report is an epoch of unknown length
@@ -132,7 +134,8 @@ def judge(numbers: Numbers) -> Reading:
     at_exit = failure if ended else None  # takes nothing from the figures
     tells = measured is not None or len(merged.steps) >= FEWEST_STEPS  # else a run that died is no run
     died = failure if failure and not at_exit and tells and not run.given.case else None
-    findings = tuple(_findings(numbers, at_exit))
+    trained, learnt = _judge_training(numbers)
+    findings = (*_findings(numbers, at_exit), *learnt)
     status, reason, stop = _judge_status(numbers, None if at_exit or died else failure)
     why = died.reason if died else None
     if why is not None:
@@ -171,6 +174,7 @@ def judge(numbers: Numbers) -> Reading:
         batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
         breakdown=next((part for part in parts if part is not None), None),
         scores=next(filter(None, scored), ()),
+        trained=trained,
         findings=findings,
         unfinished=stop if status == "incomplete" else None,
         in_epochs=merged.in_epochs,
@@ -193,12 +197,23 @@ def _items_apart(counters: Sequence[tuple[int, int]], numbers: Numbers) -> Itera
     """The items that are counted a step, and the batch of each line, against the global batch that the log states."""
     batch, lines = positive(numbers.run.said.get("global_batch")), {each for _, each in counters}
     items = [step.items / step.steps for step in numbers.merged.steps if step.items is not None]
-    stands = len(counters) >= rules.ItemsApart.fewest and len({counted for counted, _ in counters}) == 1
-    counted = 0.0 if stands else statistics.median(items) if items and counters else batch
+    counted = statistics.median(items) if items and counters else batch
     for found in (counted, *(lines if len(lines) == 1 else ())):
         if batch and found is not None and abs(found / batch - 1) > rules.ItemsApart.items_limit:
             yield rules.ItemsApart(items=found, batch=round(batch))
             return
+
+
+def _judge_training(numbers: Numbers) -> tuple[Trained, tuple[Finding, ...]]:
+    scan, measured = numbers.run.scans[0], numbers.throughput
+    return training.judge_training(
+        scan.incidents.signs,
+        numbers.merged.steps,
+        measured.window if measured else None,
+        later=[record.loss for record in scan.rest.records if record.loss is not None],
+        nan=scan.incidents.nan,
+        dialect=numbers.run.dialect,
+    )
 
 
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
@@ -207,20 +222,7 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         yield rules.FailedAtExit(failure=at_exit.kind, line=at_exit.line, text=at_exit.text)
     for scan in run.scans[:1]:
         seen = scan.incidents
-        yield from filter(None, (seen.again, seen.resumed, seen.nan))
-        still = (
-            all(norm < rules.GradientsZero.least or math.isinf(norm) for norm in seen.norms) or len({*seen.norms}) == 1
-        )
-        if len(seen.norms) >= rules.GradientsZero.fewest and still:
-            yield rules.GradientsZero(reports=len(seen.norms))
-        each_step = rules.RateZero.fewest <= len(numbers.merged.steps) <= 2 * len(seen.rates)
-        still_by_head = bool(seen.head_rates) and not any(seen.head_rates)
-        if (each_step or still_by_head) and not any(seen.rates):
-            yield rules.RateZero(reports=len(seen.rates) or len(seen.head_rates))
-        lost = [not scales for scales in seen.scales]
-        for rule, reports in ((rules.UpdatesSkipped, seen.skipped), (rules.LossScaleLost, lost)):
-            if len(reports) >= rule.fewest and sum(reports) > rule.limit * len(reports):
-                yield rule(reports=sum(reports), of_reports=len(reports))
+        yield from filter(None, (seen.again, seen.resumed))
         yield from _items_apart(seen.counters, numbers)
     yield from doubts.of_steps(measured, numbers.merged.steps) if measured else ()
     yield from numbers.merged.findings

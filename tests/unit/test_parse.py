@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "scope": "global", "throughput": pytest.approx(256.0), "unit": "images/s", "method": "step times",
         "window": {"first_step": 21, "last_step": 120, "steps": 100}, "steps_reported": 130, "reported_final": None,
         "certainty": "one clock", "certainty_reason": "its step times alone",
+        "trained": "not_shown",
         "findings": [{"code": "scope_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
         "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)}, "compute": None,
     }  # fmt: skip
@@ -74,7 +76,7 @@ def test_without_json_each_log_is_a_sentence(log, capsys):
     assert code == Exit.DONE
     assert capsys.readouterr().out.endswith(
         "ok; 256.00 images/s on 4 devices (pytorch_examples, step times, steps 21 to 120); "
-        f"one clock: its step times alone\n  scope_assumed: {ASSUMED}\n"
+        f"training not shown; one clock: its step times alone\n  scope_assumed: {ASSUMED}\n"
     )
 
 
@@ -115,8 +117,9 @@ def table(capsys, *arguments):
 def test_several_logs_are_one_table_with_totals(logs, capsys):
     lines = table(capsys, logs)
 
-    assert lines[0].split() == ["file", "dialect", "status", "throughput", "unit", "certainty", "findings"]
-    assert lines[1].split() == ["fast/train.log", "pytorch_examples", "ok", "128.00", "images/s", "one", "clock", "–"]
+    assert lines[0].split() == ["file", "dialect", "status", "throughput", "unit", "certainty", "training", "findings"]
+    cells = ["fast/train.log", "pytorch_examples", "ok", "128.00", "images/s", "one clock", "training not shown", "–"]
+    assert re.split("  +", lines[1]) == cells
     assert "4 logs: 3 ok, 1 unrecognised; 3 with a throughput, 1 without" in lines
     assert lines[-2].startswith("  1 log: no known dialect fits any of its lines")
     assert lines[-1] == "    notes.txt"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]  # one element of `parse --json`
 NAMED = 3  # files that share a reason; more are counted
 
-COLUMNS = ("file", "dialect", "status", "throughput", "unit", "certainty", "findings")
+COLUMNS = ("file", "dialect", "status", "throughput", "unit", "certainty", "trained", "findings")
 HEADS = {"throughput": "rate"}
 _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_printed` → heading, form
     "items_per_s_per_device": ("per_device", rate),
@@ -73,6 +73,7 @@ def _cells(row: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
         "–" if row["throughput"] is None else rate(row["throughput"]),
         row["unit"] or "–",
         i18n.known("certainties", row["certainty"] or "–"),
+        "–" if row["throughput"] is None else i18n.report_word("values.trained", row["trained"]),
         " ".join(dict.fromkeys(finding["code"] for finding in row["findings"])) or "–",
         *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
     ]
@@ -157,7 +158,8 @@ def _sentence(row: Row) -> str:
         span=_span(row),
     )
     sure = say("parse.reason", what=i18n.known("certainties", row["certainty"]), why=worded(row["certainty_reason"]))
-    parts = [i18n.status(row["status"]), how, sure, *([worded(row["reason"])] if row["reason"] else [])]
+    trained = i18n.report_word("values.trained", row["trained"])
+    parts = [i18n.status(row["status"]), how, trained, sure, *([worded(row["reason"])] if row["reason"] else [])]
     return after.join(parts)
 
 

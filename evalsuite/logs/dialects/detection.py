@@ -51,7 +51,7 @@ DIALECTS = (
         zero_based=True,
         mean_since=2,  # IterationTimer(warmup_iter=3): the first time is that of the third iteration
         step=line(
-            rb" iter: (?P<step>\d+)  total_loss: (?P<loss>[\d.e+-]+|nan|inf)(?:[^\r\n]*?  time: (?P<mean_s>[\d.]+))?",
+            rb" iter: (?P<step>\d+)  total_loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf)(?:[^\r\n]*?  time: (?P<mean_s>[\d.]+))?",
             b"[06/20 10:00:12 d2.utils.events]:  eta: 0:04:43  iter: 19  total_loss: 1.361  loss_cls: 0.6522  "
             b"loss_box_reg: 0.5817  loss_rpn_cls: 0.07138  loss_rpn_loc: 0.003773    time: 0.3000  last_time: 0.2500",
             "facebookresearch/detectron2@02b5c4e2:detectron2/utils/events.py, CommonMetricPrinter.write(): the mean of all iterations but the first two",

@@ -37,11 +37,12 @@ _dialect = functools.partial(Dialect, framework="pytorch", unit="tokens/s", scop
 DIALECTS = (
     _dialect(
         name="nanogpt",
+        cross_entropy=True,
         title="nanoGPT",
         zero_based=True,
         evaluation_inside=True,
         step=line(
-            rb"iter (?P<step>\d+): loss (?P<loss>[\d.]+|nan), time (?P<ms>[\d.]+)ms",
+            rb"iter (?P<step>\d+): loss (?P<loss>[-+\d.eE]+|-?nan|-?inf), time (?P<ms>[\d.]+)ms",
             b"iter 50: loss 9.9876, time 250.00ms, mfu 35.62%",
             "karpathy/nanoGPT@3adf61e154:train.py",
         ),
@@ -61,11 +62,12 @@ DIALECTS = (
     ),
     _dialect(
         name="modded_nanogpt",
+        cross_entropy=True,
         title="modded-nanogpt",
         averaging="interval",
         zero_based=False,
         step=line(
-            rb"step:(?P<step>\d+)/\d+ (?:train_loss:(?P<loss>[\d.]+|nan) )?train_time:(?:(?P<elapsed_ms>\d+)ms|(?P<elapsed_s>[\d.]+)s) step_avg:",
+            rb"step:(?P<step>\d+)/\d+ (?:train_loss:(?P<loss>[-+\d.eE]+|-?nan|-?inf) )?train_time:(?:(?P<elapsed_ms>\d+)ms|(?P<elapsed_s>[\d.]+)s) step_avg:",
             b"step:20/3000 train_loss:6.1644 train_time:1398ms step_avg:139.84ms",
             f"{_MUON}, whose first part is the script",
         ),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from evalsuite.contracts.dialect import Dialect, Fields, Line, line
 from evalsuite.logs.text.records import clock_s
 
-_NUMBER = rb"[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'
+_NUMBER = rb"-?[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'
 _BAR = rb"\s*(?:Train: *)?\d+%\|[^|\r\n]*\| *(\d+)/(\d+) \[([\d:]+)<[^\]\r\n]*\]"
 _LOSS_AND_BAR = rb"\{'loss': '?(?P<loss>%b|nan)'?, [^{}\r\n]*\}%b" % (_NUMBER, _BAR)
 _ENTRY_BYTES = 8192  # of a JSON object or a printed dictionary: more than one has

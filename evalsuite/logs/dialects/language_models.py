@@ -39,11 +39,12 @@ _dialect = functools.partial(Dialect, framework="pytorch", scope="global", avera
 DIALECTS = (
     _dialect(
         name="litgpt",
+        cross_entropy=True,
         title="LitGPT",
         unit="sequences/s",
         zero_based=False,
         step=line(
-            rb"Epoch \d+ \| iter (?P<step>\d+) step \d+ \| loss train: (?P<loss>[\d.]+|nan), val: [^|]* \| "
+            rb"Epoch \d+ \| iter (?P<step>\d+) step \d+ \| loss train: (?P<loss>[-+\d.eE]+|-?nan|-?inf), val: [^|]* \| "
             rb"iter time: (?P<ms>[\d.]+) ms(?: \(step\))?(?: remaining time: )?",
             b"Epoch 1 | iter 2 step 1 | loss train: 1.660, val: n/a | iter time: 548.72 ms (step)",
             "Lightning-AI/litgpt@26857050fe:litgpt/finetune/lora.py, fit(); so in litgpt/finetune/full.py, and with the "
@@ -61,11 +62,12 @@ DIALECTS = (
     ),
     _dialect(
         name="nanotron",
+        cross_entropy=True,
         title="Nanotron",
         unit="tokens/s",
         zero_based=False,
         step=line(
-            rb"iteration: (?P<step>\d+) / \d+ \| [^\r\n]*?\| tokens_per_sec: ([\d.]+)([KMB]?) \|(?:[^\r\n]*? lm_loss: (?P<loss>[\d.]+|nan))?",
+            rb"iteration: (?P<step>\d+) / \d+ \| [^\r\n]*?\| tokens_per_sec: ([\d.]+)([KMB]?) \|(?:[^\r\n]*? lm_loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf))?",
             b"12/21 01:43:04 [INFO|DP=0|TP=0]: iteration: 21 / 1500 | consumed_tokens: 33M | time_per_iteration_ms: 8.79K | "
             b"tokens_per_sec: 179K | tokens_per_sec_per_gpu: 699 | global_batch_size: 1.57M | grad_norm: 0.112 | lm_loss: 8.9",
             "huggingface/nanotron@2411b022a7:src/nanotron/trainer.py, train_step_logs(); printed by src/nanotron/logging/base.py",

@@ -53,7 +53,7 @@ DIALECTS = (
         zero_based=True,
         step=line(
             rb"Training epoch \d+, iteration (?P<step>\d+)/\d+ \|(?:[^\r\n]*? global_batch_size: (?P<global_batch>[\d.e+]+) \|)?"
-            rb"(?:[^\r\n]*? global_step: (?P<since>\d+) \|)?(?:[^\r\n]*? reduced_train_loss: (?P<loss>[\d.e+-]+|nan) \|)?"
+            rb"(?:[^\r\n]*? global_step: (?P<since>\d+) \|)?(?:[^\r\n]*? reduced_train_loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf) \|)?"
             rb"[^\r\n]*? train_step_timing in s: (?P<seconds>[\d.e+-]+)",
             b"(pretraining, pid=4112) Training epoch 1, iteration 0/999 | lr: 2.999e-06 | global_batch_size: 512 | "
             b"global_step: 19 | reduced_train_loss: 11.03 | train_step_timing in s: 46.86 | consumed_samples: 10240",
@@ -81,7 +81,7 @@ DIALECTS = (
         steps_restart="epoch",
         zero_based=False,
         step=line(
-            rb"step:\[ *(?P<step>\d+)/ *(?P<of>\d+)\], loss: +(?P<loss>[\d.]+|nan), per_step_time: +(?P<ms>\d+)ms"
+            rb"step:\[ *(?P<step>\d+)/ *(?P<of>\d+)\], loss: +(?P<loss>[-+\d.eE]+|-?nan|-?inf), per_step_time: +(?P<ms>\d+)ms"
             rb"(?:[^\r\n]*\r?\n[^\r\n]*\| (?P<rate>[\d.]+) samples/s/p)?",
             b"2025-04-07 15:34:29,173 - [mindformers/core/callback/callback.py:529] - INFO - { Epoch:[  1/  2], step:[    2/  200], "
             b"loss: 10.633, per_step_time: 500ms, lr: 1e-05, overflow cond: False, loss_scale: 1.0, global_norm: [1.31049], "
@@ -94,13 +94,14 @@ DIALECTS = (
     ),
     _dialect(
         name="levanter",
+        cross_entropy=True,
         title="Levanter",
         framework="jax",
         unit="sequences/s",
         averaging="interval",
         zero_based=False,
         step=line(
-            rb"Progress on:train (?P<step>[\d.]+)it/\S+ rate:\S+ remaining:\S+ elapsed:(?P<elapsed_s>[\d:]+)(?: postfix:loss=(?P<loss>[\d.]+|nan))?",
+            rb"Progress on:train (?P<step>[\d.]+)it/\S+ rate:\S+ remaining:\S+ elapsed:(?P<elapsed_s>[\d:]+)(?: postfix:loss=(?P<loss>[-+\d.eE]+|-?nan|-?inf))?",
             b"2025-09-26 12:04:10,225 - 0 - tqdm_loggable.tqdm_logging - tqdm_logging.py:139 - INFO :: Progress on:train "
             b"5.00it/1.00kit rate:0.5it/s remaining:33:10 elapsed:00:50 postfix:loss=10.5",
             "tradingstrategy-ai/tqdm-loggable@2603ce3894:tqdm_loggable/tqdm_logging.py, display(), as "

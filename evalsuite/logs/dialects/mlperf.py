@@ -458,7 +458,7 @@ DIALECTS = (
             fields=_steps_per_epoch,
         )
         + line(
-            rb"epoch: \[(?P<epoch>\d+)/\d+\] loss: (?P<loss>[\d.]+|nan), epoch time: (?P<report_s>[\d.]+) s, "
+            rb"epoch: \[(?P<epoch>\d+)/\d+\] loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf), epoch time: (?P<report_s>[\d.]+) s, "
             rb"per step time: (?P<ms>[\d.]+) ms",
             b"2023-02-17 14:27:31,711:INFO:epoch: [2/90] loss: 1.045892, epoch time: 2.413 s, per step time: 12.377 ms",
             "mindspore-ai/models@eab643f513:official/cv/ResNet/src/callback.py",

@@ -66,7 +66,7 @@ DIALECTS = (
         zero_based=False,
         number_repeats=True,
         step=line(
-            rb"Epoch (?P<epoch>\d+), training loss (?P<loss>[\d.]+|nan): +\d+%\|[^|\r\n]*\| +(?P<step>\d+)/(?P<of>\d+) "
+            rb"Epoch (?P<epoch>\d+), training loss (?P<loss>[-+\d.eE]+|-?nan|-?inf): +\d+%\|[^|\r\n]*\| +(?P<step>\d+)/(?P<of>\d+) "
             rb"\[[\d:]+<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)",
             "Epoch 0, training loss 0.486:   5%|▌         | 10/182 [00:29<08:22,  2.92s/it]".encode(),
             "dmlc/gluon-cv@f9a8a284b8:scripts/segmentation/train.py, with tqdm, whose set_description() prints elapsed / steps",
@@ -89,7 +89,7 @@ DIALECTS = (
         unit="images/s",
         steps_restart="epoch",
         step=line(
-            _AT + rb"Epoch: (?P<epoch>\d+) Iteration: (?P<step>\d+)  train\.loss : (?P<loss>[-\d.e+]+|nan)  "
+            _AT + rb"Epoch: (?P<epoch>\d+) Iteration: (?P<step>\d+)  train\.loss : (?P<loss>[-+\d.eE]+|-?nan|-?inf)  "
             rb"train\.ips : (?P<rate>[\d.e+]+) ",
             b"DLL 2023-07-31 06:25:54.436868 - Epoch: 0 Iteration: 39  train.loss : 6.67905101776123  train.ips : 11677.433381196674 images/s train.lr : 0.9984 ",
             f"{_DLE}MxNet/Classification/RN50v1.5/fit.py",

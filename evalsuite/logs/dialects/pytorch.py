@@ -69,7 +69,7 @@ DIALECTS = (
         step=line(
             rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*"
             + _BAR
-            + rb", [^\]\r\n]*?(?:loss=(?P<loss>[\d.]+|nan)|_acc1?=[\d.]+)"
+            + rb", [^\]\r\n]*?(?:loss=(?P<loss>[-+\d.eE]+|-?nan|-?inf)|_acc1?=[\d.]+)"
             rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
             "Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
             "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
@@ -91,7 +91,7 @@ DIALECTS = (
         mean_since=1,
         evaluation_inside=True,
         step=line(
-            rb"\| epoch (?P<epoch>\d+):? +(?P<step>\d+) / (?P<of>\d+) loss=(?P<loss>[\d.e+-]+|nan)[, ][^\r\n]*?"
+            rb"\| epoch (?P<epoch>\d+):? +(?P<step>\d+) / (?P<of>\d+) loss=(?P<loss>[-+\d.eE]+|-?nan|-?inf)[, ][^\r\n]*?"
             rb"\bwps=(?P<rate>[\d.e+]+), ",
             b"| epoch 001:    500 / 1891 loss=11.346, nll_loss=10.678, ppl=1637.83, wps=53351, ups=0.5, wpb=104872, "
             b"bsz=5322, num_updates=495, lr=9.90876e-05, gnorm=1.507, clip=0%, oom=0, loss_scale=2.000, wall=973, train_wall=840",
@@ -116,7 +116,7 @@ DIALECTS = (
         per_epoch=True,
         step=line(
             rb"Epoch: (?P<epoch>\d+)\s+\[=+ (?P<interval>\d+)/(?P=interval) =+>\]  Step: \w+ \| Tot: (\w+) \| "
-            rb"Loss: (?P<loss>[\d.]+|nan) \| Acc: [\d.]+% \(\d+/(?P<items>\d+)\)",
+            rb"Loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf) \| Acc: [\d.]+% \(\d+/(?P<items>\d+)\)",
             b"Epoch: 0\n [============================ 391/391 ===========================>]  Step: 1s194ms | Tot: "
             b"45s885ms | Loss: 2.703 | Acc: 15.342% (7671/50000)\n",
             "kuangliu/pytorch-cifar@49b7aa97b0:utils.py, progress_bar(), as a terminal shows it",
@@ -131,7 +131,7 @@ DIALECTS = (
         averaging="step",
         zero_based=False,
         step=line(
-            rb"step=(?P<step>\d+) loss=(?P<loss>[\d.]+|nan) dt=(?P<ms>[\d.]+) [^\r\n]*?mtps=(?P<rate_k>[\d.]+)",
+            rb"step=(?P<step>\d+) loss=(?P<loss>[-+\d.eE]+|-?nan|-?inf) dt=(?P<ms>[\d.]+) [^\r\n]*?mtps=(?P<rate_k>[\d.]+)",
             b"step=5 loss=3.6333 dt=84.3107 dtf=4.3360 dtb=78.0501 sps=94.8871 mtps=1.5546 mfu=-100.0000",
             "saforem2/wordplay@23fd191:src/wordplay/trainer.py",
             fields=lambda match: {**match.groupdict(), "rate_k": 1000 * float(match["rate_k"])},

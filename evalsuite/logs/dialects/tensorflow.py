@@ -107,25 +107,25 @@ DIALECTS = (
         per_epoch=True,
         step=line(
             rb"\[==+\] - (?:(?P<report_s>\d+)s|[\dms]+) (?:(?P<ms>\d+)ms|(?P<us>\d+)us|(?P<seconds>\d+)s)/step - "
-            rb"(?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+            rb"(?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf)",
             b"100/100 [==============================] - 17s 174ms/step - loss: 0.8651 - sparse_categorical_accuracy: 0.7398",
             "keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x",
             fields=_bar_before,
         )
         + line(
-            b"\xe2\x94\x81(?:\xe2\x94\x81)* (?:(?P<report_s>\\d+)s|[\\dms]+) (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - (?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-\\d.e+]+|nan)",
+            b"\xe2\x94\x81(?:\xe2\x94\x81)* (?:(?P<report_s>\\d+)s|[\\dms]+) (?:(?P<ms>\\d+)ms|(?P<us>\\d+)us|(?P<seconds>\\d+)s)/step - (?:\\w+: [-\\d.e+]+ - )*?loss: (?P<loss>[-+\\d.eE]+|-?nan|-?inf)",
             "100/100 ━━━━━━━━━━━━━━━━━━━━ 1s 772us/step - accuracy: 0.1000 - loss: 2.3266".encode(),
             "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x",
             fields=_bar_before,
         )
         + line(
-            rb"/step - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+            rb"/step - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf)",
             b"100/100 - 0s - 308us/step - accuracy: 0.1081 - loss: 2.3110",
             "keras-team/keras@3422977a5e:keras/src/utils/progbar.py, 3.x with verbose=2",
             fields=_line_before,
         )
         + line(
-            rb"s - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-\d.e+]+|nan)",
+            rb"s - (?:\w+: [-\d.e+]+ - )*?loss: (?P<loss>[-+\d.eE]+|-?nan|-?inf)",
             b"19/19 - 12s - loss: 0.1950 - accuracy: 0.6812",
             "keras-team/keras@3a33d53ea4:keras/utils/generic_utils.py, Progbar, 2.x with verbose=2",
             fields=_line_of_epoch,

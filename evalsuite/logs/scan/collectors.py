@@ -9,7 +9,7 @@ from functools import cache
 
 from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
-from evalsuite.core.findings import BeginsAgain, LossNotANumber, LossScaleLost, Resumed
+from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Breakdown, Phase, Score, Window
 from evalsuite.logs.formatting import shown
@@ -152,25 +152,36 @@ def _last_start(text: bytes, dialect: Dialect) -> bytes:
 QUOTED_CHARACTERS = 120
 MOST_COUNTERS = 1000
 SHORTEST_ANCHOR = 6  # bytes; what is shorter occurs by chance
-# Loss nan (6.7e+00) · train_loss: nan · "loss": NaN · lm loss: NAN
-_NAN_LOSS = re.compile(rb"(?i)loss[\w/-]{0,16}\"?[ \t:=(]{1,4}nan\b")
+# Loss nan (6.7e+00) · 'train_loss': nan · "loss": NaN · lm loss: INF; the best loss so far begins as inf
+_NAN_LOSS = re.compile(
+    rb"(?i)(?:loss[\w/-]{0,16}['\"]?[ \t:=(]{1,4}['\"]?nan|[\s{,|'\"](?<!best )(?<!min )(?:(?:train|lm)[ _])?loss"
+    rb"['\"]?[ \t:=(]{1,4}['\"]?[+-]?inf(?:inity)?)\b"
+)
 # Resuming from checkpoint /ckpt/model.pt · resumed from epoch 3 · => loaded checkpoint 'checkpoint.pth.tar' (epoch 3)
 _RESUMED = re.compile(
     rb"(?i:\bresum(?:ing|ed) (?:training )?(?:from|at)\b)[^\r\n]{0,200}|=> loaded checkpoint '[^\r\n]{0,200}"
 )
 
 
-# grad norm: 1.040 · grad_norm': '1.203' · | grad norm=1.608 · number of skipped iterations:   0 |
-_NORM = re.compile(rb"(?i)\bgrad(?:ient)?[ _-]?norm\b['\"]?\s*[:= ]\s*['\"]?(\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf\b)")
-_SKIPPED = re.compile(rb"(?i)\bskipped iterations:\s*(\d+)(?:[^\r\n]{0,80}\bnan iterations:\s*(\d+))?")
-# learning rate: 1.0E-04 · lr=0.0, · --learning-rate 0 ·   lr ...... 0.0
-_RATE = re.compile(
-    rb"(?i)(?<![\w-])(?:--)?(?:(?:base[_ -])?lr|learning[_ -]rate)['\"]?(?:\s*[:=]\s*| \.{3,} ?| )['\"]?"
-    rb"(\d[\d.]*(?:e[+-]?\d+)?)(?![\w.])"
+_NOT_FINITE = (
+    b"nan",
+    b"NaN",
+    b"NAN",
+    *(lead + word for lead in (b" ", b":", b"=", b"'") for word in (b"inf", b"Inf", b"INF")),
 )
-_SCALE = re.compile(rb"(?i)\bloss[ _]scale['\"]?\s*[:=]\s*(\d[\d.]*(?:e[+-]?\d+)?|inf|nan)\b")
 _COUNTER = re.compile(rb"\bconsumed samples:\s*(\d+)\b[^\r\n]{0,200}?\bglobal batch size:\s*(\d+)")
-_ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?")  # fewer digits may be what a rate is rounded to
+_SIGN = r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|-?nan\b|[-+]?inf\b)"
+
+
+@cache
+def _signs() -> Mapping[str, tuple[tuple[bytes, ...], "re.Pattern[bytes]"]]:
+    """Of each sign of training the bytes without which no line has it, and its pattern."""
+    table = paths.read_data("training_signs.toml")
+    spelt = {name: "|".join(of["patterns"]).replace("{N}", _SIGN) for name, of in table.items()}
+    return {
+        name: (tuple(word.encode() for word in of["words"]), re.compile(f"(?i){spelt[name]}".encode()))
+        for name, of in table.items()
+    }
 
 
 @dataclass
@@ -181,11 +192,7 @@ class Incidents:
     again: BeginsAgain | None = None
     resumed: Resumed | None = None
     nan: LossNotANumber | None = None
-    norms: list[float] = field(default_factory=list)
-    rates: list[bool] = field(default_factory=list)  # of each printed with the steps: is it above zero?
-    head_rates: list[bool] = field(default_factory=list)  # the same of those before the first step
-    scales: list[bool] = field(default_factory=list)  # of each printed one of the loss: does it scale?
-    skipped: list[bool] = field(default_factory=list)
+    signs: dict[str, list[bytes]] = field(default_factory=lambda: {name: [] for name in (*_signs(), "head_rate")})
     counters: list[tuple[int, int]] = field(default_factory=list)  # of the first reports: samples so far, global batch
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
 
@@ -206,20 +213,19 @@ class Incidents:
             at = text.find(self._anchor, piece.behind)
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
         # a byte is found ten times faster than a word
-        spelt = (b"n" in text and b"nan" in text) or (b"N" in text and (b"NaN" in text or b"NAN" in text))
-        if self.nan is None and spelt and (nan := _NAN_LOSS.search(text)):
+        if self.nan is None and any(word in text for word in _NOT_FINITE) and (nan := _NAN_LOSS.search(text)):
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
-        if b"n" in text and b"norm" in text:
-            self.norms += [float(norm[1]) for norm in _NORM.finditer(text)]
-        if b"k" in text and b"skipped" in text:
-            self.skipped += [int(count[1]) + int(count[2] or 0) > 0 for count in _SKIPPED.finditer(text)]
+        for name, (words, pattern) in _signs().items():
+            values = self.signs[name]
+            if len(values) < MOST_COUNTERS and any(word in text for word in words):
+                found = itertools.islice(pattern.finditer(text, first), MOST_COUNTERS - len(values))
+                values += [match[match.lastindex or 0] for match in found]
+                if name == "rate":
+                    self.signs["head_rate"] += [
+                        match[match.lastindex or 0] for match in pattern.finditer(text, 0, first)
+                    ]
         if b"consumed samples" in text and len(self.counters) < MOST_COUNTERS:
             self.counters += [(int(of[1]), int(of[2])) for of in _COUNTER.finditer(text)][:MOST_COUNTERS]
-        if True not in self.rates and (b"earning" in text or b"lr" in text or b"LR" in text):
-            self.head_rates += [not _ZERO.fullmatch(rate[1]) for rate in _RATE.finditer(text, 0, first)]
-            self.rates += [not _ZERO.fullmatch(rate[1]) for rate in _RATE.finditer(text, first)]
-        if b"scale" in text:
-            self.scales += [LossScaleLost.least < float(scale[1]) < math.inf for scale in _SCALE.finditer(text, first)]
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
         if self.resumed is None and may_resume and (resumed := _RESUMED.search(text)):
             quoted = resumed[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]

@@ -1,7 +1,6 @@
 """What the steps of a log alone say against its value: of runs, imports and `parse` alike (docs/method.md).
 
-Steps of two kinds may be empty every other time, a slow warm-up may hold work of the window, and a loss that stays the
-same or rises says that nothing is learnt.
+Steps of two kinds may be empty every other time, and a slow warm-up may hold work of the window.
 """
 
 import itertools
@@ -9,7 +8,7 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
-from evalsuite.core.findings import LossConstant, LossRises, SlowWarmup, TwoKindsOfSteps
+from evalsuite.core.findings import SlowWarmup, TwoKindsOfSteps
 from evalsuite.core.model import Finding, Step, Throughput
 
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
@@ -36,25 +35,6 @@ def of_steps(measured: Throughput, steps: Sequence[Step]) -> Iterator[Finding]:
     inside = [step for step in steps if window.first_step <= step.index <= window.last_step]
     if all(step.steps == 1 for step in inside):
         yield from _two_kinds(inside)
-    yield from _unlearnt([step.loss for step in inside if step.loss is not None])
-
-
-def _unlearnt(losses: Sequence[float]) -> Iterator[Finding]:
-    """A loss takes many values, is finite and not zero, and does not end above where it began."""
-    if len(losses) < LossConstant.fewest:
-        return
-    finite = [loss for loss in losses if math.isfinite(loss)]
-    values = len({*finite})
-    nothing = 2 * len(finite) < len(losses) or max(map(abs, finite)) < LossConstant.least
-    digits = max((len(f"{loss:.15g}".split("e")[0].replace(".", "").strip("-0")) for loss in finite), default=0)
-    few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
-    if nothing or (few and digits >= LossConstant.digits):
-        yield LossConstant(steps=len(losses), values=1 if nothing else values, loss=finite[-1] if finite else 0.0)
-        return
-    first, last = (statistics.fmean(part) for part in (finite[: len(finite) // 4], finite[-(len(finite) // 4) :]))
-    scatter = statistics.stdev(after - before for before, after in itertools.pairwise(finite))
-    if last - first > max(LossRises.scatters * scatter, LossRises.limit * abs(first)):
-        yield LossRises(steps=len(losses), first=first, last=last)
 
 
 def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:

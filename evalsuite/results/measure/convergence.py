@@ -8,10 +8,10 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from evalsuite.core.findings import BelowTarget, LossNotANumber, LossNotFalling, RedoneApart
+from evalsuite.core.findings import BelowTarget, LossNotANumber, RedoneApart
 from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Target
+from evalsuite.logs.steps import training
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
@@ -19,7 +19,6 @@ ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 ac
 FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
 REDONE_LEVEL, REDONE_APART = 0.01, 0.005  # of a paired t-test; relative
-FEWEST_STRETCHES = 16  # of a curve whose fall is judged
 IN_PERCENT = ("top1", "top5", "accuracy")
 
 
@@ -167,11 +166,6 @@ def loss_findings(summaries: Iterable[Row]) -> Iterator[Finding]:
     for row in summaries:
         for run in row.measurements:
             if run.losses:
-                first, last, most = fall(run.losses) or (0.0, 0.0, 0.0)
-                moved = first and len({loss for _, loss in run.losses.points}) > 1
-                if moved and most < LossNotFalling.limit * abs(first):
-                    share, reports = most / abs(first), run.losses.reports
-                    yield LossNotFalling(first=first, last=last, most=share, reports=reports, where=run.run.id)
                 yield from _redone(run, run.losses)
 
 
@@ -188,17 +182,6 @@ def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
 
 
 def fall(curve: LossCurve) -> tuple[float, float, float] | None:
-    """(loss at first, in the last quarter, the most that it may have fallen); noise: von Neumann's, or the end's."""
-    values = [loss for _, loss in curve.points]
-    if curve.resumed_at is not None or len(values) < FEWEST_STRETCHES:
-        return None
-    last, half = values[-len(values) // 4 :], values[len(values) // 2 :]
-    between = statistics.fmean((after - before) ** 2 for before, after in pairwise(values)) / 2
-    noise = math.sqrt(max(between, statistics.variance(half)))
-    end = statistics.fmean(last)
-    most = (
-        values[0]
-        - end
-        + t_limit(2 * (1 - LossNotFalling.confidence), len(last) - 1) * noise * math.sqrt(1 + 1 / len(last))
-    )
-    return values[0], end, most
+    """(loss at first, in the last quarter, the most that it may have fallen)"""
+    fallen = training.fall([loss for _, loss in curve.points]) if curve.resumed_at is None else None
+    return None if fallen is None else (*fallen[:2], fallen[0] - fallen[1] + fallen[2])

@@ -49,7 +49,7 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 
 
 HOUSE = Places()  # where dialects are found: only the built-in ones
-FIRST_LOSSES, FEWEST_LOSSES = 3, findings.LossNotFalling.fewest
+FIRST_LOSSES, FEWEST_LOSSES = 3, findings.LossNotFalling.steps
 STRETCHES = 32  # of a curve of losses
 MOST_LOSS_BYTES = 1 << 22
 MOST_REDONE = 100
@@ -137,6 +137,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         utilisation=used,
         breakdown=read.breakdown if valid else None,
         scores=read.scores,
+        trained=read.trained,
         findings=tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in contradictions)),
         started_at=outcome.started_at or began_at,
         duration_s=outcome.duration_s if outcome.duration_s is not None else took_s,
