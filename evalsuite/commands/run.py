@@ -20,7 +20,7 @@ from evalsuite.core.errors import Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign
 from evalsuite.launch.campaign import Environments
-from evalsuite.launch.checks import room
+from evalsuite.launch.checks import doctor, room
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
@@ -81,12 +81,15 @@ def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan:
         columns=plan.spec.columns,
         criteria=plan.spec.criteria,
         machine=plan.spec.machine,
+        expected_run_s=plan.spec.expected_run_s,
     )
     place.store.write_plan(planned)
     if missing:
         room.check_disk_space(missing, place.store, prices.estimate(plan, place.store, missing))
         for sentence in prices.sentences(plan, place, options, missing):
             note(sentence)
+        if place.engine.name == "local" and plan.spec.quiet_rounds != 0 and "--share" not in options.agent_options:
+            doctor.await_quiet(note)
         started = campaign.begin(planned, place.store)
         _launch(plan, place, options, ready, missing, started, functools.partial(between, plan))
     failed = sum(not folder.outcome().ended_well for folder in _ended_folders(plan, place.store))

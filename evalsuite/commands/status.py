@@ -78,11 +78,13 @@ def read_state(store: Store, now_s: float) -> EvaluationState:
     further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where needed
     runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))
     states = [_run_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
-    estimate = Estimate([(state.run, state.outcome.duration_s or 0.0) for state in states if state.outcome])
+    known = [(state.run, state.outcome.duration_s or 0.0) for state in states if state.outcome]
+    left = sorted((state for state in states if state.outcome is None), key=lambda state: not state.running)
+    begun_s = left[0].begun_s if left and left[0].running else None
     return EvaluationState(
         runs=tuple(states),
         made_again=len(list(store.root.glob("*/infrastructure-r*"))),
-        estimated_s=estimate.total([state.run for state in states if state.outcome is None]),
+        estimated_s=Estimate(known, plan.expected_run_s).left([state.run for state in left], begun_s),
     )
 
 

@@ -72,6 +72,11 @@ class Estimate:
         expected = [seconds for run in runs if (seconds := self.of(run)) is not None]
         return sum(expected) if runs and len(expected) == len(runs) else None
 
+    def left(self, runs: Sequence[Run], elapsed_s: float | None) -> float | None:
+        """Of *runs*, the first of which has gone on for *elapsed_s*: one that takes longer than others ends soon."""
+        total, first_s = self.total(runs), self.of(runs[0]) if runs else None
+        return None if total is None or first_s is None else total - min(elapsed_s or 0.0, 0.9 * first_s)
+
     def prices(self, runs: Iterable[Run]) -> tuple[Price, ...]:
         by_framework = by_key((run.case.framework, run) for run in runs)
         return tuple(self._price(framework, theirs) for framework, theirs in by_framework.items())

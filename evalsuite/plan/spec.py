@@ -60,7 +60,7 @@ class Spec:
     expected_run_s: float | None = None  # of a run that nothing is known of; None: its price is unknown
     cores_per_device: int | None = None  # of a CPU device; None: what the machine has for each
     retries: int = 2
-    quiet_rounds: int | None = None  # at most so many more, of what others disturbed; None: as many as *repeats*
+    quiet_rounds: int | None = None  # at most so many more, of what others disturbed; None: half as many as *repeats*
     max_device_hours: float | None = None  # None: as many as it takes
     stop_after_window: bool = False  # end scripts after their measured steps
     seed: int = 0  # of the order of the frameworks within a scale

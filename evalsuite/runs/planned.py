@@ -24,6 +24,7 @@ class Planned(Document):
     columns: tuple[OwnColumn, ...] = ()
     criteria: tuple[OwnCriterion, ...] = ()
     machine: StatedMachine | None = None
+    expected_run_s: float | None = None  # what the spec says of a run, until one like it has ended
 
     def mistakes(self) -> Iterator[Mistake]:
         for place, case in enumerate((*self.cases, *(skip.case for skip in self.skips))):

@@ -97,3 +97,24 @@ def test_the_command_prints_every_check(capsys, monkeypatch, options):
     assert "apt install slurm-client" in printed
     if options:
         assert json.loads(printed)["checks"][0]["name"] == "srun"
+
+
+@pytest.mark.parametrize(
+    ("looks", "wait_s", "said"),
+    [
+        ([{}], 9.0, ["is quiet"]),
+        ([{"stress": 1.5}, {"stress": 0.4}, {}], 9.0, ["(stress): waiting up to 9 s", "is quiet"]),
+        ([{"stress": 1.5}], 0.0, ["not quiet"]),
+    ],
+)
+def test_this_machine_is_looked_at_first_and_waited_for_a_stated_while(monkeypatch, looks, wait_s, said):
+    left = iter(looks)
+    monkeypatch.setattr(doctor.nodes, "busy_programs", lambda: next(left))
+    monkeypatch.setattr(doctor.Cpu, "percent", lambda cpu: 2.0)
+    monkeypatch.setattr(doctor.pitfalls, "clocks", lambda devices, root: ())
+    monkeypatch.setattr(doctor, "LOOK_EVERY_S", 0.0)
+    told: list[str] = []
+
+    doctor.await_quiet(told.append, wait_s)
+
+    assert len(told) == len(said) and all(words in line for words, line in zip(said, told, strict=True))

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from evalsuite.core import paths
 from evalsuite.core.model import Run
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.plan.estimate import Estimate, Expected
+from evalsuite.runs.store import Store
 from tests.toys import CASE
 
 OTHER = replace(CASE, framework="othernet")
@@ -43,3 +45,15 @@ def test_before_the_first_run_of_a_script_the_spec_says_how_long_one_takes():
     assert known.expected(Run(case=OTHER, repeat=0)) == Expected(seconds=9.0, basis="stated")
     assert known.expected(Run(case=CASE, repeat=1)) == Expected(seconds=35.0, basis="own")
     assert not remaining.fits(Run(case=OTHER, repeat=0))
+
+
+def test_after_a_quarter_of_recorded_runs_the_time_left_is_right_within_thirty_per_cent():
+    folders = sorted(Store(paths.DATA / "recorded").finished(), key=lambda folder: folder.outcome().started_at)
+    ended = [(folder.run(), folder.outcome().duration_s) for folder in folders]
+    quarter = len(ended) // 4
+    left, known = ended[quarter:], Estimate(ended[:quarter], 3600.0)
+    to_do, whole_s = [run for run, _ in left], sum(seconds for _, seconds in left)
+
+    assert known.left(to_do, 0.0) == pytest.approx(whole_s, rel=0.3)
+    assert known.left(to_do, 10.0) == pytest.approx(known.left(to_do, None) - 10.0)
+    assert known.left(to_do[:1], 1e6) > 0  # one that takes longer than others has not ended

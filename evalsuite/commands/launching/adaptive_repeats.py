@@ -55,7 +55,7 @@ class AdaptiveRepeats:
         self._open: frozenset[str] = frozenset()  # ids of the cases that are not settled
         self._looked_before: int | None = None
         spec = plan.spec
-        more = spec.repeats if spec.quiet_rounds is None else spec.quiet_rounds
+        more = max(1, spec.repeats // 2) if spec.quiet_rounds is None else spec.quiet_rounds
         self._planned = spec.most_repeats or spec.repeats
         self._further = range(self._planned, self._planned + more)
 

@@ -154,8 +154,8 @@ class RunProgress:
             note(line)
 
     def _left(self, elapsed_s: float) -> str:
-        left = self._estimate.total(self._runs[self._done :])
-        return say("run.left", time=duration(max(left - elapsed_s, 0))) if left else ""
+        left = self._estimate.left(self._runs[self._done :], elapsed_s)
+        return say("run.left", time=duration(left)) if left else ""
 
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:

@@ -5,7 +5,8 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +31,8 @@ QUESTION_TIMEOUT_S = 5.0
 GIB = 1 << 30
 NVIDIA = "0x10de"  # PCI vendor number
 DISPLAY = "0x03"  # PCI class of graphics and 3D controllers
+WAIT_S, LOOK_EVERY_S = 30.0, 3.0  # for other programs to end
+BUSY_PERCENT = 25.0  # of the CPU: the system, and this look, take a tenth
 ROOM_BYTES = 10 * GIB  # four frameworks' environments took 5 GB on a CPU machine (0.3 to 1.5 GB each)
 
 
@@ -115,6 +118,30 @@ def others() -> Iterator[Check]:
     here = replace(nodes.facts(), pitfalls=None)
     for check in nodes.judge(nodes.Node(name="", facts=here), Path()):
         yield replace(check, group="training", name=Message("launch.name_others"))
+
+
+def await_quiet(tell: Callable[[str], None], wait_s: float = WAIT_S) -> None:
+    """Looks at this machine before it is measured, and waits for other programs to end, *wait_s* at most."""
+    limits, deadline_s, waits = cgroups.limits(Path("/")), time.monotonic() + wait_s, False
+    for pitfall in pitfalls.clocks(nvidia.settings(), Path("/")):
+        tell(Message("launch.clocks", seen=pitfall.seen, remedy=pitfall.remedy))
+    while True:
+        cpu = Cpu(limits)
+        programs, used = nodes.busy_programs(), cpu.percent() or 0.0
+        quiet = not programs and used < BUSY_PERCENT
+        share = f"{used:.0f}%"
+        if quiet or time.monotonic() >= deadline_s:
+            break
+        if not waits:
+            tell(Message("launch.machine_busy", used=share, names=[*programs] or "?", seconds=wait_s))
+        waits = True
+        time.sleep(LOOK_EVERY_S)
+    if not quiet:
+        tell(Message("launch.machine_disturbed", used=share))
+        return
+    standing = next(each for each in (paths.cache(), *paths.cache().parents) if each.exists())
+    facts = {"cores": f"{cpu.capacity:g}", "all": os.cpu_count(), "free": shutil.disk_usage(standing).free / GIB}
+    tell(Message("launch.machine_quiet", used=share, **facts))
 
 
 def engines() -> Iterator[Check]:
