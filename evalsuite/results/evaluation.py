@@ -19,7 +19,7 @@ from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
 from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.publish.redaction import disclosed
-from evalsuite.results.rules import attempts, data_rules, own_figures
+from evalsuite.results.rules import attempts, data_rules, flops_and_energy, own_figures
 from evalsuite.results.rules.attempts import Recorded
 from evalsuite.runs import equivalence, rehearsed
 from evalsuite.runs.planned import Planned
@@ -49,6 +49,7 @@ def evaluate(
     folders = [folder for folder in store.finished() if called is None or folder.path.parent.name in called]
     if not folders:
         raise NothingMeasured.of("results.nothing_finished", path=store.root)
+    flops_and_energy.bring_models(root / "models" for root in store.roots)
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
     _refuse_unfit(measured, store)
     planned = store.plan() or Planned(profile="custom", repeats=0, cases=(), skips=())  # as of imported runs

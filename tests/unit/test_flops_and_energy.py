@@ -279,6 +279,18 @@ def test_what_a_figure_needs_is_asked_for_and_never_assumed(options, said, capsy
     assert main(["parse", str(LOGS / "torchtitan.log"), "--model", "llama3_8b", "--set", "rule=palm2"]) == 2
 
 
+def test_a_config_beside_the_run_folders_is_that_of_its_cases(tmp_path):
+    (tmp_path / "my_llama.json").write_text(json.dumps(LLAMA), encoding="utf-8")
+    case, size = synthetic.case("pytorch", (1, 1), model="my_llama"), Fact(key="input_size", value="32", source="log")
+
+    flops_and_energy.bring_models([tmp_path])
+    found, source = flops_and_energy.flops_by_rule(case, "tokens/s", size)
+    flops_and_energy.bring_models([])
+
+    assert (found["causal"], source) == (flops.from_config(LLAMA, "a").flops_per_token(32), "my_llama.json")
+    assert flops_and_energy.flops_by_rule(case, "tokens/s", size) == ({}, "")
+
+
 def test_frozen_weights_windows_experts_and_further_tokens_are_counted():
     dense = flops.from_config(LLAMA, "a")
     layer = 4 * 64 * 64 + 3 * 64 * 128

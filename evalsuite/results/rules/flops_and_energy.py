@@ -8,12 +8,12 @@ import functools
 import math
 import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from evalsuite.core import paths
+from evalsuite.core import files, paths
 from evalsuite.core.decode import whole
 from evalsuite.core.findings import AbovePeak, PrintedImpossible
 from evalsuite.core.messages import Message
@@ -54,6 +54,17 @@ class Compute:
     def mfu(self) -> float | None:
         share = self.tflops_per_device / self.peak_tflops if self.peak_tflops else None
         return share if share is None or share <= 1 else None  # at a clock above that of the data sheet
+
+
+def bring_models(folders: Iterable[Path]) -> None:
+    """NAME.json in one of *folders*, a `config.json`, stands for the cases of that model. Raises EvalsuiteError."""
+    known, own = flops.listed()["transformers"], []
+    for file in (file for folder in folders for file in sorted(folder.glob("*.json"))):
+        config = files.read_json(file)
+        flops.from_config(config, file)
+        own.append({"names": [file.stem], "config": config, "source": file.name, "own": True})
+    known[:] = [*own, *(each for each in known if "own" not in each)]
+    flops.of_case.cache_clear()
 
 
 def compute(row: Summary) -> Compute | None:
