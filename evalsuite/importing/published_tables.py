@@ -11,7 +11,9 @@ from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.importing.user_facts import FACTS
 
-COLUMNS: Mapping[str, Sequence[str]] = paths.read_data("table_columns.toml")  # our name → what it may be called
+COLUMNS: Mapping[str, Sequence[str]] = {  # our name → what it may be called: that, or as `import --help` has it
+    ours: tuple(dict.fromkeys((*names, ours))) for ours, names in paths.read_data("table_columns.toml").items()
+}
 SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
 MOST_BYTES = 1 << 28
 _ABSENT = ("", "-", "n/a", "na", "none", "null")  # not recorded
@@ -55,7 +57,7 @@ def read(file: Path) -> CitedTable:
         raise EvalsuiteError.of("importing.table_csv_line", path=file, line=reader.line_num, error=error) from error
     if not rows:
         raise EvalsuiteError.of("importing.table_empty", path=file)
-    free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in (ours, *names)}
+    free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in names}
     left = [name for place, name in enumerate(header) if place not in at.values() and name]
     near = [(name, difflib.get_close_matches(name.lower(), free, n=1)) for name in left]
     unread = tuple(f"{name} ({free[like[0]]}?)" if like else name for name, like in near)

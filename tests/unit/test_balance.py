@@ -140,7 +140,10 @@ def test_a_log_is_asked_whether_it_learnt_and_worked_whoever_made_it(of, found, 
         MEGATRON.format(
             step=step,
             items=of.get("counted", 64) * step,
-            ms=line["ms"][step % len(line["ms"])] * (of.get("warm", 1.0) if step <= 20 else 1.0),
+            ms=line["ms"][step % len(line["ms"])]
+            * (of.get("warm", 1.0) if step <= 20 else 1.0)
+            * (of.get("save", 1.0) if step == 30 else 1.0)
+            * (1 + of.get("slows", 0.0) * step),
             loss=first + fall * step + turn * (step % 2),
             rate=of.get("rate", "1.0E-04"),
             scale=of.get("scale", "1.0"),
@@ -156,5 +159,6 @@ def test_a_log_is_asked_whether_it_learnt_and_worked_whoever_made_it(of, found, 
 
     read = read_file(path, devices=8)
 
-    assert [each.name for each in read.findings if each.question in (2, 3, 7) and not each.noted] == [*found]
+    told = (*read.findings, *read.throughput.findings)
+    assert [each.name for each in told if each.question in (2, 3, 7) and not each.noted] == [*found]
     assert read.status == ("doubtful" if {*found} - {"items_apart"} else "ok")

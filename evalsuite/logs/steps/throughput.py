@@ -239,12 +239,17 @@ def _unsteady(timing: Timing, rough: float, tick_s: float, epochs: Sequence[Step
     elif len(figures) >= FEWEST_FIGURES and min(figures) > 0:
         yield from _coarse(figures)
     third = len(paces) // 3  # D10: the harmonic mean of the rates in the first against that in the last
-    change = math.fsum(paces[:third]) / math.fsum(paces[-third:]) - 1 if third >= 3 else 0.0
-    if abs(change) > DRIFT:
-        steep = max(1 + change, 1 / (1 + change)) > rules.SteepDrift.factor
+    thirds = (paces[:third], paces[-third:]) if third >= 3 else ([1.0], [1.0])
+    change, spared = (_change(*(sorted(part)[:most] for part in thirds)) for most in (None, max(1, third - 1)))
+    if abs(change) > DRIFT:  # that one step was a long one, a checkpoint say, is no drift
+        steep = min(max(each, 1 / each) for each in (1 + change, 1 + spared)) > rules.SteepDrift.factor
         yield (rules.SteepDrift if steep else rules.Drift)(change=change)
     elif rates and max(rates) > rules.RatesScatter.limit * min(rates):
         yield rules.RatesScatter(lowest_items_per_s=min(rates), highest_items_per_s=max(rates))
+
+
+def _change(first: Sequence[float], last: Sequence[float]) -> float:
+    return math.fsum(first) / math.fsum(last) - 1
 
 
 def unlike_rest(

@@ -118,7 +118,7 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["all"] = numbers.count(len(answer.ranked)).about(anchor(answer))
         values["rounds"] = numbers.count(pair.compared.rounds).about(anchor(answer))
     if answer.why and not answer.level:
-        values["why_text"] = words(f"answers.why_{answer.why}")
+        values["why_text"] = _why(answer, words)
     if answer.known == "equal":
         values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
     if facts := unstated(answer):
@@ -142,6 +142,15 @@ def sentence(answer: Answer, words: Words) -> Text:
     if not answer.passed_over:
         return said
     return words("answers.and_passed", said_text=said, passed_text=passed(answer, words))
+
+
+def _why(answer: Answer, words: Words) -> Text:
+    """Why it is not decided; where runs that do not count are the cause, what was found of the first."""
+    runs = [run for entry in answer.ranked if entry.summary.partial for run in entry.summary.measurements]
+    found = next((each for run in runs for each in run.findings if each.severity == "exclude"), None)
+    if answer.why == "runs" and found:
+        return words("answers.why_left_out", run=found.where, cause_text=findings.cause(found, words))
+    return words(f"answers.why_{answer.why}")
 
 
 def unstated(answer: Answer) -> list[Obstacle]:

@@ -28,7 +28,11 @@ def fields(row: Summary) -> Mapping[str, float | None]:
 
 def _at(summary: Summary, name: str, end: str) -> float | None:
     per_device = name == "items_per_s_per_device"
-    value: float | None = getattr(getattr(summary, "items_per_s" if per_device else name), end, None)
+    interval = getattr(summary, "items_per_s" if per_device else name)
+    end = (
+        "value" if name in ("speedup", "efficiency") and summary.base == summary.case else end
+    )  # a base is 1 by itself
+    value: float | None = getattr(interval, end, None)
     return value / summary.case.total_devices if value is not None and per_device else value
 
 
@@ -42,11 +46,11 @@ def with_columns(rows: Sequence[Row], columns: Sequence[OwnColumn]) -> list[Row]
 
 
 def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Sequence[Case]) -> Iterator[Verdict]:
-    known = {row.case: row for row in valid(rows) if row.decides}
+    known: dict[Case | None, Summary] = {row.case: row for row in valid(rows) if row.decides}
     for asked in criteria:
         cases = dict.fromkeys((*planned, *(row.case for row in rows)))
         about = [case for case in cases if asked.is_about(case.framework, case.model, case.nodes)]
-        cells = [_cell(asked, case, known.get(case)) for case in about]
+        cells = [_cell(asked, case, known.get(case), known) for case in about]
         verdict = Verdict(criterion=asked.name, min_nodes=asked.min_nodes, holds=asked.holds)
         if not cells:
             yield replace(verdict, **answer("no_value", "own_none"))
@@ -56,7 +60,9 @@ def verdicts(rows: Sequence[Row], criteria: Iterable[OwnCriterion], planned: Seq
         yield replace(verdict, **cell.judged, threshold=limit, cells=every)
 
 
-def _cell(asked: OwnCriterion, case: Case, summary: Summary | None) -> tuple[VerdictCell, float | None]:
+def _cell(
+    asked: OwnCriterion, case: Case, summary: Summary | None, known_rows: Mapping[Case | None, Summary]
+) -> tuple[VerdictCell, float | None]:
     cell = VerdictCell.of(case, [case], case=case)
     if summary is None:
         return replace(cell, **answer("no_value", "missing", scales=case.scale)), None
@@ -69,8 +75,11 @@ def _cell(asked: OwnCriterion, case: Case, summary: Summary | None) -> tuple[Ver
     ends = [{**known, **{name: _at(summary, name, end) for name in own}} for end in ("low", "high")]
     sides = [side for side in (expressions.values(asked.holds, each) for each in ends) if side]
     cell = replace(cell, n=summary.n, measured=Interval(value=middle[0]))
-    if own and (len(sides) < len(ends) or summary.partial):
-        return replace(cell, **answer("not_decided", "few", n=str(summary.n))), middle[1]
+    needed = (summary, known_rows.get(summary.base) if own & {"speedup", "efficiency"} else None)
+    if partial := [row.n for row in needed if own and row and row.partial]:
+        return replace(cell, **answer("not_decided", "few", n=str(min(partial)))), middle[1]
+    if own and len(sides) < len(ends):
+        return replace(cell, **answer("no_value", "own_unread", fields=", ".join(sorted(own)))), middle[1]
     held = {expressions.holds(asked.holds, each) for each in (known, *ends)}
     if len(held) > 1:
         return replace(cell, **answer("not_decided", "spans", n=str(summary.n))), middle[1]
