@@ -84,11 +84,12 @@ def _with_placeholders(given: Sequence[str]) -> tuple[list[str], dict[str, str],
             waiting = waiting[takes:]
             continue
         axis = AXES.get(name) if is_option else None
-        known = SPELT.get(behind.lower()) if axis == "precision" else whole(behind) and behind
+        known = {"precision": SPELT.get(behind.lower()), "scratch": behind}.get(axis or "", whole(behind) and behind)
         if axis and known and not (axis == "precision" and spelt):
             asked[axis] = known
             spelt = {known: behind} if axis == "precision" else spelt
-            words += [f"{option}={{{axis}}}"] if equals else [option, f"{{{axis}}}"]
+            place = f"{{scratch}}/{Path(behind).name}" if axis == "scratch" else f"{{{axis}}}"
+            words += [f"{option}={place}"] if equals else [option, place]
             waiting = waiting[separate:]
             continue
         words.append(word)
@@ -209,5 +210,7 @@ def _print_what_is_read(folder: RunFolder, file: Path) -> Exit:
     else:
         facts = {"devices": case.total_devices, "batch": case.batch_per_device, "method": read.certainty}
         line(say("init.rate", value=rate(value), unit=read.unit, **facts))
+    if not read.steps:
+        line(say("init.no_steps"))
     line(say("init.next", command=f"evalsuite compare --spec {file}"))
     return Exit.NOTHING_MEASURED if value is None and read.steps_reported > FEW_REPORTS else Exit.DONE

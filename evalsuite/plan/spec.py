@@ -69,7 +69,7 @@ class Spec:
     preset: tuple[str, ...] = ()  # options set by a profile, not by the user
     variants: tuple[Variant, ...] = ()
     participants: tuple[Participant, ...] = ()  # each makes every matrix; (): *frameworks* do
-    brings: tuple[Path, ...] = ()  # files of adapters: its own, where it declares scripts
+    brings: tuple[Path, ...] = ()  # its own file, where it declares scripts: *frameworks* then stand beside them
     entered: bool = False  # whether this is the matrix of one participant, which has no cases of other models
     container: str | None = None  # the runtime of images; None: as asked
     include: tuple[Rule, ...] = ()  # (): all cases
@@ -84,7 +84,8 @@ class Spec:
 
     def matrices(self) -> tuple["Spec", ...]:
         parts = self.parts or (self,)
-        return tuple(_enter(part, each) for part in parts for each in self.participants) or parts
+        beside = [replace(part, participants=(), parts=()) for part in parts if self.brings and part.frameworks]
+        return (*(_enter(part, each) for part in parts for each in self.participants), *beside) or parts
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Scripts that a `[[participant]]` declares in TOML, which become adapters like those of Python."""
 
+import json
 import shlex
 from dataclasses import replace
 
@@ -156,6 +157,22 @@ def test_a_spec_with_scripts_plans_them_and_their_models_beside_other_participan
     assert (read.models, read.brings) == (("moon",), (file,))
 
 
+def test_frameworks_of_ours_stand_beside_a_script_in_eight_lines(file, capsys):
+    head = 'frameworks = ["pytorch"]\nmodels = ["resnet50_v1.5"]\nscales = ["1x2"]\n'
+    file.write_text(head + MOON.replace(" --dtype {precision}", "").replace("tokens/s", "images/s"))
+    assert len(file.read_text().splitlines()) == 8
+
+    assert (
+        cli.main(["plan", "--spec", str(file), "--device", "gpu", "--json", "--commands", "--hosts", "n1:8"])
+        == Exit.DONE
+    )
+    cases = json.loads(capsys.readouterr().out)["cases"]
+    assert {(case["framework"], case["model"], case["scale"]) for case in cases} == {
+        ("moon", "resnet50_v1.5", "1x2"),
+        ("pytorch", "resnet50_v1.5", "1x2"),
+    }
+
+
 def test_a_script_beside_its_declaration_is_not_run_as_an_adapter(file):
     assert sorted({*registry.discover([file.parent])} - {*registry.discover()}) == ["moon"]
 
@@ -228,10 +245,11 @@ def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_
             {"bf16": "bfloat16"},
         ),
         (
-            "accelerate launch --num_processes 2 run.py --per_device_train_batch_size 8 --max_steps=50 --bf16 True --x",
+            "accelerate launch --num_processes 2 run.py --per_device_train_batch_size 8 --max_steps=50 --bf16 True"
+            " --output_dir a/out --x",
             "accelerate launch --num_processes {total_devices} run.py --per_device_train_batch_size {batch_per_device}"
-            " --max_steps={steps} {precision} --x",
-            {"total_devices": "2", "batch_per_device": "8", "steps": "50", "precision": "amp-bf16"},
+            " --max_steps={steps} {precision} --output_dir {scratch}/out --x",
+            {"total_devices": "2", "batch_per_device": "8", "steps": "50", "precision": "amp-bf16", "scratch": "a/out"},
             {"fp32": "", "amp-bf16": "--bf16 True"},
         ),
         (

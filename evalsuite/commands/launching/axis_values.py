@@ -35,7 +35,7 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
 def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
     """Of a spec of several parts frameworks, recipes and models are chosen from: an emptied part is not asked for."""
     whole = replace(base, **{**given, **_lay_options(base, options)})
-    if base.participants and given.keys() & {"frameworks", "recipes"}:
+    if base.participants and not base.brings and given.keys() & {"frameworks", "recipes"}:
         raise EvalsuiteError.of("commands.spec_participants", name=base.name)
     if not base.parts:
         return whole
