@@ -280,7 +280,7 @@ GPU_MACHINE = replace(
 )  # fmt: skip
 
 
-# the pages of docs/report.md#checks
+# the pages of docs/architecture.md#checks
 
 
 @cache

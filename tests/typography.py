@@ -1,4 +1,4 @@
-"""A linter for the Chinese words: punctuation, blanks, and the glossary's own terms (docs/report.md#words)."""
+"""A linter for the Chinese words: punctuation, blanks, and the glossary's own terms (docs/architecture.md#words)."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -293,7 +293,7 @@ class ClockDisagrees(Finding, code="clock_disagrees", question=9):
     other_method: Method
     other_items_per_s: Rate
     difference: Change
-    limit: Limit = 0.02  # docs/report.md#definitions
+    limit: Limit = 0.02  # docs/numbers.md
 
     @property
     def factor(self) -> float:

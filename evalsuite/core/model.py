@@ -97,7 +97,7 @@ class Case:
 
     @cached_property
     def series(self) -> str:
-        """The case without its scale: a speed-up is computed within it (docs/report.md#definitions)."""
+        """The case without its scale: a speed-up is computed within it (docs/numbers.md)."""
         cores = f"-c{self.cores_per_device}" if self.cores_per_device else ""
         switches = {True: "-xla", False: "", None: f"-xla={UNKNOWN}"}[self.xla]
         options = "".join(f"-{name}={value}" for name, value in self.options)
@@ -343,7 +343,7 @@ class Target:
     metric: str
     value: float
     epochs: int
-    tolerance: float = 0.3  # in points of the metric: closer is the same (docs/report.md#convergence)
+    tolerance: float = 0.3  # in points of the metric: closer is the same (docs/numbers.md#convergence)
 
 
 @dataclass(frozen=True, kw_only=True)

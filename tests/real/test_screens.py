@@ -1,4 +1,4 @@
-"""The report as it looks, against golden pictures: `tests/golden/screens` (docs/report.md#checks, tests/screens.py).
+"""The report as it looks, against golden pictures: `tests/golden/screens` (tests/screens.py).
 
 The pictures are drawn with fonts that are the same everywhere (docs/decisions.md, 12). Without them the
 comparison is skipped and says why; in CI it fails.

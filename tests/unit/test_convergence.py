@@ -58,7 +58,7 @@ def test_the_same_accuracy_is_within_the_tolerance_and_not_below_the_target(valu
     assert convergence.same(score(value), score(base), TARGET) is same
 
 
-# the systems whose published figures this must judge (docs/report.md#checks)
+# the systems whose published figures this must judge (docs/architecture.md#checks)
 
 
 def published(system, metric):

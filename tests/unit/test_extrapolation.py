@@ -125,7 +125,7 @@ def test_the_largest_scale_is_predicted_from_those_up_to_a_half_of_it(to, known)
     assert found == (pytest.approx((1.0, 0.03)) if known else None)
 
 
-# that it decides nothing (docs/report.md#checks)
+# that it decides nothing (docs/architecture.md#checks)
 
 
 def test_without_its_measured_large_scales_c1_is_undetermined_however_good_the_forecast():

@@ -1,4 +1,4 @@
-"""The section on extrapolation: what it says, and that nothing of it leaves it (docs/report.md#extrapolation)."""
+"""The section on extrapolation: what it says, and that nothing of it leaves it (docs/numbers.md#extrapolation)."""
 
 import pages
 import pytest

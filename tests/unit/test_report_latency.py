@@ -72,7 +72,7 @@ def test_rows_of_one_framework_are_told_apart_by_script_and_option():
     assert sorted(told) == [["a"], ["b"], ["b", "optimiser: ring"]]
 
 
-# the section on convergence: final values, curves, time to solution (docs/report.md#convergence)
+# the section on convergence: final values, curves, time to solution (docs/numbers.md#convergence)
 
 
 @pytest.fixture(scope="module")

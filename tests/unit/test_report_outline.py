@@ -1,4 +1,4 @@
-"""The structure of the golden pages (docs/report.md#checks): headings, landmarks, tables, figures, in order."""
+"""The structure of the golden pages (docs/architecture.md#checks): headings, landmarks, tables, figures, in order."""
 
 from dataclasses import replace
 

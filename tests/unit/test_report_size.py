@@ -1,4 +1,4 @@
-"""The bytes of a large page: what goes from its markup, and nothing that it says (docs/report.md#size)."""
+"""The bytes of a large page: what goes from its markup, and nothing that it says (docs/architecture.md#size)."""
 
 import pages
 import pytest

@@ -1,4 +1,4 @@
-"""The section on what a step is made of: its table, its figures and its other forms (docs/report.md#step-time)."""
+"""The section on what a step is made of: its table, its figures and its other forms (docs/numbers.md)."""
 
 import pages
 import pytest

@@ -1,4 +1,4 @@
-"""The section on networks and algorithms: what one option changes, and what that costs (docs/report.md#variants)."""
+"""The section on networks and algorithms: what one option changes, and what that costs (docs/numbers.md#variants)."""
 
 from dataclasses import replace
 

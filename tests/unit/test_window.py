@@ -1,4 +1,4 @@
-"""The window: which steps are measured and what they make as a number (docs/report.md#definitions)."""
+"""The window: which steps are measured and what they make as a number (docs/numbers.md)."""
 
 import math
 from dataclasses import replace

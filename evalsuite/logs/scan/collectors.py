@@ -236,7 +236,7 @@ def _line(chunk: Chunk, at: int) -> int:
     return chunk.first_line + chunk.text.count(b"\n", 0, at)
 
 
-# how good the model was after each epoch (docs/report.md#convergence)
+# how good the model was after each epoch (docs/numbers.md#convergence)
 
 MOST_SCORES = 20_000  # of one log: memory stays bounded
 
@@ -283,7 +283,7 @@ class ScoreCollector:
         return tuple(first[key] for key in sorted(first))
 
 
-# the time of a step, taken apart by the script's own timers (docs/report.md#step-time): our reference workloads print
+# the time of a step, taken apart by the script's own timers (docs/numbers.md): our reference workloads print
 # the parts of each step in one line, ElasticDL one line for each timer of a task
 
 MOST_REPORTS = 20_000  # of one log; no window is longer, and memory stays bounded

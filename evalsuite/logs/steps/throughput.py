@@ -27,7 +27,7 @@ from evalsuite.logs.steps.window import (
     widened,
 )
 
-DISAGREE = rules.ClockDisagrees.limit  # docs/report.md#definitions
+DISAGREE = rules.ClockDisagrees.limit  # docs/numbers.md
 DRIFT = rules.Drift.limit
 UNLIKE = rules.RestDiffers.limit
 BURSTY = rules.ArrivalsBursty.limit

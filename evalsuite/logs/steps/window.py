@@ -1,4 +1,4 @@
-"""The window: which steps are measured (docs/report.md#definitions), and what each clock tells of them."""
+"""The window: which steps are measured (docs/numbers.md), and what each clock tells of them."""
 
 import bisect
 import itertools

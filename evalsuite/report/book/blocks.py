@@ -1,4 +1,4 @@
-"""Model sections: participants, and one block of tables for each setting (docs/report.md#model-sections)."""
+"""Model sections: participants, and one block of tables for each setting (docs/reading-a-report.md)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -18,7 +18,7 @@ from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import data_rules
 
 Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
-LARGE = 200  # planned cases; from here on a page shows less twice (docs/report.md#size)
+LARGE = 200  # planned cases; from here on a page shows less twice (docs/architecture.md#size)
 HUGE = 1_000  # from here on the tables of cases and runs are in tables/*.csv alone
 
 

@@ -1,6 +1,6 @@
 """Figures of the report: plain data → SVG text with real text nodes, themed by the page.
 
-An SVG holds only numbers, units and proper names: words live in HTML (docs/report.md#words).
+An SVG holds only numbers, units and proper names: words live in HTML (docs/architecture.md#words).
 """
 
 from evalsuite.report.figures.data import (

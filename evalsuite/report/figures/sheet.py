@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Panel: TypeAlias = "Axes"  # matplotlib's, which is imported when something is drawn
 
-WIDTH = 760  # pixels: the text column of the report (docs/report.md#figures)
+WIDTH = 760  # pixels: the text column of the report (docs/architecture.md#figures)
 TEXT, SMALL = 13, 11.5
 BASELINE = 0.28  # of its size: how far the line that a text stands on is below its middle
 ANCHORS = {"left": None, "center": "middle", "right": "end"}

@@ -1,4 +1,4 @@
-"""Ticks of an axis and their numbers (docs/report.md#numbers)."""
+"""Ticks of an axis and their numbers (docs/numbers.md#printed-numbers)."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Numbers as they are printed, alike in every language (docs/report.md#numbers).
+"""Numbers as they are printed, alike in every language (docs/numbers.md#printed-numbers).
 
 A `Number` is made once from the raw value. Rounding is half-even on the exact binary value and happens only here.
 """

@@ -18,7 +18,7 @@ def suspicious(summary: Summary) -> bool:
 def with_scaling(summaries: Iterable[Row]) -> list[Row]:
     """The summaries with speed-up, efficiency and the findings of their series; order kept.
 
-    The base is one node with one device, else the smallest scale measured (docs/report.md#definitions).
+    The base is one node with one device, else the smallest scale measured (docs/numbers.md).
     One whose value is disputed is a base still: nothing is put in its place, and there is no speed-up over it.
     """
     rows, bases = list(summaries), dict[Common, Summary]()

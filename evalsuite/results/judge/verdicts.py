@@ -1,4 +1,4 @@
-"""The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/report.md#verdicts).
+"""The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/numbers.md#verdicts).
 
 C1, linear speed-up, and C2, mean utilisation, are one rule over cases with a threshold (`_judge`). No scale is left out
 because it went badly: base and every scale in scope must be sound evidence, and a utilisation counts only if its

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy import float64, int64
     from numpy.typing import NDArray
 
-BOOTSTRAP_DRAWS = 10_000  # docs/report.md#definitions
+BOOTSTRAP_DRAWS = 10_000  # docs/numbers.md
 BOOTSTRAP_SEED = 20  # any fixed number: the same runs must give the same interval
 BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
@@ -26,7 +26,7 @@ MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and 
 def median_with_range(values: Sequence[float]) -> Interval:
     """The median of *values* with minimum and maximum; a single value has no interval.
 
-    Coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; docs/report.md#definitions).
+    Coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; docs/numbers.md).
     """
     ordered = sorted(values)
     if len(ordered) < 2:
@@ -83,7 +83,7 @@ def ratio_of_medians(
 ) -> Interval:
     """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
 
-    10,000 draws, fixed seed (docs/report.md#definitions; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
+    10,000 draws, fixed seed (docs/numbers.md; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
     Its coverage is the simulated one (docs/numbers.md). With fewer than five runs on either side low and high are the
     least and the greatest ratio of any two runs, without a coverage; one run on either side gives neither.
     """

@@ -1,6 +1,6 @@
 """What the journal of the run folders shows: runs taken away or made again, and plans that changed.
 
-A completed run that is gone leaves a criterion undetermined (docs/report.md#verdicts).
+A completed run that is gone leaves a criterion undetermined (docs/numbers.md#verdicts).
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """Samples → how much of each resource the measured steps used, and how that went over time.
 
-Means are weighted with time over the window (docs/report.md#definitions). A counter gives the rate between two
+Means are weighted with time over the window (docs/numbers.md). A counter gives the rate between two
 readings; a gauge holds for the time around its reading. What was measured on too few of the planned devices, or in
 too little of the window, is absent. One resource of all hosts follows the other, so that 1,000 devices fit into memory.
 """

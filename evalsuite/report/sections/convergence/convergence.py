@@ -1,4 +1,4 @@
-"""How good the models became and how long it took: table, curves, time to solution (docs/report.md#convergence)."""
+"""How good the models became and how long it took: table, curves, time to solution (docs/numbers.md#convergence)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a model expects at the scales of `--forecast`, which were not measured (docs/report.md#extrapolation).
+"""What a model expects at the scales of `--forecast`, which were not measured (docs/numbers.md#extrapolation).
 
 Every value here carries ≈; none leaves this section.
 """

@@ -1,4 +1,4 @@
-"""What a step's time is made of: one table and one figure per block, in ElasticDL's form (docs/report.md#step-time)."""
+"""What a step's time is made of: one table and one figure per block, in ElasticDL's form (docs/numbers.md)."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -137,7 +137,7 @@ def _part(spent: Breakdown, seconds: float | None, form: Form) -> Share | None:
 
 
 def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
-    """Computation : communication, brought to 10 : b (docs/report.md#definitions): ("10 : 3", 3.05).
+    """Computation : communication, brought to 10 : b (docs/numbers.md): ("10 : 3", 3.05).
 
     Below 0.5 b keeps one significant digit, because "10 : 0" would say that there is none.
     """

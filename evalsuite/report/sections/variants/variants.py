@@ -1,4 +1,4 @@
-"""One option changed: what that does to throughput, and what grows with it (docs/report.md#variants)."""
+"""One option changed: what that does to throughput, and what grows with it (docs/numbers.md#variants)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
