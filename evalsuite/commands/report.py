@@ -11,9 +11,9 @@ from pathlib import Path
 from evalsuite import report
 from evalsuite.commands import certificate, checks
 from evalsuite.commands.options import DEFAULT_RUNS, search_paths
-from evalsuite.commands.printing import i18n, summary_table
+from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line, note
+from evalsuite.commands.printing.terminal import line, note, table
 from evalsuite.core import findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
@@ -23,15 +23,15 @@ from evalsuite.launch import signing
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.plan import spec
-from evalsuite.report.book import identity
+from evalsuite.report.book import board, identity
+from evalsuite.report.book.board import Board
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import since
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.sections.reproduction import reproduction
-from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
-from evalsuite.report.text.words import Words
+from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results import evaluation as results
 from evalsuite.results.compare import published_rates
 from evalsuite.results.judge import criteria
@@ -41,6 +41,7 @@ from evalsuite.runs import equivalence, merged, rehearsed
 from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # changed run folders that are named
+MOST_ROWS = 40  # of the board with all its scales; of a larger one each sheet has the scale that compares most
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -185,7 +186,7 @@ def write(
     recorded_elsewhere: bool = False,
     skips: Sequence[Skip] = (),
 ) -> Evaluation:
-    """Writes the report of *store*, says where it is, and prints the summary table. Returns what it is about."""
+    """Writes the report of *store*, says where it is, and prints the board. Returns what it is about."""
     languages, cache = check_languages(arguments.lang), paths.cache() / "measurements"
     evaluation = evaluate(store, arguments, languages, cache, only=only, recorded_elsewhere=recorded_elsewhere)
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
@@ -203,11 +204,11 @@ def write(
             note(say("report.removed", path=path))
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
-    summary_table.show(book.summaries, book)
     language = i18n.language()
     spoken = words.read((language,), on_cpu=book.on_cpu)
+    show_board(board.board(book, spoken), spoken)
     said = [text.plain(language).replace("\u202f", " ") for text in reproduction.sentences_against(book, spoken)]
-    for text in (*found_sentences(book, spoken, language), *said):
+    for text in said:
         line(text)
     _note_edits(book)
     checks.tell(checks.of_criteria(book, spoken, language), arguments)
@@ -242,8 +243,26 @@ def _note_edits(book: Book) -> None:
         note(say("report.more_edited", n=len(edited) - MOST_EDITS))
 
 
-def found_sentences(book: Book, spoken: Words, language: str) -> Iterator[str]:
-    for claim in verdict.model_findings(book, spoken):
-        first = spoken("verdict.found_line", model=claim.model, about_text=claim.about, sentence_text=claim.sentence)
-        sentences = [each.plain(language) for each in (first, claim.beside) if each]
-        yield words.BETWEEN_SENTENCES[language].join(sentences).replace("\u00a0", " ")
+def show_board(made: Board, spoken: Words) -> None:
+    """The board in text: its tables, then what was found, which stays in sight."""
+
+    def plain(text: Rendered) -> str:
+        return text.plain(i18n.language()).replace("\u202f", " ").replace("\u00a0", " ")
+
+    few = sum(len(each.rows) for sheet in made.sheets for each in sheet.tables) <= MOST_ROWS
+    sides = ("left", *["right"] * 4, "left")
+    columns = list(zip(map(plain, board.heads(spoken)), sides, strict=True))
+    for sheet in made.sheets:
+        for each in sheet.tables if few else [sheet.chosen]:
+            title = " · ".join([plain(sheet.title), plain(each.setting), each.scale, *filter(None, [each.unit])])
+            table(title, columns, [list(map(plain, row.cells(spoken))) for row in each.rows])
+            for sentence in made.sentences_of(each):
+                line(plain(sentence))
+    if not few:
+        line(say("report.more_scales"))
+    for found in filter(None, (made.finding, made.beside)):
+        line(plain(found))
+    if made.chips:
+        line(" · ".join(plain(chip.text) for chip in made.chips))
+    if made.again:
+        line(f"{plain(spoken('board.again'))} {made.again}")

@@ -270,7 +270,7 @@ def test_more_than_four_panels_have_a_legend():
     figure = figures.lines((panel,) * 5, LOOK, id="m", value="efficiency")
 
     assert texts(figure.svg).count("AMP · b64") == 5
-    assert [entry.key for entry in figure.legend] == ["pytorch", "mxnet", "paddle", "ideal"]
+    assert [entry.key for entry in figure.legend] == ["pytorch", "mxnet", "paddle"]
 
 
 @pytest.mark.parametrize(("names", "indices", "dashed"), sources.cases("figures.toml")["hues"])

@@ -10,7 +10,6 @@ import openpyxl
 import pytest
 
 from evalsuite import report
-from evalsuite.commands import report as command
 from evalsuite.finished import finished
 from evalsuite.report import forms
 from evalsuite.report.book import answers as said
@@ -139,7 +138,6 @@ def test_every_form_says_the_same_sentence_of_a_model_and_has_the_same_values_in
         "XLSX": " ".join(
             str(cell.value) for sheet in sheets if sheet.title == "About" for row in sheet for cell in row
         ),
-        "terminal": " ".join(command.found_sentences(book, SPOKEN, "en")),
         "site": " ".join(each.sentence.plain("en") for each in verdict.model_findings(finished.read(folder), SPOKEN)),
     }
     for finding in verdict.model_findings(book, SPOKEN):

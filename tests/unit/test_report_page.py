@@ -216,7 +216,7 @@ def test_a_thousand_devices_are_shown_on_one_page_with_the_row_of_what_is_met(bu
     page = built("full").page
     chapters = [section["id"] for section in page.all("section", class_="chapter")]
     assert "125×8" in page.one(class_="values").text()
-    assert chapters[2:4] == ["model-resnet50_v1.5", "model-bert_base"]
+    assert chapters[:2] == ["model-resnet50_v1.5", "model-bert_base"]
 
     row = built("full").page.one("table", class_="acceptance").text("en")
     assert all(part in row for part in ("Pass", "86.1%", "84.2–87.7%", "80.0%", "125×8"))

@@ -1,18 +1,16 @@
 """The results tables: what stands together, what is said once, who is bold, what is not in them."""
 
-import argparse
 from dataclasses import replace
 
 import pytest
 import synthetic
 
-from evalsuite.commands.printing import i18n, summary_table, terminal
+from evalsuite.commands.printing import terminal
 from evalsuite.core.model import Skip
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.result_tables import policies
 from evalsuite.report.text import words
-from tests import sources
 
 SPOKEN = words.read()
 
@@ -144,58 +142,3 @@ def test_every_row_is_a_line_whose_cells_stand_below_their_heading(capsys, rows)
     assert head.split() == ["name", "speed"] and set(rule.replace(" ", "")) == {"─"}
     assert (first.split(), last.split()) == (["框架0", "0"], [f"框架{rows - 1}", f"{rows - 1:,}"])
     assert len(first.rstrip()) == len(head.rstrip()) - len("框架")  # wide letters take two places each
-
-
-# the table that `report` and `compare` print: no two rows of it are called alike
-
-
-def named(*cases, language="en"):
-    names = summary_table.short_names(cases, language)
-    return [names[case.id] for case in cases]
-
-
-def case(framework="pytorch", **changes):
-    return synthetic.case(framework, (1, 2), **changes)
-
-
-def test_two_scripts_of_a_framework_are_told_apart_as_on_the_page():
-    whole, split = case(recipe="reference-face-tiny"), case(recipe="reference-face-tiny-split")
-
-    assert named(whole, split, case("mxnet")) == [
-        "PyTorch · reference-face-tiny",
-        "PyTorch · reference-face-tiny-split",
-        "MXNet",
-    ]
-    assert named(whole, case("mxnet")) == ["PyTorch", "MXNet"]
-    assert named(case(recipe="examples-imagenet"), case("mxnet"))[0] == "PyTorch · examples-imagenet"
-
-
-def test_rows_that_would_be_alike_have_batch_steps_and_cores():
-    one = case("pytorch")
-    large, long = replace(one, batch_per_device=64), replace(one, protocol=synthetic.FULL)
-
-    steps = f"{one.protocol.warmup_steps}+{one.protocol.measured_steps}"
-    assert named(one, large) == [f"PyTorch · bsz {size} · {steps}" for size in (f"{one.batch_per_device}", 64)]
-    assert len(set(named(one, large, long, replace(one, cores_per_device=2)))) == 4
-    assert named(one, replace(one, nodes=2), replace(one, precision="amp"), replace(one, xla=True)) == ["PyTorch"] * 4
-
-
-@pytest.mark.parametrize(("language", "legend", "flag"), sources.table("results_tables.toml")["legends"])
-def test_a_median_has_its_range_and_marks_beside_it_and_below_what_they_mean(language, legend, flag, capsys):
-    of, single = case(), case("mxnet")
-    noisy = synthetic.summary([synthetic.measured(of, repeat, rate) for repeat, rate in enumerate((13.31, 6.5, 7.74))])
-    found = [noisy, synthetic.summary([synthetic.measured(single, 0, 9.0)])]
-    before = i18n.language()
-    i18n.choose(argparse.Namespace(lang=language))
-
-    try:
-        summary_table.show(found, Book(evaluation=synthetic.evaluation(found)))
-    finally:
-        i18n.choose(argparse.Namespace(lang=before))
-
-    rows = capsys.readouterr().out.splitlines()
-    row = next(line for line in rows if "PyTorch" in line and "7.74" in line)
-    assert "7.74 ◐⚠" in row and "6.50–13.31" in row and rows[0].rstrip().endswith("images/s")
-    assert "—" in next(line for line in rows if "9.00 " in line)
-    assert any(line.startswith(legend) for line in rows)
-    assert [flag] == [line for line in rows if line.startswith("⚠")]

@@ -15,7 +15,7 @@ from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import COUNTS, tally
 from evalsuite.report.text import findings, names, numbers, options
-from evalsuite.report.text.numbers import Number
+from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
@@ -23,7 +23,6 @@ from evalsuite.results.compare.answers import Answer, Conditions
 from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked, flags, speed
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.judge.breaks import ladders
 from evalsuite.results.measure.summary import FULL_REPEATS
 
 NOTHING = "—"
@@ -143,7 +142,8 @@ class Board:
 
     def sentences_of(self, table: BoardTable) -> list[Rendered]:
         """The sentences of a table, beyond what the finding has said."""
-        if table.sentence is self.finding or table.answer.known == "source":
+        first = self.finding.words.languages[0]
+        if table.sentence.plain(first) == self.finding.plain(first) or table.answer.known == "source":
             return []
         return [table.sentence, *([table.beside] if table.beside else [])]
 
@@ -175,7 +175,7 @@ def board(book: Book, words: Words) -> Board:
 class _Maker:
     def __init__(self, book: Book, words: Words) -> None:
         self.book, self.words = book, words
-        self.losses = {row.case.id: each for each in ladders(book.valid, 0.0) for row in (each.last,)}
+        self.losses = {ladder.last.case.id: ladder for ladder in book.ladders}
         self.curves = by_key((row.case.series, row) for row in book.valid)
         places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
         works = by_key((compared.work_of(compared.setting_of(case, of)), of.candidate(case)) for case, of in places)
@@ -383,7 +383,7 @@ def _busy(book: Book, n: int, words: Words) -> Rendered:
     counts = {"n": numbers.count(n), "all": numbers.count(len(book.measurements))}
     if not others:
         return words("board.slowed", **counts)
-    return words("board.busy", share=numbers.span(min(others), max(others), numbers.percent), **counts)
+    return words("board.busy", share=_least_and_most(others, numbers.percent), **counts)
 
 
 def _again(book: Book) -> str | None:
@@ -410,8 +410,7 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
         return words("board.none_decided", all=all_)
     said: list[Rendered] = []
     for name, leads in sorted(won.items(), key=lambda each: -len(each[1])):
-        low, high = (numbers.gain(of(leads)) for of in (min, max))
-        lead = low if low.text == high.text else numbers.span(low.raw, high.raw, numbers.gain)
+        lead = _least_and_most(leads, numbers.gain)
         said.append(words("board.won", framework=name, n=numbers.count(len(leads)), lead=lead))
     if ties:
         said.append(words("board.ties", n=numbers.count(ties)))
@@ -426,9 +425,9 @@ def _chips(book: Book, words: Words) -> Iterable[Chip]:
     counts, steps = [row.n for row in rows], [row.case.protocol.measured_steps for row in rows]
     cited = [row for row in rows if row.grounds in OTHERS]
     if len(cited) < len(rows):
-        yield Chip(text=words("answers.runs", n=_range(counts)), good=min(counts) >= FULL_REPEATS)
+        yield Chip(text=words("answers.runs", n=_least_and_most(counts, _count)), good=min(counts) >= FULL_REPEATS)
         full = min(steps) >= Protocol().measured_steps
-        yield Chip(text=words("board.steps", n=_range(steps)), good=full)
+        yield Chip(text=words("board.steps", n=_least_and_most(steps, _count)), good=full)
     if cited:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
         counted = {"n": numbers.count(len(cited)), "all": numbers.count(len(rows))}
@@ -454,6 +453,10 @@ def _chips(book: Book, words: Words) -> Iterable[Chip]:
         yield Chip(text=words("board.elsewhere"), good=True)
 
 
-def _range(values: Sequence[int]) -> Number:
-    low, high = min(values), max(values)
-    return replace(numbers.count(low), text="–".join(dict.fromkeys((f"{low:,}", f"{high:,}"))))
+def _count(value: float) -> Number:
+    return numbers.count(round(value))
+
+
+def _least_and_most(values: Sequence[float], form: Form) -> Number:
+    low, high = form(min(values)), form(max(values))
+    return low if low.text == high.text else numbers.span(low.raw, high.raw, form)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalsuite.core import findings
-from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Protocol, Row, Skip, Summary, by_key
+from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Protocol, Row, Skip, Summary, Verdict, by_key
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
@@ -19,6 +19,8 @@ from evalsuite.results.rules import data_rules
 
 Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/architecture.md#size)
+BREAK = 0.8  # of the throughput per device that a doubling keeps: below, scaling breaks there
+NOT_HERE = ("no_large_scale", "strong_only", "no_gpu")  # why a criterion cannot apply
 HUGE = 1_000  # from here on the tables of cases and runs are in tables/*.csv alone
 
 
@@ -72,12 +74,13 @@ class Book:
 
     @cached_property
     def efficiency_threshold(self) -> float | None:
-        return next((verdict.threshold for verdict in self.evaluation.verdicts if verdict.criterion == "C1"), None)
+        """Of the criterion, where it applies to any of the scales."""
+        linear = (verdict for verdict in self.evaluation.verdicts if verdict.criterion == "C1" and applies(verdict))
+        return next((verdict.threshold for verdict in linear), None)
 
     @cached_property
     def ladders(self) -> tuple[Ladder, ...]:
-        threshold = self.efficiency_threshold
-        return () if threshold is None else breaks.ladders(self.valid, threshold)
+        return breaks.ladders(self.valid, BREAK)
 
     @cached_property
     def answers(self) -> tuple[Answer, ...]:
@@ -165,6 +168,11 @@ class Book:
         if decisions.flags(summary):
             marks.append("flagged")
         return tuple(marks)
+
+
+def applies(verdict: Verdict) -> bool:
+    """Whether its criterion can be judged by such data at all."""
+    return {*verdict.notes}.isdisjoint(NOT_HERE)
 
 
 def conditions(case: Case) -> Conditions:

@@ -30,6 +30,7 @@ _LABEL, _DETAIL = 20, 17  # what stands above the unit
 _COMPACT = 4  # panels: more stand in three columns, below a legend
 _LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
+ALIKE = 0.01  # lines whose shares end within it have one label
 FLAT = 0.4  # of the highest value: the axis of curves that span less does not begin at 0
 Ideal = Literal["proportional", "each", "none"]  # each: a line from every base
 
@@ -79,7 +80,7 @@ def lines(
     units = {panel.unit for panel in visible if panel.ideal != "each"}  # a speed-up stands beside its throughput
     entries = {line.framework: entry(line, look) for line in every} if len(drawn) > _COMPACT else {}
     notes = {
-        "ideal": any(panel.share or panel.ideal != "none" for panel in drawn),
+        "ideal": any(panel.ideal != "none" for panel in drawn),
         "threshold": any(panel.share and panel.target for panel in drawn),
     }
     aimed = any(panel.target is not None and not panel.share for panel in drawn)
@@ -117,7 +118,7 @@ def dashed(hue: Hue, variant: int) -> Hue:
 def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     compact = len(panels) > _COMPACT
     columns = 3 if compact else min(len(panels), 2)
-    named = [[] if compact else [_ending(line, panel) for line in panel.lines] for panel in panels]
+    named = [[] if compact else _endings(panel) for panel in panels]
     alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
     room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
     room = min(room, WIDTH / columns / (1 if columns == 1 or alike else 2.6))
@@ -142,6 +143,28 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     if columns == len(panels) == 2:
         sheet.fold = lefts + wide + _BETWEEN / 2 + (0 if alike else room)
     return sheet.svg()
+
+
+def _endings(panel: LinePanel) -> list[Label]:
+    """The names at the ends of lines; of those of shares that end within one percent the first has all names."""
+    names = [_ending(line, panel) for line in panel.lines]
+    if not panel.share:
+        return names
+    order = sorted(range(len(names)), key=lambda place: -panel.lines[place].points[-1].shown)
+    first = order[0]
+    for place in order[1:]:
+        above, own = (panel.lines[of].points[-1] for of in (first, place))
+        if above.x == own.x and above.shown - own.shown <= ALIKE:
+            names[first], names[place] = _joined(names[first], names[place]), ""
+        else:
+            first = place
+    return names
+
+
+def _joined(first: Label, second: Label) -> Label:
+    both = [of if isinstance(of, Bilingual) else Bilingual(zh=of, en=of) for of in (first, second)]
+    joined = Bilingual(zh="、".join(of.zh for of in both), en=", ".join(of.en for of in both))
+    return joined if Bilingual in map(type, (first, second)) else joined.en
 
 
 def _ending(line: Line, panel: LinePanel) -> Label:
@@ -237,7 +260,8 @@ def _name_ends(
     sheet: Sheet, axes: Panel, panel: LinePanel, names: Sequence[Label], left: float, top: float, high: float
 ) -> None:
     ends = [sheet.pixel(axes, line.points[-1].x, line.points[-1].shown) for line in panel.lines]
-    groups = by_key((0.0 if left - x <= _END else x, (name, x, y)) for name, (x, y) in zip(names, ends, strict=True))
+    named = ((name, x, y) for name, (x, y) in zip(names, ends, strict=True) if name)
+    groups = by_key((0.0 if left - x <= _END else x, (name, x, y)) for name, x, y in named)
     for early, members in groups.items():
         places = spread([y for *_, y in members], 16, top, top + high - 2)
         for (name, x, y), place in zip(members, places, strict=True):

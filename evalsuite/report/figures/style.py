@@ -70,16 +70,18 @@ def family(framework: str) -> str:
 
 
 def look(frameworks: Sequence[str]) -> Look:
-    """A hue and a marker for each by its name, in every report the same; a build has its own marker and a dash.
+    """A hue and a marker for each, distinct among those present; a build has its own marker and a dash.
 
-    A name that is not in the table begins at its hash and takes what the others leave.
+    The first six of the table have their hue in every report; each other one takes its own where it is free, else what
+    the others leave, beginning at its hash.
     """
     unique = dict.fromkeys(frameworks)
-    families = dict.fromkeys(map(family, unique))
-    places = {name: _NAMED[name] for name in families if name in _NAMED}
+    families = sorted(dict.fromkeys(map(family, unique)), key=[*_NAMED, *unique].index)
+    places = dict[str, tuple[int, str]]()
     for name in families:
-        if name not in places:
-            places[name] = _free(name, list(places.values()))
+        used = {index for index, _ in places.values()}
+        named = _NAMED.get(name)
+        places[name] = named if named and named[0] not in used else _free(name, list(places.values()))
     hues = {}
     for name in unique:
         (index, marker), build = places[family(name)], name != family(name)

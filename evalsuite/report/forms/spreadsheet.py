@@ -41,7 +41,9 @@ def workbook(material: Material) -> bytes:
     rows = tables.rows(material.book, SHEETS)
     options = {"options": {"in_memory": True, **PLAIN_TEXT}}
     with pandas.ExcelWriter(into := BytesIO(), engine="xlsxwriter", engine_kwargs=options) as file:
-        about = [[_visible(cell) for cell in row] for row in _about(material, labels)]
+        rows_of_board = _about(material, labels)
+        wide = max(map(len, rows_of_board))
+        about = [[_visible(cell) for cell in (*row, *[None] * (wide - len(row)))] for row in rows_of_board]
         file.book.set_properties({"created": CREATED, "title": about[0][1], "comments": f"evalsuite {__version__}"})
         _add_sheet(file, _label(labels, "about"), pandas.DataFrame(about), head=False, widest=120)
         for name in SHEETS:

@@ -97,9 +97,11 @@ def _with_own_words(subject: Subject, section: Section) -> Section:
 
 
 def place_sections(subject: Subject) -> tuple[Placed, ...]:
+    """Of a report without a lab's document the results come first, and all that explains them is its annex."""
     sections, lab = [section for of in WHOLE for section in of(subject)], subject.book.evaluation.document
     if lab is None:
-        return _number(sections)
+        behind = (*outline.ANNEX[:-1], outline.BACKGROUND, outline.ANNEX[-1])
+        return _number(sorted(sections, key=lambda of: behind.index(of.id) if of.id in behind else -1), annex=behind)
     if lab.outline == "free":
         return _number(_ordered(subject, lab, sections), lab.order)
     return tuple(_tianshu(subject, lab, sections))
@@ -126,14 +128,16 @@ def _chapter(subject: Subject, section: Section, number: str) -> Chapter:
     )
 
 
-def _number(given: Iterable[Section], asked: Sequence[str] = (), first: int = 1) -> tuple[Placed, ...]:
+def _number(
+    given: Iterable[Section], asked: Sequence[str] = (), first: int = 1, annex: Sequence[str] = outline.ANNEX
+) -> tuple[Placed, ...]:
     """Chapters in numbers, then the annex, A1, A2, …, without what a lab has *asked* for by name."""
     sections = tuple(given)
-    annex = [section for section in sections if section.id in outline.ANNEX and section.id not in asked]
-    chapters = [section for section in sections if section not in annex]
+    behind = [section for section in sections if section.id in annex and section.id not in asked]
+    chapters = [section for section in sections if section not in behind]
     return (
         *((str(place), section) for place, section in enumerate(chapters, first)),
-        *((f"A{place}", section) for place, section in enumerate(annex, 1)),
+        *((f"A{place}", section) for place, section in enumerate(behind, 1)),
     )
 
 

@@ -9,6 +9,7 @@ from evalsuite.report.book.tally import coverage, tally
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
+from evalsuite.report.sections.introduction import introduction
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered
 from evalsuite.results.measure import facts
@@ -34,6 +35,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     scales = sorted({scale for block in blocks for scale in block.scales}, key=lambda s: (s[0] * s[1], s[0]))
     return {
         "platform": platform(subject),
+        "scripts": None if subject.book.evaluation.document else introduction.scripts_of(subject),
         "frameworks": frameworks(subject),
         "unstated": not any(map(is_stated, (member for model in subject.models for member in model.participants))),
         "models": subject.models,

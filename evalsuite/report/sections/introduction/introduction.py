@@ -1,8 +1,7 @@
-"""Section 1: what the evaluation is for, and what was expected of it."""
+"""Chapter 1 of a lab's document: what the evaluation is for, and what was expected of it."""
 
 from collections.abc import Iterable, Mapping
 
-from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.section import Section, Subject
@@ -13,6 +12,8 @@ from evalsuite.report.text.words import Rendered
 
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
+    if subject.book.evaluation.document is None:
+        return
     yield Section(
         id="intro",
         title=words("intro.title"),
@@ -27,7 +28,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     return {
         "expectations": [card for card in cards.cards(book, words) if card.applies],
         "models": subject.models,
-        "scripts": _scripts(subject.models, _variants_of(book)),
+        "scripts": scripts_of(subject),
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,
         "variants_of": _variants_of(book),
         "expected": _expected(subject),
@@ -36,8 +37,10 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def _scripts(models: Iterable[Model], variants_of: str | None) -> str | None:
-    kinds = {participant.kind for model in models for participant in model.participants if participant.kind}
+def scripts_of(subject: Subject) -> str | None:
+    """The key of the sentence that says whose scripts ran."""
+    variants_of = _variants_of(subject.book)
+    kinds = {participant.kind for model in subject.models for participant in model.participants if participant.kind}
     if not kinds <= {"reference", "official"}:
         return "intro.elsewhere"
     reference = "intro.reference_variants" if variants_of else "intro.reference_only"

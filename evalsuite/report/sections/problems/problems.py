@@ -14,6 +14,8 @@ STATUSES = ("open", "in_progress", "closed")
 
 def sections(subject: Subject) -> Iterable[Section]:
     book, words = subject.book, subject.words
+    if not (book.evaluation.document or book.evaluation.kept_problems or author.notes(book, words)):
+        return
     yield Section(
         id="problems",
         title=words("problems.title"),

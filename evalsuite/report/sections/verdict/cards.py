@@ -6,13 +6,12 @@ from typing import Any
 
 from evalsuite.core.messages import dotted, places
 from evalsuite.core.model import Verdict, VerdictCell, by_key
-from evalsuite.report.book.book import Book
+from evalsuite.report.book.book import Book, applies
 from evalsuite.report.text import findings, names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
 CARD = "v"
-NOT_HERE = ("no_large_scale", "strong_only", "no_gpu")  # why it cannot apply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +30,7 @@ class Card:
 
     @property
     def applies(self) -> bool:
-        """Whether its criterion can be judged by such data at all."""
-        return {*self.verdict.notes}.isdisjoint(NOT_HERE)
+        return applies(self.verdict)
 
 
 def cards(book: Book, words: Words) -> tuple[Card, ...]:

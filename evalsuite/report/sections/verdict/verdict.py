@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.findings import OwnCriteria
+from evalsuite.core.model import by_key
 from evalsuite.report import figures
 from evalsuite.report.book import answers, tally
 from evalsuite.report.book import board as board_room
@@ -107,8 +108,10 @@ def _chart(sheet: BoardSheet, subject: Subject) -> CaptionedFigure | None:
         lines.append(figures.Line(name=label, framework=row.framework, points=points, variant=variant))
     if not lines or subject.book.huge:
         return None
-    known = [(numbers.percent(row.curve[-1][1]).about(row.ref), row.name) for row in sheet.curves.values()]
-    title = subject.words.pick("figures.title_across", captioned_figure.low_and_high(known)) if len(known) > 1 else None
+    ends = by_key((n, (row, e)) for row in sheet.curves.values() for n, e, _ in row.curve)
+    shared = ends[max(ends, key=lambda n: (len(ends[n]), n))]
+    known = captioned_figure.low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in shared])
+    title = subject.words.pick("figures.title_across", known) if known else None
     panel = figures.LinePanel(lines=tuple(lines), share=True, valued=True)
     return CaptionedFigure(
         figure=figures.lines((panel,), subject.look, id=f"f-{sheet.id}", value="efficiency"),

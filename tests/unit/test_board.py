@@ -1,0 +1,207 @@
+"""The board: one object that every form draws, and no sentence of it that is false where something is missing."""
+
+import html
+import io
+import re
+from dataclasses import replace
+
+import openpyxl
+import pages
+import pytest
+import reports
+import synthetic
+
+from evalsuite import report as report_room
+from evalsuite.commands import report as command
+from evalsuite.core.findings import BusyMachine
+from evalsuite.report import forms
+from evalsuite.report.book import board, tally
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import words
+from tests import sources
+
+SPOKEN, ENGLISH = words.read(), words.read(("en",))
+FIVE = (1.0, 1.001, 0.999, 1.002, 0.998)
+
+
+def text(one, language="en"):
+    return one.plain(language).replace("\u00a0", " ").replace("\u202f", " ")
+
+
+def of(framework, speed, runs=FIVE, scale=(1, 1), origin="measured", unit="images/s", **changes):
+    case = synthetic.case(framework, scale, protocol=synthetic.FULL, **changes)
+    made = [synthetic.measured(case, k, speed * each) for k, each in enumerate(runs)]
+    if origin != "measured":
+        made = [replace(run, utilisation=(), probe_s=None) for run in made]
+    made = [replace(run, origin=origin, throughput=replace(run.throughput, unit=unit)) for run in made]
+    return synthetic.summary(made, origin=origin)
+
+
+def busy(evaluation, share):
+    """With other programs beside that share of the runs."""
+    every = [run.run.id for row in evaluation.summaries for run in row.measurements]
+    some = set(every[: round(share * len(every))])
+
+    def disturbed(run):
+        found = (BusyMachine(others=0.4, where=run.run.id),) if run.run.id in some else ()
+        return replace(run, findings=(*run.findings, *found))
+
+    rows = [synthetic.summary(map(disturbed, row.measurements)) for row in evaluation.summaries]
+    return synthetic.evaluation(synthetic.with_scaling(rows), profile="quick")
+
+
+def entries():
+    """Thirteen models with one entry each."""
+    return reports.evaluation(*(of("jax", 10.0 + k, model=f"model_{k}", recipe=f"recipe_{k}") for k in range(13)))
+
+
+def pair(origin):
+    return reports.evaluation(of("oneflow", 100.0, origin=origin), of("pytorch", 90.0, origin=origin))
+
+
+def language_models():
+    """A model that has no result on one device."""
+    about = {"model": "llama3_8b", "device": "gpu", "recipe": "llm", "options": ()}
+    speeds = (("megatron", 900.0), ("pytorch", 800.0))
+    rows = [of(name, v * n / 8, scale=(n // 8, 8), unit="tokens/s", **about) for name, v in speeds for n in (8, 16, 32)]
+    return reports.evaluation(*synthetic.with_scaling(rows))
+
+
+SCENES = {
+    "quiet": synthetic.thorough,
+    "busy": lambda: busy(synthetic.quick(), 0.5),
+    "cited": lambda: pair("cited"),
+    "imported": lambda: pair("imported"),
+    "llm": language_models,
+    "nothing valid": synthetic.all_failed,
+    "nothing run": synthetic.empty,
+    "one case": synthetic.one_case,
+    "one scale": synthetic.one_scale,
+    "one entry each": entries,
+    "partial": synthetic.partial,
+    "variants": synthetic.variants,
+    "asked": synthetic.asked,
+}
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    made = {}
+
+    def of_name(name):
+        if name not in made:
+            evaluation, folder = SCENES[name](), tmp_path_factory.mktemp("board")
+            page = report_room.build(evaluation, folder)[0].read_text(encoding="utf-8")
+            made[name] = (Book(evaluation=evaluation), folder, pages.read(page))
+        return made[name]
+
+    return of_name
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_form_has_the_same_rows_in_the_same_order_with_the_same_text(name, scene, capsys):
+    book, folder, page = scene(name)
+    forms.write(("md", "xlsx"), book.evaluation, folder, ("en",))
+    made = board.board(book, ENGLISH)
+    rows = {
+        table.id: [list(map(text, row.cells(ENGLISH))) for row in table.rows] for s in made.sheets for table in s.tables
+    }
+    chosen = [rows[sheet.chosen.id] for sheet in made.sheets]
+
+    drawn = {table["id"]: table for table in page.all("table", class_="board-table")}
+    assert {id: [cells(row) for row in table.one("tbody").all("tr")] for id, table in drawn.items()} == rows
+
+    markdown = (folder / "report.en.md").read_text(encoding="utf-8")
+    markdown = html.unescape(re.sub(r"\\(?=\W)", "", markdown))
+    lines = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in markdown.splitlines()]
+    assert all(row in lines for table in chosen for row in table)
+
+    sheet = openpyxl.load_workbook(io.BytesIO((folder / "report.xlsx").read_bytes())).worksheets[0]
+    told = [
+        [str(cell).replace("\u00a0", " ") for cell in row if cell is not None]
+        for row in sheet.iter_rows(values_only=True)
+    ]
+    assert all(row in told for table in rows.values() for row in table)
+    assert [text(made.finding)] in told
+
+    command.show_board(made, ENGLISH)
+    printed = re.sub(r"\s+", "", capsys.readouterr().out)
+    assert all(row[0].replace(" ", "") in printed and row[1].replace(" ", "") in printed for t in chosen for row in t)
+    assert re.sub(r"\s+", "", text(made.finding)) in printed
+
+
+def cells(row):
+    return [
+        cell.text("en").replace("\u00a0", " ").replace("\u202f", " ").strip() for cell in row.all("th") + row.all("td")
+    ]
+
+
+FALSE = sources.table("board.toml")["false"]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_no_sentence_of_a_scene_is_one_that_would_be_false_of_it(name, scene):
+    book, _, page = scene(name)
+    said = page.one("main").text("en")
+    refused = [row["words"] for row in FALSE if name in row["of"]]
+
+    assert [words for words in refused if re.search(words, said)] == []
+    for sheet in board.board(book, SPOKEN).sheets:
+        for table in sheet.tables:
+            valued = [row for row in table.rows if row.summary]
+            assert all(row.why for row in table.rows if not row.summary)
+            assert len(valued) != 1 or valued[0].ratio is None  # a lone runner is no 100 %
+            assert table.answer.known in ("ahead", "equal") or not re.search(r"\+\d|tie", text(sheet.lead))
+            assert all(text(row.cells(SPOKEN)[-1]).count("ranked") <= 1 for row in table.rows)
+
+
+def test_from_a_quarter_of_the_runs_on_the_machine_is_the_finding_with_what_holds_and_the_command():
+    few, many = (board.board(Book(evaluation=busy(synthetic.quick(), share)), SPOKEN) for share in (0.2, 0.5))
+
+    assert text(few.finding).startswith("Not decided") and few.again is None
+    assert text(many.finding).startswith("This machine was busy: in 12 of 24 runs other programs took 40.0% of its CPU")
+    assert many.finding.plain("zh").startswith("测量期间机器被占用：24 次运行中有 12 次")
+    assert many.again == "evalsuite compare --profile quick" and many.beside is not None
+    short = [text(chip.text) for chip in many.chips if not chip.good]
+    assert {"machine busy in 12 of 24 runs", "4 of 8 cases share cores"} <= {*short}
+
+
+def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():
+    (sheet,) = board.board(Book(evaluation=busy(synthetic.quick(), 1.0)), SPOKEN).sheets
+
+    assert all(row.weak for row in sheet.chosen.rows) and sheet.chosen.answer.devices == 2
+
+
+def test_who_may_not_be_ranked_stands_in_its_place_and_a_faster_option_below_its_framework():
+    rows = [
+        of("oneflow", 100.0),
+        of("pytorch", 80.0),
+        of("pytorch", 95.0, xla=True),
+        of("mindspore", 50.0, batch_per_device=7),
+    ]
+    rows += [of("mxnet", 90.0, options=(("gradient_clipping", "off"), ("image_size", "64")))]
+    (sheet,) = board.board(Book(evaluation=reports.evaluation(*rows)), SPOKEN).sheets
+
+    found = [
+        (text(row.name), text(row.cells(SPOKEN)[3]), row.why and text(row.why), row.option) for row in sheet.chosen.rows
+    ]
+    assert found == [
+        ("OneFlow", "100.0%", None, False),
+        ("MXNet", "—", "gradient clipping: off", False),
+        ("PyTorch", "80.0%", None, False),
+        ("PyTorch, XLA: on", "95.0%", None, True),
+        ("MindSpore", "—", "bsz 7", False),
+    ]
+    assert text(sheet.lead) == "OneFlow"  # no lead without those who are as fast
+
+
+@pytest.mark.parametrize(("evaluation", "language", "line"), sources.cases("board.toml")["counted"])
+def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, line):
+    assert text(tally.coverage(Book(evaluation=synthetic.PAGES[evaluation]()), SPOKEN), language) == line
+
+
+def test_a_finding_over_several_sheets_counts_what_is_decided():
+    made = board.board(Book(evaluation=synthetic.asked()), SPOKEN)
+
+    assert text(made.finding) == "2 of 2 comparisons are decided: PyTorch is fastest in 1, by 23.1%, 1 tie."
+    assert [text(sheet.lead) for sheet in made.sheets][1] == "tie: OneFlow, NGC PyTorch"
