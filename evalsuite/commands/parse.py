@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from evalsuite.logs.reading import Reading
 
 Read = Callable[[Path], Row]
-SAID = ("dialect", "scope", "shape", "steps_per_report")
-COUNTED = ("sequence_length", "precision", "rule", "trained", "recompute")  # of a --model
+READ_BY = ("dialect", "scope", "shape", "steps_per_report")
+SAID = (*READ_BY, "sequence_length", "precision", "rule", "trained", "recompute")  # the last of a --model
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         from evalsuite.results.measure import flops
 
         arguments.counted = flops.read_model(arguments.model)
-        arguments.counted.flops_per_token(1, arguments.said["rule"] or flops.HOUSE)  # a rule by that name
+        arguments.counted.flops_per_token(1, arguments.said["rule"] or flops.HOUSE)  # there is a rule by that name
     if arguments.goodput:
         return _divide_time(arguments, dialects)
     if arguments.explain:
@@ -97,23 +97,21 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
 def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """How a log is to be read, by what `--set` says that it does not say itself."""
     if not pairs:
-        return dict.fromkeys((*SAID, *COUNTED))
+        return dict.fromkeys(SAID)
     from evalsuite.importing import user_facts  # slow
 
     said = user_facts.stated(pairs)
-    if wrong := next((name for name in said if name not in (*SAID, *COUNTED)), None):
-        raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join((*SAID, *COUNTED)))
+    if wrong := next((name for name in said if name not in SAID), None):
+        raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(SAID))
     how = {"scope": user_facts.scope(said), "steps_per_report": user_facts.whole_number(said, "steps_per_report")}
-    return {name: said.get(name) for name in (*SAID, *COUNTED)} | how
+    return {name: said.get(name) for name in SAID} | how
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
     from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
 
-    how = {name: arguments.said[name] for name in SAID} | {
-        "dialects": dialects,
-        "protocol": arguments.steps or Protocol(),
-    }
+    how = {name: arguments.said[name] for name in READ_BY}
+    how |= {"dialects": dialects, "protocol": arguments.steps or Protocol()}
 
     def row(path: Path) -> Row:
         reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **how)
@@ -132,21 +130,18 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
 def _count_operations(read: Row, reading: "Reading", log: Path, unit: str | None, arguments: argparse.Namespace) -> Row:
     """With what a device computes by named rules, and what the log prints of that and cannot be."""
-    also, compute = read["also_printed"] or {}, None
-    found: list[Finding] = []
-    if arguments.counted or also.get("mfu") or also.get("tflop_per_s_per_device"):
-        from evalsuite.results.rules import flops_and_energy
+    also = read["also_printed"] or {}
+    if not (arguments.counted or also.get("mfu") or also.get("tflop_per_s_per_device")):
+        return read | {"compute": None}
+    from evalsuite.results.measure import facts as stated
+    from evalsuite.results.rules import flops_and_energy
 
-        said = {**reading.printed, **{name: arguments.said[name] for name in COUNTED if arguments.said[name]}}
-        compute, found = flops_and_energy.of_log(
-            log, read, also, said, unit=unit, model=arguments.counted, device=arguments.device
-        )
-    if found:
-        read |= (
-            {"status": "doubtful", "reason": Message("results.counted_impossible")}
-            if read["status"] in ("ok", "partial")
-            else {}
-        )
+    said = {name: value for name, value in arguments.said.items() if value}
+    said |= {"input_size": said["sequence_length"]} if "sequence_length" in said else {}
+    known = {**stated.printed_facts(log), **reading.printed, **said}
+    compute, found = flops_and_energy.of_log(read, known, unit=unit, model=arguments.counted, device=arguments.device)
+    doubted = {"status": "doubtful", "reason": Message("results.counted_impossible")}
+    read |= doubted if found and read["status"] in ("ok", "partial") else {}
     return read | {"compute": compute, "findings": (*read["findings"], *found)}
 
 

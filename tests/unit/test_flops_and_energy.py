@@ -212,7 +212,7 @@ RATES = {"causal": 300.0, "full": 340.0, "6n": 280.0}
         (1500.0, None, None, ["above_peak"]),
         (300.0 / 1.0995, None, None, ["binary"]),
         (1200.0, None, None, ["parts", "above_peak"]),
-        (75.0, None, None, ["parts_missing"]),
+        (75.0, None, None, ["parts"]),
         (2400.0, None, None, ["above_peak", "accumulation"]),
         (300.0, None, 1.3, ["constant"]),
         (0.5, None, 1.3, []),  # too few digits to tell
@@ -220,9 +220,9 @@ RATES = {"causal": 300.0, "full": 340.0, "6n": 280.0}
     ],
 )
 def test_a_printed_figure_that_cannot_be_names_the_factor_that_explains_it(printed, mfu, spread, causes):
-    sizes = {"parts": 4, "accumulation": 8}
+    known, rates = {"parallel_layout": "PP 2 · TP 4", "accumulation": "8"}, RATES if printed > 1 else {}
 
-    found = list(flops_and_energy.printed_apart(printed, mfu, spread, RATES if printed > 1 else {}, sizes, 1070.6))
+    found = list(flops_and_energy.printed_apart((printed, mfu, spread), rates, known, 1070.6))
 
     assert sorted(each.cause.id.rpartition("apart_")[2] for each in found) == sorted(causes)
     assert all(each.question == 4 and each.ratio == pytest.approx(each.printed / each.recomputed) for each in found)

@@ -124,18 +124,14 @@ def _sentences(row: Row) -> Iterator[str]:
 
 
 def _operations(compute: Row) -> Iterator[str]:
-    mfu = compute.get("mfu") or {}
-    said = [
-        f"{rule} {rate:,.1f} TFLOP/s" + (f" ({mfu[rule]:.1%})" if rule in mfu else "")
-        for rule, rate in compute.get("tflops_per_device", {}).items()
-    ]
+    mfu, rates = compute.get("mfu"), compute.get("tflops_per_device", {})
+    said = [f"{rule} {rate:,.1f} TFLOP/s" + (f" ({mfu[rule]:.1%})" if mfu else "") for rule, rate in rates.items()]
+    said += [f"HFU {compute['hfu']:.1%}"] if compute.get("hfu") else []
     if said:
         yield "  " + say("parse.counted_by", rules=say("parse.separator").join(said))
     if mfu:
-        words = {"device": compute["device"], "precision": compute["precision"], "peak": f"{compute['peak_tflops']:,g}"}
-        yield "  " + say("parse.peak" if compute["precision_stated"] else "parse.peak_assumed", **words)
-    if compute.get("hfu"):
-        yield "  " + say("parse.hfu", share=f"{compute['hfu']:.1%}")
+        words = {name: compute[name] for name in ("device", "precision")}
+        yield "  " + say("parse.peak", peak=f"{compute['peak_tflops']:,g}", **words)
     if compute["not_counted"]:
         yield "  " + say("parse.not_counted", names=", ".join(compute["not_counted"]))
     if compute["note"]:

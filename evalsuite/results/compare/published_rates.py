@@ -13,6 +13,7 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case, ReferenceComparison, Summary
 from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts
+from evalsuite.results.measure.flops import plain
 
 FOLDER = paths.DATA / "reference"
 FILE = FOLDER / "published.csv"
@@ -146,7 +147,3 @@ def _differences(rate: PublishedRate, row: Summary) -> tuple[tuple[str, str], ..
 
 def _log_of_batches(rate: PublishedRate, case: Case) -> float:
     return abs(math.log2(rate.batch_per_device / case.batch_per_device)) if rate.batch_per_device else 0.0
-
-
-def plain(model: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", model.lower())

@@ -131,7 +131,7 @@ def of_run(
     made_up, said = _made_up(command), command.stated or {}
     stated = _known(said)
     if "precision" in said:
-        stated["precision"] = _said_precision(said["precision"]) or said["precision"].strip().lower()
+        stated["precision"] = said_precision(said["precision"]) or said["precision"].strip().lower()
     facts_of = (
         *_facts("log", {**_of_words(options), **(printed or {})}),
         *_facts("command_line", _of_words(command.command)),
@@ -160,7 +160,7 @@ def of_case(case: Case) -> tuple[Fact, ...]:
     word = case.option("stated_precision")
     values = {
         "model_variant": case.model,
-        "precision": _precisions().get(case.precision.replace("-", "_")) if word is None else _said_precision(word),
+        "precision": _precisions().get(case.precision.replace("-", "_")) if word is None else said_precision(word),
         "batch_per_device": str(case.batch_per_device),
         "global_batch": str(case.global_batch),
         "compiler": None if case.xla is None else "on" if case.xla else "off",
@@ -173,7 +173,7 @@ def printed_facts(log: Path) -> Mapping[str, str]:
     return _of_words(options.printed(options.head(log)))
 
 
-def _said_precision(text: str) -> str | None:
+def said_precision(text: str) -> str | None:
     """Our word for a precision as a person, a path or a table has it: "fp16" alone does not say pure or AMP."""
     word = re.sub(r"[\s-]+", "_", text.strip().lower())
     known = _precisions().get(word)
@@ -367,7 +367,7 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
     if flag.words:
         return flag.words.get(given)
     if flag.key == "precision":
-        return _said_precision(given)  # `--dtype float16` is AMP in one script, and pure in the other
+        return said_precision(given)  # `--dtype float16` is AMP in one script, and pure in the other
     if flag.key == "clipping" and NOT_CLIPPED.fullmatch(given):
         return "none"
     if flag.key == "optimiser":

@@ -5,6 +5,7 @@ Recomputed operations do not count; how the others do is in `results/measure/flo
 """
 
 import functools
+import itertools
 import math
 import re
 import statistics
@@ -23,7 +24,6 @@ from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts, flops
 
 PEAKS = paths.DATA / "peaks.csv"
-BINARY = {"binary": 1e12 / 2**40}
 ARITHMETIC = ("fp4", "fp8", "fp16", "bf16", "tf32", "fp32")
 
 
@@ -120,9 +120,8 @@ def impossible(run: Measurement) -> Iterator[Finding]:
         yield AbovePeak(device=device or name, tflops=tflops / devices, peak_tflops=most)
     by_rule, _ = flops_by_rule(case, unit, known.get("input_size"))
     rates = {rule: each * run.value / devices / 1e12 for rule, each in by_rule.items()} if run.value else {}
-    parts = re.search(r"\bTP (\d+)", known["parallel_layout"].value) if "parallel_layout" in known else None
-    printed, mfu, spread = (run.figure(f"{name}_printed") for name in ("tflops", "mfu", "spread"))
-    yield from printed_apart(printed, mfu, spread, rates, {"parts": int(parts[1])} if parts else {}, most)
+    printed = (run.figure("tflops_printed"), run.figure("mfu_printed"), run.figure("spread_printed"))
+    yield from printed_apart(printed, rates, {key: fact.value for key, fact in known.items()}, most)
 
 
 def highest_peak(device: str, precision: str) -> tuple[float, str]:
@@ -138,101 +137,93 @@ def highest_peak(device: str, precision: str) -> tuple[float, str]:
 
 
 def printed_apart(
-    printed: float | None,
-    mfu: float | None,
-    spread: float | None,
+    printed: tuple[float | None, float | None, float | None],
     recomputed: Mapping[str, float],
-    sizes: Mapping[str, int],
+    known: Mapping[str, str],
     peak: float,
 ) -> Iterator[Finding]:
-    """What of a script's own TFLOP/s and MFU cannot be, with the factor that explains it.
+    """What of a script's own figures cannot be, with the factor that explains it.
 
-    *spread*: of the rates beside one TFLOP/s; *recomputed*: TFLOP/s by each rule; *sizes*: tensor-parallel parts and
-    batches a step, by which a job can count too often or not at all.
+    *printed*: TFLOP/s, MFU, and how far rates lie apart beside one and the same TFLOP/s; *recomputed*: TFLOP/s by each
+    rule; *known*: what is stated, of which tensor-parallel parts and batches a step can be counted too often.
     """
+    tflops, mfu, spread = printed
+
+    def apart(cause: str, value: float, other: float) -> Finding:
+        message = Message(f"results.apart_{cause}")
+        return PrintedImpossible(printed=value, recomputed=other, ratio=value / other, cause=message)
+
     if mfu is not None and mfu > 1:
-        yield PrintedImpossible(printed=mfu, recomputed=1.0, ratio=mfu, cause=Message("results.apart_above_one"))
-    if not printed:
+        yield apart("above_one", mfu, 1.0)
+    if not tflops:
         return
-    if spread and spread > PrintedImpossible.spread + 1 / printed:  # beyond what rounding to whole numbers hides
-        yield PrintedImpossible(
-            printed=printed, recomputed=printed * spread, ratio=1 / spread, cause=Message("results.apart_constant")
-        )
-    if printed > peak:
-        yield PrintedImpossible(
-            printed=printed, recomputed=peak, ratio=printed / peak, cause=Message("results.apart_above_peak")
-        )
-    if any(abs(printed / each - 1) <= PrintedImpossible.apart for each in recomputed.values()):
+    if spread and spread > PrintedImpossible.spread + 1 / tflops:  # beyond what rounding to whole numbers hides
+        yield apart("constant", tflops, tflops * spread)
+    if tflops > peak:
+        yield apart("above_peak", tflops, peak)
+    if any(abs(tflops / each - 1) <= PrintedImpossible.apart for each in recomputed.values()):
         return
-    twice = {name: float(size) for name, size in sizes.items() if size > 1}
-    for cause, factor in {**twice, **{f"{name}_missing": 1 / size for name, size in twice.items()}, **BINARY}.items():
-        near = [each for each in recomputed.values() if abs(printed / each / factor - 1) <= PrintedImpossible.fits]
-        if near:
-            yield PrintedImpossible(
-                printed=printed, recomputed=near[0], ratio=printed / near[0], cause=Message(f"results.apart_{cause}")
-            )
+    parts = re.search(r"\bTP (\d+)", known.get("parallel_layout", ""))
+    sizes = {"parts": int(parts[1]) if parts else 1, "accumulation": whole(known.get("accumulation", "")) or 1}
+    factors = [(cause, float(size) ** sign) for cause, size in sizes.items() if size > 1 for sign in (1, -1)]
+    for (cause, factor), each in itertools.product([*factors, ("binary", 1e12 / 2**40)], recomputed.values()):
+        if abs(tflops / each / factor - 1) <= PrintedImpossible.fits:
+            yield apart(cause, tflops, each)
             return
 
 
 def of_log(
-    log: Path,
     read: Mapping[str, Any],
-    also: Mapping[str, float | None],
-    said: Mapping[str, str],
+    known: Mapping[str, str],
     *,
     unit: str | None,
     model: flops.Transformer | None,
     device: str | None,
 ) -> tuple[dict[str, Any] | None, list[Finding]]:
-    """What one device computes by named rules, or why that is not known; and what *also* is printed and cannot be.
+    """What one device computes by named rules, or why that is not known; and what the log prints and cannot be.
 
-    *read*: an element of `parse --json`; *said*: what is stated of the training.
+    *read*: an element of `parse --json`; *known*: what is stated of the training; *unit*: of the rate of one device.
     """
-    printed = {**facts.printed_facts(log), **said}
-    precision, sequence = (
-        printed.get("precision"),
-        whole(printed.get("sequence_length") or printed.get("input_size") or ""),
-    )
-    total, rate = read["total_devices"], also.get("items_per_s_per_device")
-    rate = rate or (read["throughput"] / total if read["throughput"] and total else None)
-    rate = rate * (sequence or 0) if rate and unit in SEQUENCES else rate
+    also, total, sequence = read["also_printed"] or {}, read["total_devices"], whole(known.get("input_size", ""))
+    rate = also.get("items_per_s_per_device") or (total and read["throughput"] and read["throughput"] / total)
     compute: dict[str, Any] | None = None
     rates: dict[str, float] = {}
+    tflops, stated = also.get("tflop_per_s_per_device"), known.get("precision", "")
+    precision = facts.said_precision(stated) or stated
     if model is not None:
         compute = {"model": model.source, "not_counted": list(model.not_counted), "sequence_length": sequence}
-        lacks = "unit" if unit not in (*SEQUENCES, "tokens/s") else "" if sequence else "length"
-        if lacks or not sequence or not rate:
-            values = {"unit": unit or "–"} if lacks == "unit" else {}
-            return {**compute, "note": Message(f"results.counted_{lacks or 'rate'}", **values)}, []
-        own = [name for name, rule in flops.listed()["rules"].items() if read["dialect"] in rule.get("dialects", ())]
-        frozen, wanted = printed.get("trained") == "lora", filter(None, [printed.get("rule")])
-
-        def tflops(rule: str) -> float:
-            return model.flops_per_token(sequence, rule, frozen=frozen) * rate / 1e12
-
-        nearest = also.get("tflop_per_s_per_device") or 0.0
-        followed = min(own, key=lambda rule: abs(tflops(rule) - nearest) if nearest else 0.0, default=None)
-        rates = {rule: tflops(rule) for rule in dict.fromkeys((*flops.SHOWN, *wanted, *filter(None, [followed])))}
+        if unit not in (*SEQUENCES, "tokens/s"):
+            return {**compute, "note": Message("results.counted_unit", unit=unit or "–")}, []
+        if not sequence:
+            return {**compute, "note": Message("results.counted_length")}, []
+        if not rate:
+            return {**compute, "note": Message("results.counted_rate")}, []
+        rate *= sequence if unit in SEQUENCES else 1
+        listed = flops.listed()["rules"]
+        counted = {
+            rule: model.flops_per_token(sequence, rule, frozen=known.get("trained") == "lora") * rate / 1e12
+            for rule in listed
+        }
+        own = [rule for rule in listed if read["dialect"] in listed[rule].get("dialects", ())]
+        own = sorted(own, key=lambda rule: abs(counted[rule] - tflops) if tflops else 0.0)[:1]  # that it follows
+        rates = {rule: counted[rule] for rule in listed if rule in (*flops.SHOWN, *own, known.get("rule"))}
         peak = peak_tflops(device, precision or "bf16") if device else None
         head = 0 if model.both_ways else 2 * model.hidden * model.vocabulary
         again = (model.flops_per_token(sequence) / 3 - head) * rate / 1e12  # the forward pass of the layers
+        unlisted = Message("results.counted_device", name=device, precision=precision or "bf16")
+        assumed = Message("results.counted_precision") if peak and not precision else ""
         compute |= {
-            **{"device": device, "precision": precision or "bf16", "precision_stated": precision is not None},
-            **{"peak_tflops": peak, "own_rule": followed, "tflops_per_device": rates},
+            **{"device": device, "precision": precision or "bf16"},
+            **{"peak_tflops": peak, "own_rule": own[0] if own else None, "tflops_per_device": rates},
             "mfu": {rule: each / peak for rule, each in rates.items()} if peak else None,
-            "hfu": (rates[flops.HOUSE] + again) / peak if peak and printed.get("recompute") == "full" else None,
-            "note": Message("results.counted_device", name=device, precision=precision or "bf16")
-            if device and not peak
-            else "",
+            "hfu": (rates[flops.HOUSE] + again) / peak if peak and known.get("recompute") == "full" else None,
+            "note": unlisted if device and not peak else assumed,
         }
     most, name = highest_peak(device or "", precision or UNKNOWN)
-    found: list[Finding] = []
-    if rates and rates[flops.HOUSE] > most:
-        found = [AbovePeak(device=device or name, tflops=rates[flops.HOUSE], peak_tflops=most)]
-    parts = re.search(r"\bTP (\d+)", printed.get("parallel_layout", ""))
-    sizes = {"parts": int(parts[1]) if parts else 1, "accumulation": whole(printed.get("accumulation", "")) or 1}
-    tflops_printed, mfu, spread = (also.get(each) for each in ("tflop_per_s_per_device", "mfu", "spread_of_rates"))
-    return compute, [*found, *printed_apart(tflops_printed, mfu, spread, rates, sizes, most)]
+    above = rates.get(flops.HOUSE, 0.0) > most
+    found = [AbovePeak(device=device or name, tflops=rates[flops.HOUSE], peak_tflops=most)] if above else []
+    printed = (tflops, also.get("mfu"), also.get("spread_of_rates"))
+    return compute, [*found, *printed_apart(printed, rates, known, most)]
 
 
 @dataclass(frozen=True, kw_only=True)
