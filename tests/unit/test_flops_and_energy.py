@@ -254,6 +254,8 @@ LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
         ({"num_local_experts": 8, "num_experts_per_tok": 9}, "num_experts_per_tok: got 9 > 8"),
         ({"layer_types": ["linear_attention"] * 2}, "layer_types: got 2: linear_attention"),
         ({"layer_types": 3}, "layer_types: got 3"),
+        ({"moe_num_experts": 64}, "moe_num_experts: got 64, without num_experts"),  # by a name that is not known
+        ({"text_config": {"model_type": "llama"}}, "hidden_size: got –"),
         ({"model_type": "mamba"}, 'model_type: got "mamba"'),
     ],
 )

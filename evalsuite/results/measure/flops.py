@@ -21,7 +21,6 @@ from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.model import Case
 
 MODELS = paths.DATA / "models.json"  # those that are known by name; what configs of a type leave out
-# options of a case
 SIZES = {"num_layers": "num_hidden_layers", "hidden_size": "hidden_size", "vocabulary": "vocab_size"}
 HOUSE = "causal"
 SHOWN = ("causal", "full", "6n")  # beside every figure
@@ -43,21 +42,20 @@ class Transformer:
     attention: int  # values of queries, keys and values that meet, in a layer
     windows: tuple[int | None, ...]  # of each layer; None: it has none
     both_ways: bool = False  # an encoder, whose head is asked of an unknown number of tokens
-    predicted: int = 0  # layers that predict a further token (MTP), each with a head
-    predictor: int = 0  # weights of one of them
+    predicted: int = 0  # layers that predict a further token (MTP), each with a head,
+    predictor: int = 0  # and the weights of one
     not_counted: tuple[str, ...] = ()  # towers for what is no text
     source: str = ""
 
     @property
     def parameters(self) -> int:
-        tables = self.hidden * self.vocabulary * (1 if self.tied else 2)
-        return self.matrices + self.router + self.idle + self.norms + self.places + tables
+        tables = self.places + self.hidden * self.vocabulary * (1 if self.tied else 2)
+        return self.matrices + self.router + self.idle + self.norms + tables
 
     def flops_per_token(self, sequence: int, rule: str = HOUSE, *, frozen: bool = False) -> float:
         """Forward and backward; *frozen*: without gradients of weights (LoRA, whose own few are not counted)."""
         counted = look_up("results.flops_rule", listed()["rules"], rule, names=[*listed()["rules"]])
-        words = counted.get("words", 1)
-        table = -(-self.vocabulary // words) * words * self.hidden
+        table = -(-self.vocabulary // (words := counted.get("words", 1))) * words * self.hidden
         head = 0 if self.both_ways else table
         also = {"router": self.router, "norms": self.norms, "idle": self.idle, "places": self.places}
         also["table"] = table if self.both_ways or not self.tied else 0
@@ -84,8 +82,8 @@ class _Config:
         keys = listed()["fields"].get(name, [name])
         key = next((key for key in keys if self.get(key) is not None), keys[0])
         value = otherwise if self.get(key) is None else self.get(key)
-        least, most = int(otherwise != 0), 10**4 if name == "layers" else 10**9
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        most = 10**4 if name == "layers" else 10**9
+        if isinstance(value, bool) or not isinstance(value, int) or not (otherwise != 0) <= value <= most:
             raise self.wrong(key, "–" if value is None else value)
         return value
 
@@ -101,18 +99,17 @@ class _Config:
 
 def from_config(config: Mapping[str, Any], where: Path | str, source: str = "") -> Transformer:
     """Raises EvalsuiteError for a type of model that is not known, and for a field that is missing or impossible."""
-    inner = config.get("text_config") or config
+    inner = found if isinstance(found := config.get("text_config"), dict) else config
     kind = str(inner.get("model_type") or config.get("model_type"))[:60]
     usual = look_up("results.flops_type", listed()["types"], kind, where=where, names=sorted(listed()["types"]))
     read = _Config(fields=inner, usual=usual, where=where)
     hidden, layers, heads = read.whole("hidden"), read.whole("layers"), read.whole("heads")
-    projections, attention = _attention(read, hidden, heads)
-    each = hidden * (3 if read.get("gated") else 2)
+    (projections, attention), each = _attention(read, hidden, heads), hidden * (3 if read.get("gated") else 2)
     width = read.whole("width", 4 * hidden if read.get("four_wide") else None)
     sparse, idle, router = _experts(read, each)
-    first, step = read.whole("first_k_dense_replace", 0), read.whole("decoder_sparse_step", 1)
-    dense = {*range(first), *(read.get("mlp_only_layers") or ())} if sparse else {*range(layers)}
-    many = sum(layer not in dense and not (layer + 1) % step for layer in range(layers))
+    step, dense = read.whole("sparse_step", 1), read.get("mlp_only_layers") or ()
+    later = range(read.whole("first_k_dense_replace", 0), layers)
+    many = sum(layer not in dense and not (layer + 1) % step for layer in later) if sparse else 0
     return Transformer(
         matrices=layers * projections + (layers - many) * each * width + many * sparse,
         router=many * router * hidden,
@@ -151,6 +148,8 @@ def _attention(read: _Config, hidden: int, heads: int) -> tuple[int, int]:
 def _experts(read: _Config, each: int) -> tuple[int, int, int]:
     """Of a sparse layer: the weights that a token meets, those of experts that it does not, and the experts."""
     if not (experts := read.whole("experts", 0)):
+        if unread := next((key for key, value in read.fields.items() if "expert" in key and value), None):
+            raise read.wrong(unread, f"{read.fields[unread]}, without {listed()['fields']['experts'][1]}")
         return 0, 0, 0
     chosen, width = read.whole("chosen"), read.whole("expert_width")
     if chosen > experts:  # more weights would be active than there are
@@ -193,8 +192,9 @@ def of_case(case: Case) -> Transformer | None:
 
 def read_model(named: str) -> Transformer:
     """The model of a `config.json`, or that is known by a name. Raises EvalsuiteError."""
-    if named.endswith(".json"):
-        return from_config(files.read_json(Path(named)), named)
+    file = Path(named, "config.json") if Path(named).is_dir() else Path(named)
+    if file.suffix == ".json":
+        return from_config(files.read_json(file), file)
     known = {plain(name): each for each in listed()["transformers"] for name in each["names"] if "options" not in each}
     each = look_up("results.flops_model", known, plain(named))
     return from_config(each["config"], named, each["source"])
