@@ -48,7 +48,7 @@ def lines_to_read(checkout: Path) -> dict[str, int]:
 def files_to_read(checkout: Path) -> dict[str, list[Path]]:
     return {
         "engine": files(checkout / "evalsuite", {".py"}),
-        "adapters": files(checkout / "adapters", {".py"}),
+        "adapters": files(checkout / "adapters", {".py", ".toml"}),
         "templates": [file for folder in ("evalsuite", "templates") for file in files(checkout / folder, TEMPLATES)],
         "data": files(checkout / "data", {".toml"}),
         "tests": files(checkout / "tests", {".py"}),

@@ -33,6 +33,7 @@ PLACEHOLDERS: Mapping[str, Callable[[Case], object]] = {  # of a case; what they
     "batch_per_device": lambda case: case.batch_per_device,
     "global_batch": lambda case: case.global_batch,
     "steps": lambda case: case.protocol.total_steps,
+    "last_step": lambda case: case.protocol.total_steps - 1,
     "warmup_steps": lambda case: case.protocol.warmup_steps,
     "precision": lambda case: case.precision,
     "device": lambda case: "cuda" if case.device == "gpu" else case.device,
@@ -129,7 +130,7 @@ class Script:
         for name in sorted(self.names - known):
             near = did_you_mean(name, known)
             yield Mistake("command", message("own_unknown", word=name, known=sorted(known), near=near))
-        if self.step_bound == "steps" and "steps" not in self.names:
+        if self.step_bound == "steps" and self.names.isdisjoint(("steps", "last_step")):
             yield Mistake("command", message("own_no_steps"))
         if not (self.passes("batch_per_device") or "batch_per_device" in self.built_in):
             yield Mistake("command", message("own_no_batch"))
@@ -178,13 +179,17 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
         "dialect": f"{name}_{script.recipe}" if script.line else script.format,
         "interpreter": interpreter,
         "python": script.version or "3.11",
-        "environment": "managed" if interpreter else "container" if script.image and not script.requirements else None,
+        "environment": "managed"
+        if interpreter
+        else "container"
+        if not (script.checkout or script.requirements)
+        else None,
         "source": script.source
         or ("" if script.checkout else next(filter(_is_script, words), file.name).rpartition("/")[2]),
         "requirements": _pins(script, file),
         "options": {**sizes, **{axis: tuple(values) for axis, values in script.options.items()}},
         "precisions": tuple(name for name in accepted if name not in ("fp32", "amp")),
-        "amp": script.amp or (None if "amp" in accepted or not script.passes("precision") else ""),
+        "amp": script.amp or (None if "amp" in accepted or not (script.checkout or script.passes("precision")) else ""),
         "xla": script.compiler or (None if "xla" in script.names else ""),
     }
     recipe = Recipe(**{**taken, **made})
@@ -261,6 +266,10 @@ def _spelt(script: Script, case: Case) -> dict[str, str]:
 
 
 def _refusal(script: Script, case: Case) -> str | None:
+    facts = {**{axis: str(getattr(case, axis)) for axis in (*AXES, "device", "total_devices")}, **dict(case.options)}
+    for rule in script.refuse:
+        if all(_matches(facts.get(axis, ""), value) for axis, value in rule.items() if axis != "because"):
+            return _phrase(rule["because"])
     for axis, names in AXES.items():
         value, built_in = str(getattr(case, axis)), script.built_in.get(axis, BUILT_IN.get(axis))
         if not script.passes(axis) and value != built_in:
@@ -269,10 +278,6 @@ def _refusal(script: Script, case: Case) -> str | None:
     if script.precision is not None and case.precision not in script.precision:
         known = sorted(script.precision)
         return Message("core.no_precision", name=script.name, precision=case.precision, known=known)
-    facts = {**{axis: str(getattr(case, axis)) for axis in (*AXES, "device", "total_devices")}, **dict(case.options)}
-    for rule in script.refuse:
-        if all(_matches(facts.get(axis, ""), value) for axis, value in rule.items() if axis != "because"):
-            return _phrase(rule["because"])
     return None
 
 

@@ -60,7 +60,7 @@ def _read(place: Path) -> Iterator[tuple[Adapter, Path]]:
 def find_files(place: Path) -> list[Path]:
     """Beside a TOML file with scripts lie these: a module that names no ADAPTER is not run."""
     modules, declared = author_modules.find_modules(place, CONTRACT), sorted(place.glob("*.toml"))
-    if any(map(own_script.read, declared)):
+    if any("[[participant]]" in files.read_text(file) for file in declared):
         modules = [file for file in modules if "ADAPTER" in files.read_text(file)]
     return [*modules, *declared]
 

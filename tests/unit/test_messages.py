@@ -74,6 +74,8 @@ def test_the_chinese_has_the_glossarys_terms_and_no_words_lie_unused():
     assert [(id, fault) for id, fault in faults if "glossary" in fault or "before %" in fault] == []
 
     asked = {literal(call.args[0]) for _, call in calls()}
+    declared = "".join(file.read_text() for file in paths.ADAPTERS.glob("*.toml"))
+    asked |= {*re.findall(r'(?:because|needs_gpu) = "(adapters\.\w+)"', declared)}
     shapes = [re.escape(id).replace(r"\{\}", ".+") for id in asked if "{}" in id]
     composed = re.compile("|".join([*shapes, r"system\.(apart|e[a-z]+|then)"]))  # the last by messages.py itself
     assert [id for id in WORDS if id not in asked and not composed.fullmatch(id)] == []

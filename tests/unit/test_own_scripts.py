@@ -61,7 +61,7 @@ def test_every_placeholder_of_a_case_is_filled_and_those_of_a_run_are_left(file)
 
     assert words(found, case) == (
         *("--nodes=2", "--devices_per_node=4", "--total_devices=8", "--batch_per_device=8", "--global_batch=64"),
-        *("--steps=20", "--warmup_steps=5", "--precision=amp-bf16", "--device=cuda", "--xla=on"),
+        *("--steps=20", "--last_step=19", "--warmup_steps=5", "--precision=amp-bf16", "--device=cuda", "--xla=on"),
         *("--sequence_length=512", "--python={python}", "--scratch={scratch}"),
         *("--node_rank={node_rank}", "--master_addr={master_addr}"),
     )
