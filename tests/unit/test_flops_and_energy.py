@@ -220,9 +220,10 @@ RATES = {"causal": 300.0, "full": 340.0, "6n": 280.0}
     ],
 )
 def test_a_printed_figure_that_cannot_be_names_the_factor_that_explains_it(printed, mfu, spread, causes):
-    known, rates = {"parallel_layout": "PP 2 · TP 4", "accumulation": "8"}, RATES if printed > 1 else {}
+    known = {"parallel_layout": "PP 2 · TP 4", "accumulation": "8", "device_model": "H100", "precision": "bf16"}
+    rates = RATES if printed > 1 else {}
 
-    found = list(flops_and_energy.printed_apart((printed, mfu, spread), rates, known, 1070.6))
+    found = list(flops_and_energy.check_figures((printed, mfu, spread), rates, known))
 
     assert sorted(each.cause.id.rpartition("apart_")[2] for each in found) == sorted(causes)
     assert all(each.question == 4 and each.ratio == pytest.approx(each.printed / each.recomputed) for each in found)

@@ -77,7 +77,7 @@ def compute(row: Summary) -> Compute | None:
     peak = peak_tflops(device.value, precision.value) if device and precision else None
     if device and precision and (precision.source, precision.value) == ("case", "fp32"):  # it may round to TF32
         peak = peak if peak_tflops(device.value, "tf32") is None else None
-    rates = {rule: flops * row.items_per_s_per_device / 1e12 for rule, flops in by_rule.items()}
+    rates = {rule: each * row.items_per_s_per_device / 1e12 for rule, each in by_rule.items()}
     return Compute(
         flops_per_item=by_rule[flops.HOUSE],
         tflops_per_device=rates[flops.HOUSE],
@@ -88,10 +88,11 @@ def compute(row: Summary) -> Compute | None:
     )
 
 
-def run_tflops(run: Measurement) -> float | None:
+def run_tflops(run: Measurement) -> Mapping[str, float]:
+    """Of all devices, by rule."""
     unit = run.throughput.unit if run.throughput else ""
     by_rule, _ = flops_by_rule(run.run.case, unit, facts.of_measurement(run).get("input_size"))
-    return by_rule[flops.HOUSE] * run.value / 1e12 if by_rule and run.value is not None else None
+    return {rule: each * run.value / 1e12 for rule, each in by_rule.items()} if run.value is not None else {}
 
 
 def flops_by_rule(case: Case, unit: str, size: Fact | None) -> tuple[dict[str, float], str]:
@@ -110,18 +111,11 @@ def flops_by_rule(case: Case, unit: str, size: Fact | None) -> tuple[dict[str, f
 
 def impossible(run: Measurement) -> Iterator[Finding]:
     """Above the highest peak that a device of that name has (D20); and what the script prints of itself against all."""
-    case, tflops, known = run.run.case, run_tflops(run), facts.of_measurement(run)
-    if case.device == "cpu":
-        return
-    device, precision = (known[key].value if key in known else "" for key in ("device_model", "precision"))
-    most, name = highest_peak(device, precision)
-    unit, devices = run.throughput.unit if run.throughput else "", case.total_devices
-    if tflops is not None and tflops > most * devices:
-        yield AbovePeak(device=device or name, tflops=tflops / devices, peak_tflops=most)
-    by_rule, _ = flops_by_rule(case, unit, known.get("input_size"))
-    rates = {rule: each * run.value / devices / 1e12 for rule, each in by_rule.items()} if run.value else {}
-    printed = (run.figure("tflops_printed"), run.figure("mfu_printed"), run.figure("spread_printed"))
-    yield from printed_apart(printed, rates, {key: fact.value for key, fact in known.items()}, most)
+    if run.run.case.device != "cpu":
+        rates = {rule: each / run.run.case.total_devices for rule, each in run_tflops(run).items()}
+        known = {key: fact.value for key, fact in facts.of_measurement(run).items()}
+        printed = (run.figure("tflops_printed"), run.figure("mfu_printed"), run.figure("spread_printed"))
+        yield from check_figures(printed, rates, known)
 
 
 def highest_peak(device: str, precision: str) -> tuple[float, str]:
@@ -136,17 +130,18 @@ def highest_peak(device: str, precision: str) -> tuple[float, str]:
     return most, " ".join(peaks[most].words) if peaks else ""
 
 
-def printed_apart(
-    printed: tuple[float | None, float | None, float | None],
-    recomputed: Mapping[str, float],
-    known: Mapping[str, str],
-    peak: float,
+def check_figures(
+    printed: tuple[float | None, float | None, float | None], recomputed: Mapping[str, float], known: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """What of a script's own figures cannot be, with the factor that explains it.
+    """What of a device's figures cannot be; of a script's own, with the factor that explains it.
 
     *printed*: TFLOP/s, MFU, and how far rates lie apart beside one and the same TFLOP/s; *recomputed*: TFLOP/s by each
     rule; *known*: what is stated, of which tensor-parallel parts and batches a step can be counted too often.
     """
+    device = known.get("device_model", "")
+    peak, name = highest_peak(device, known.get("precision", ""))
+    if recomputed and recomputed[flops.HOUSE] > peak:
+        yield AbovePeak(device=device or name, tflops=recomputed[flops.HOUSE], peak_tflops=peak)
     tflops, mfu, spread = printed
 
     def apart(cause: str, value: float, other: float) -> Finding:
@@ -219,11 +214,8 @@ def of_log(
             "hfu": (rates[flops.HOUSE] + again) / peak if peak and known.get("recompute") == "full" else None,
             "note": unlisted if device and not peak else assumed,
         }
-    most, name = highest_peak(device or "", precision or UNKNOWN)
-    above = rates.get(flops.HOUSE, 0.0) > most
-    found = [AbovePeak(device=device or name, tflops=rates[flops.HOUSE], peak_tflops=most)] if above else []
     printed = (tflops, also.get("mfu"), also.get("spread_of_rates"))
-    return compute, [*found, *printed_apart(printed, rates, known, most)]
+    return compute, [*check_figures(printed, rates, {**known, "device_model": device or "", "precision": precision})]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from evalsuite.core import findings as rules
 from evalsuite.core.model import Case, Finding, Measurement, Window
-from evalsuite.results.measure import measurement
+from evalsuite.results.measure import flops, measurement
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence
 
@@ -60,7 +60,7 @@ def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> It
 
 
 def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
-    tflops, cores = flops_and_energy.run_tflops(run), _cores(run)
+    tflops, cores = flops_and_energy.run_tflops(run).get(flops.HOUSE), _cores(run)
     most = rules.AboveCores.each * (1.0 if run.run.case.precision == "fp32" else rules.AboveCores.tiles)
     if tflops is not None and cores is not None and tflops > cores * (1.0 if busy is None else busy) * most:
         yield rules.AboveCores(tflops=tflops, cores=cores, busy=1.0 if busy is None else busy)
