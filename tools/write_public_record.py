@@ -48,56 +48,50 @@ def pairs() -> Iterator[dict[str, Any]]:
             yield {**dict(zip(COLUMNS, values, strict=True)), "task": row["task"]}
 
 
-def candidates(model: flops.Transformer, sequence: int) -> Iterator[tuple[str, str, float]]:
-    """(rule, what else was done, FLOPs of a token), the plain ones first."""
-    long = replace(model, places=model.hidden * sequence) if model.places else model
-    changed = {"": long, **({", without MTP": replace(long, predicted=0)} if model.predicted else {}), **_gates(model)}
-    for share, frozen in ((1.0, ""), (2 / 3, FROZEN)):
-        for change, each in changed.items():
+def variants(name: str) -> dict[str, flops.Transformer]:
+    """The model by that name, and as tables have been seen to count it; empty where it is not known."""
+    plain = flops.plain(name)
+    known = (each["config"] for each in flops.listed()["transformers"] if plain in map(flops.plain, each["names"]))
+    if (config := next(known, None)) is None:
+        return {}
+    changes = {"": {}, ", without MTP": {"num_nextn_predict_layers": 0}, TWO: {"gated": False}}
+    if not config.get("num_nextn_predict_layers"):
+        del changes[", without MTP"]
+    if config["model_type"] != "gpt_oss":
+        del changes[TWO]
+    return {kind: flops.from_config({**config, **change}, name) for kind, change in changes.items()}
+
+
+def candidates(row: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
+    """(rule, what else was done, how far off TFLOP/s are), the plain ones first."""
+    for frozen in ("", FROZEN):
+        for kind, model in variants(row["model"]).items():
+            long = replace(model, places=model.hidden * row["sequence"]) if model.places else model
             for rule in flops.listed()["rules"]:
-                yield rule, change + frozen, each.flops_per_token(sequence, rule) * share
-
-
-def _gates(model: flops.Transformer) -> dict[str, flops.Transformer]:
-    """Without the third matrix of the experts, which tables of GPT-OSS leave out."""
-    for each in (entry["config"] for entry in flops.listed()["transformers"] if "gpt_oss_120b" in entry["names"]):
-        gate = each["hidden_size"] * each["intermediate_size"] * each["num_experts_per_tok"] * len(model.windows)
-        if flops.from_config(each, "").matrices == model.matrices:
-            return {TWO: replace(model, matrices=model.matrices - gate)}
-    return {}
+                counted = long.flops_per_token(row["sequence"], rule) * row["tokens_per_s"] / 1e12
+                yield rule, kind + frozen, counted * (2 / 3 if frozen else 1) / row["tflops"] - 1
 
 
 def recounted() -> list[dict[str, Any]]:
-    rows = [(row, _model(row["model"])) for row in pairs()]
-    fitting: list[list[tuple[str, str, float]]] = []
-    for row, model in rows:
-        offs = ((rule, kind, each * row["tokens_per_s"] / 1e12 / row["tflops"] - 1)
-                for rule, kind, each in (candidates(model, row["sequence"]) if model else ()))  # fmt: skip
-        fitting.append([each for each in offs if abs(each[2]) <= NEAR])
-    liked = Counter((row["source"], row["release"], rule) for (row, _), found in zip(rows, fitting, strict=True)
-                    for rule in {rule for rule, kind, _ in found if kind == ""})  # fmt: skip
-    counted = []
-    for (row, model), found in zip(rows, fitting, strict=True):
-        order = [*flops.listed()["rules"]]
-        release = (row["source"], row["release"])
-        rule, kind, off = min(found, default=("none", "", None), key=lambda each: (
-            FROZEN in each[1], -liked[*release, each[0]], order.index(each[0]), each[1]))  # fmt: skip
+    rows = [(row, [each for each in candidates(row) if abs(each[2]) <= NEAR]) for row in pairs()]
+    plainly = [(row, {rule for rule, kind, _ in found if kind == ""}) for row, found in rows]
+    liked = Counter((row["source"], row["release"], rule) for row, rules in plainly for rule in rules)
+    order, counted = [*flops.listed()["rules"]], []
+    for row, found in rows:
+        often = {rule: liked[row["source"], row["release"], rule] for rule in order}
+        found.sort(key=lambda each: (FROZEN in each[1], -often[each[0]], order.index(each[0]), each[1]))
+        rule, kind, off = found[0] if found else ("none", "", None)
+        model = variants(row["model"]).get("")
         of_token = model.flops_per_token(row["sequence"], frozen=FROZEN in kind) if model else 0
-        causal, peak = (
-            of_token * row["tokens_per_s"] / 1e12,
-            flops_and_energy.peak_tflops(row["device"], row["precision"]),
-        )
-        counted.append({**row, "rule": rule + kind, "off": "" if off is None else f"{off:+.4f}",
-                        "causal_tflops": f"{causal:.1f}" if causal else "",
-                        "mfu": f"{causal / peak:.3f}" if causal and peak else ""})  # fmt: skip
+        causal = of_token * row["tokens_per_s"] / 1e12
+        peak = flops_and_energy.peak_tflops(row["device"], row["precision"])
+        row |= {"rule": rule + kind, "off": "" if off is None else f"{off:+.4f}"}
+        row |= {
+            "causal_tflops": f"{causal:.1f}" if causal else "",
+            "mfu": f"{causal / peak:.3f}" if causal and peak else "",
+        }
+        counted.append(row)
     return counted
-
-
-def _model(name: str) -> flops.Transformer | None:
-    try:
-        return flops.read_model(name)
-    except flops.EvalsuiteError:
-        return None
 
 
 def changes(rows: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
