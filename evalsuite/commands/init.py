@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     note(say("init.trial", steps=request.plan.spec.protocol.total_steps, limit=f"{arguments.timeout:g}"))
     folder = _try(request, arguments.timeout)
     _write(file, axes, {**table, **_look_at(folder, file, table)}, spelt)
+    catalogue.known.cache_clear()  # the file says more now
     code = _print_what_is_read(folder, file)
     shutil.rmtree(request.place.store.root)
     return code
