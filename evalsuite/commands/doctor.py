@@ -107,7 +107,7 @@ def _describe(node: Node) -> list[Check]:
 def _print_table(checks: Sequence[Check], conclusion: str) -> None:
     """Plain text, since the package that draws tables may be what is missing."""
     names = {check.name: i18n.worded(check.name) for check in checks}
-    width = max(map(i18n.columns, names.values()))
+    width = max(map(i18n.columns, names.values()), default=0)
     group = None
     for check in checks:
         if check.group != group:

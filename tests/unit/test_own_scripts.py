@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from dataclasses import replace
 
 import pytest
@@ -188,6 +189,16 @@ def test_an_interpreter_that_is_not_there_is_said_before_the_first_run(file, cap
 
     cli.main(["plan", "--spec", str(file), "--runs", str(file.parent / "runs"), "--lang", "en"])
     assert "There is no interpreter" in " ".join(capsys.readouterr().out.split())
+
+
+def test_doctor_says_what_its_environment_lacks_and_nothing_where_there_is_no_script(file, monkeypatch, capsys):
+    (file.parent / "train.py").write_text("import json, torch_of_nobody\n")
+    file.write_text(MOON.replace('"venv"', json.dumps(sys.executable)))
+
+    assert cli.main(["doctor", "--spec", str(file), "--lang", "en"]) == Exit.USAGE
+    assert "lacks torch_of_nobody: install it there" in capsys.readouterr().out
+    file.write_text('frameworks = ["pytorch"]\n')
+    assert cli.main(["doctor", "--spec", str(file), "--lang", "en"]) == Exit.DONE
 
 
 def test_a_name_of_ours_is_refused(file):

@@ -31,13 +31,17 @@ def checks(file: Path, folders: Sequence[Path]) -> list[Check]:
         for case, recipe in plan.every_case(asked, discover((*folders, *asked.brings)))
         if case.device == "gpu"
     )
-    wanted = {f"{case.framework}/{recipe.name}": (case, recipe) for case, recipe in every if recipe.checkout}
+    wanted = {
+        f"{case.framework}/{recipe.name}": (case, recipe)
+        for case, recipe in every
+        if recipe.checkout or recipe.command_of(case).folder
+    }
     check, found = functools.partial(Check, group="imports"), []
     for place, names in by_key((_place(recipe, container), name) for name, (_, recipe) in wanted.items()).items():
         needed = {}
         for name in names:
             case, recipe = wanted[name]
-            if repositories.folder(recipe).is_dir():
+            if not recipe.checkout or repositories.folder(recipe).is_dir():
                 needed[name] = imports.packages(recipe, recipe.command_of(case))
                 continue
             remedy = f"evalsuite env repositories {recipe.checkout}"
@@ -53,8 +57,9 @@ def checks(file: Path, folders: Sequence[Path]) -> list[Check]:
             remedy = "" if place else f"evalsuite env create {name} --device gpu"
             if lacking and container:
                 remedy = _layer(frameworks.get(case.framework, case.framework), recipe, lacking)
+            said = "absent" if state == "missing" and not container else state
             found.append(
-                check(name=name, state=state, detail=Message(f"launch.imports_{state}", **facts), remedy=remedy)
+                check(name=name, state=state, detail=Message(f"launch.imports_{said}", **facts), remedy=remedy)
             )
     return found
 

@@ -22,10 +22,11 @@ def packages(recipe: Recipe, command: Command) -> set[str]:
     An import in `try`, `if` or a function may never be made, and is not asked for. Scripts add folders to their path:
     a module anywhere in the repository is one of its own.
     """
-    root = repositories.folder(recipe)
+    root = Path(command.folder) if command.folder else repositories.folder(recipe)
     named = [*command.environment.get("PYTHONPATH", "").split(":"), *repositories.library_folders(recipe)]
     folders = [Path(part.replace("{checkout}", str(root))) for part in named if part]
-    modules = (file.parent if file.stem == "__init__" else file for file in root.rglob("*.py"))
+    ours = () if command.folder else root.rglob("*.py")  # a folder of one's own may hold whole environments
+    modules = (file.parent if file.stem == "__init__" else file for file in ours)
     own = by_key((module.stem, module.parent) for module in modules)
     needed: set[str] = set()
     seen: set[Path] = set()
@@ -46,7 +47,7 @@ def packages(recipe: Recipe, command: Command) -> set[str]:
 
 def _scripts(command: Command, root: Path, folders: Sequence[Path]) -> Iterator[Path]:
     for before, word in zip(("", *command.argv), command.argv, strict=False):
-        if word.startswith(CHECKOUT) and word.endswith(".py") and "config" not in before:
+        if word.startswith((CHECKOUT, "/")) and word.endswith(".py") and "config" not in before:
             yield root / word.removeprefix(CHECKOUT)
         elif before == "-m":
             yield from (found for folder in (*folders, root) for found in _modules(folder, word)[-1:])
