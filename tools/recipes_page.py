@@ -74,7 +74,7 @@ evalsuite compare --profile official-cpu    # needs a network
 *Ranks; hosts tried* counts the processes and hosts with which the script took steps here. *Line started* says whose
 command line that was: where a CPU's has another launcher than a GPU's, the latter has never been started.
 
-The script's own image size is 224, so take `--profile full` or a spec of your own; the quick profile's 64 pixels
+The script's own image size is 224, so take `--profile full` or a spec of your own; the quick profile's 32 pixels
 are a skip, which names the option to add.
 """
 MEASURED = """

@@ -199,7 +199,7 @@ def test_axes_on_the_command_line_replace_those_of_the_spec_and_an_option_keeps_
     assert asked.scales == ((1, 8), (2, 8))
     assert asked.protocol == Protocol(warmup_steps=20, measured_steps=100)
     assert asked.xla == (False, True)
-    assert dict(asked.options) == {"image_size": "64", "layout": "NHWC"}
+    assert dict(asked.options) == {"image_size": "32", "layout": "NHWC"}
     assert asked.preset == ("image_size",)
 
 

@@ -37,6 +37,7 @@ from evalsuite.machine.sensors.accelerators import open_accelerators
 
 CAPABILITY = "EVALSUITE_COMPUTE_CAPABILITY"  # "7.0", or several with commas
 IMPORT_TIMEOUT_S = 300  # a first import compiles some thousand files; a cold disk took a minute
+KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}  # compiled once here, not in every run: TensorFlow's takes 4 s
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"
 LISTING = paths.DATA / "list_distributions.py"
@@ -321,7 +322,8 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
     if not recipe.import_name:
         return
     with files.scratch("import") as folder:  # where what is imported may write, as OneFlow does
-        answer = run_joined((python.absolute(), "-c", f"import {recipe.import_name}"), folder, IMPORT_TIMEOUT_S)
+        line = (python.absolute(), "-c", f"import {recipe.import_name}")
+        answer = run_joined(line, folder, IMPORT_TIMEOUT_S, KEEP_BYTECODE)
     if answer is None:
         raise CannotInstall(
             Message("launch.import_slow", name=recipe.import_name, seconds=IMPORT_TIMEOUT_S, where=where)
