@@ -12,8 +12,8 @@ from evalsuite.core import paths
 from tools import build_docs, write_schemas
 
 HOUSE = paths.PACKAGE.parent
-PLACES = ("specs/*.toml", "criteria/[!f]*.toml", "reference/tianshu/author.toml")
-WRITTEN_BY_PEOPLE = [file for place in PLACES for file in sorted((HOUSE / "data").glob(place))]
+PLACES = ("data/specs/*.toml", "data/criteria/[!f]*.toml", "data/reference/tianshu/author.toml", "adapters/*.toml")
+WRITTEN_BY_PEOPLE = [file for place in PLACES for file in sorted(HOUSE.glob(place))]
 OPTIONS = {line.split()[0]: set(re.findall(r"--[a-z-]+", line)) for line in build_docs.commands().split("\n## ")[1:]}
 
 
@@ -24,7 +24,7 @@ def test_schemas_and_the_page_of_keys_are_what_the_decoders_types_say_in_both_la
 
 @pytest.mark.parametrize("file", WRITTEN_BY_PEOPLE, ids=lambda file: file.name)
 def test_a_file_of_ours_that_people_write_too_names_its_schema_and_keeps_to_it(file):
-    kind = {"specs": "spec", "criteria": "criteria", "tianshu": "author"}[file.parent.name]
+    kind = {"specs": "spec", "tianshu": "author", "adapters": "participants"}.get(file.parent.name, "criteria")
     text = file.read_text(encoding="utf-8")
     named = (file.parent / text.split("\n", 1)[0].removeprefix("#:schema ")).resolve()
     facts = json.loads(json.dumps(tomllib.loads(text), default=str))
@@ -43,6 +43,23 @@ def test_every_variable_that_the_code_reads_is_explained():
     read = {name for file in files for name in re.findall(r"\bEVALSUITE_[A-Z_]+", file.read_text(encoding="utf-8"))}
 
     assert set(write_schemas.MEANS["variables"]) == read
+
+
+@pytest.mark.parametrize(("index", "twin"), [("README.md", ""), ("README.zh.md", ".zh")])
+def test_each_page_says_its_kind_and_stands_under_it_in_the_pages_by_task(index, twin):
+    listed = (HOUSE / "docs" / index).read_text(encoding="utf-8").split("\n## ")[1:]
+    kinds = {page: kind.split("\n")[0] for kind in listed for page in re.findall(r"\]\(([\w.-]+\.md)\)", kind)}
+    pages = [
+        page
+        for page in (HOUSE / "docs").glob(f"*{twin}.md")
+        if page.name != index and page.suffixes == [*([twin] if twin else []), ".md"]
+    ]
+
+    wrong = [
+        page.name for page in pages if not page.read_text("utf-8").split("\n")[2].startswith(f"*{kinds.get(page.name)}")
+    ]
+
+    assert wrong == []
 
 
 def test_make_alone_lists_at_most_eight_targets_and_asked_for_all_every_one():
