@@ -36,12 +36,12 @@ def write_example(name: str, out: Path, names: tuple[str, ...]) -> list[Path]:
     return [*report.build(evaluation, out, LANGUAGES), *forms.write(names, evaluation, out, LANGUAGES)]
 
 
-def take_pictures() -> None:
-    """Of the first screen of cpu-quick, for the README: docs/page.<language>.<theme>.png."""
+def take_pictures(report: Path) -> None:
+    """Of the first screen of *report*, for the README: docs/page.<language>.<theme>.png."""
     for theme, scheme in (("dark", 0), ("light", 1)):
         for language in LANGUAGES:
             flags = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,860")
-            page = f"{(OUT / 'cpu-quick' / 'report.html').as_uri()}#lang={language}"
+            page = f"{report.resolve().as_uri()}#lang={language}"
             shot = f"--screenshot={OUT.parent / f'page.{language}.{theme}.png'}"
             line = ["chromium", *flags, f"--blink-settings=preferredColorScheme={scheme}", shot, page]
             subprocess.run(line, check=True, capture_output=True)
@@ -58,7 +58,7 @@ def main() -> None:
         for path in write_example(name, arguments.out / name, forms.parse_names(arguments.forms)):
             print(f"{path} ({path.stat().st_size:,} bytes)")
     if arguments.pictures:
-        take_pictures()
+        take_pictures(arguments.out / "cpu-quick" / "report.html")
 
 
 if __name__ == "__main__":
