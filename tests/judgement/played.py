@@ -15,7 +15,7 @@ from evalsuite.logs.catalogue import Places
 from evalsuite.machine import cores
 from evalsuite.plan.plan import Plan
 from evalsuite.plan.spec import Spec
-from evalsuite.report.book import answers, identity
+from evalsuite.report.book import board, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.text import words
@@ -215,5 +215,5 @@ def compare(
             campaign.note_value(ended, started, store, 64.0, "images/s")
     evaluation = evaluate(store, criteria_file=folder / "criteria.toml")
     book = Book(evaluation=identity.ordered(evaluation))
-    page = " ".join(str(question.unproven) for question in answers.questions(book, words.read()))
+    page = " ".join(chip.text.plain("en") for chip in board.board(book, words.read()).chips)
     return json.loads(json.dumps(summary_json.document(book, "0" * 64))), page

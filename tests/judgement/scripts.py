@@ -14,7 +14,7 @@ from tests import sources
 from tests.judgement import played
 
 STEP_S = 0.02
-UNPROVEN = "No equivalence proof covers"
+UNPROVEN = "same work not proven"
 CRITERIA = "[C1]\nthreshold = 0.8\nmin_nodes = 1\n"
 
 

@@ -147,7 +147,7 @@ def sentence(answer: Answer, words: Words) -> Text:
 def _why(answer: Answer, words: Words) -> Text:
     """Why it is not decided; where runs that do not count are the cause, what was found of the first."""
     runs = [run for entry in answer.ranked if entry.summary.partial for run in entry.summary.measurements]
-    found = next((each for run in runs for each in run.findings if each.severity == "exclude"), None)
+    found = next((each for run in runs for each in run.findings if each.severity == "exclude" and not each.aside), None)
     if answer.why == "runs" and found:
         return words("answers.why_left_out", run=found.where, cause_text=findings.cause(found, words))
     return words(f"answers.why_{answer.why}")

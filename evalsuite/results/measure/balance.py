@@ -43,8 +43,9 @@ def findings(run: RunRecords, measured: Throughput, ended_s: float | None) -> It
             yield MostlyOutside(before_s=before_s, after_s=after_s, window_s=window_s)
         if ended_s and after_s:
             yield from _tail(run, window, ended_s, after_s, evaluated_s)
-        if inside:
-            yield from _work_in_warmup(run, measured, window, inside)
+        factor, late_steps = warmup_factor(run, measured) or 0.0, (window.first_step - 1) * (1 - WorkInWarmup.first)
+        if factor > WorkInWarmup.work_limit and (factor - 1) * late_steps > WorkInWarmup.share * window.steps:
+            yield WorkInWarmup(factor=factor)
 
 
 def after_import(run: RunRecords, measured: Throughput) -> Iterator[Finding]:
@@ -117,13 +118,16 @@ def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) 
     return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else None
 
 
-def _work_in_warmup(run: RunRecords, measured: Throughput, window: Window, inside: float) -> Iterator[Finding]:
-    warmup, begin_s = measured.counted.before_s if measured.counted else (), window.begin_s or 0.0
-    if not (late := warmup[math.ceil(WorkInWarmup.first * len(warmup)) :]):
-        return
+def warmup_factor(run: RunRecords, measured: Throughput) -> float | None:
+    """CPU seconds (joules) of a step of the later warm-up ÷ those of one in the window; None where nothing was read."""
+    window, warmup = run.window, measured.counted.before_s if measured.counted else ()
+    late = warmup[math.ceil(WorkInWarmup.first * len(warmup)) :]
+    inside = window and window.begin_s and window.end_s and run_figures.work(run, window.begin_s, window.end_s)
+    if window is None or window.begin_s is None or not (late and inside and run.samples):
+        return None
     late_steps = (window.first_step - 1) * len(late) / len(warmup)
     late_s = statistics.fmean(late) * late_steps
-    if late_s * min(samples.header.hz for samples in run.samples.values()) >= utilisation.FEWEST_READINGS:
-        factor = (run_figures.work(run, begin_s - late_s, begin_s) or 0.0) / late_steps * window.steps / inside
-        if factor > WorkInWarmup.work_limit and (factor - 1) * late_steps > WorkInWarmup.share * window.steps:
-            yield WorkInWarmup(factor=factor)
+    if late_s * min(samples.header.hz for samples in run.samples.values()) < utilisation.FEWEST_READINGS:
+        return None
+    worked = run_figures.work(run, window.begin_s - late_s, window.begin_s)
+    return None if worked is None else worked / late_steps * window.steps / inside

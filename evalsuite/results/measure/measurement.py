@@ -120,8 +120,11 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     stated = _facts(run.case, head, command, environments, read)
     said = {key: fact.value for key, fact in facts.believed(stated).items()}
     began_at, took_s = _stamped(read.steps, head) if outcome.origin == "imported" else (None, None)
+    worked = balance.warmup_factor(records, throughput) if throughput else None
+    refuted = findings.SlowWarmup if worked and worked <= findings.WorkInWarmup.work_limit else ()
+    of_log = (each for each in read.findings if not isinstance(each, refuted))  # a neighbour left before the window
     contradictions = (
-        *(*read.findings, *against, *(throughput.findings if throughput else ()), *sampled),
+        *(*of_log, *against, *(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
         *((read.unfinished,) if well and read.unfinished else ()),
