@@ -756,7 +756,7 @@ class PrintedImpossible(Finding, code="D20", question=4, noted=True):
     recomputed: Rate
     ratio: Factor
     cause: Said
-    fits: Limit = 0.005  # as near to a known factor
+    fits: Limit = 0.003  # as near to a known factor
     apart: Limit = 0.02  # as far from every rule of counting
     spread: Factor = 1.05  # of the rates beside one and the same TFLOP/s
 

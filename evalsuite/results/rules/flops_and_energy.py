@@ -48,7 +48,6 @@ class Compute:
     by_rule: Mapping[str, float]  # TFLOP/s of each device, by further rules of counting; empty: there is one
     peak_tflops: float | None  # of one device; None where device or precision is unknown
     source: str  # of the operations
-    device: str | None = None  # its name, where one is stated
 
     @property
     def mfu(self) -> float | None:
@@ -84,7 +83,6 @@ def compute(row: Summary) -> Compute | None:
         by_rule=rates if len(rates) > 1 else {},
         peak_tflops=peak,
         source=source,
-        device=device.value if device else None,
     )
 
 
