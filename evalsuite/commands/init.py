@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite.commands import options
-from evalsuite.commands.launching.request import Request, make_launcher, read_request
+from evalsuite.commands.launching.request import make_launcher, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import bar, line, note
@@ -48,20 +48,19 @@ def run(arguments: argparse.Namespace) -> int:
     if file.exists():
         raise EvalsuiteError.of("commands.init_exists", path=file)
     python, words[0] = _environment(words[0], file)
-    table = {"name": name, "command": " ".join(map(_quoted, words)), "python": python, "unit": "samples/s"}
+    quoted = (word if re.fullmatch(r"[\w@%+=:,./{}-]+", word) else shlex.quote(word) for word in words)
+    table = {"name": name, "command": " ".join(quoted), "python": python, "unit": "samples/s"}
     if file.absolute().parent != Path.cwd():
         table["folder"] = os.path.relpath(Path.cwd(), file.absolute().parent)
     axes = _axes(asked)
     _write(file, axes, table, spelt)
     note(say("init.wrote", path=file))
     own_script.read(file)  # what it lacks is said once it is there to be mended
-    request = _request(file, arguments.timeout)
-    note(say("init.trial", steps=request.plan.spec.protocol.total_steps, limit=f"{arguments.timeout:g}"))
-    folder = _try(request, arguments.timeout)
+    folder = _try(file, arguments.timeout)
     _write(file, axes, {**table, **_look_at(folder, file, table)}, spelt)
     catalogue.known.cache_clear()  # the file says more now
     code = _print_what_is_read(folder, file)
-    shutil.rmtree(request.place.store.root)
+    shutil.rmtree(folder.path.parents[1])
     return code
 
 
@@ -97,10 +96,6 @@ def _with_placeholders(given: Sequence[str]) -> tuple[list[str], dict[str, str],
     return words, asked, spelt
 
 
-def _quoted(word: str) -> str:
-    return word if re.fullmatch(r"[\w@%+=:,./{}-]+", word) else shlex.quote(word)
-
-
 def _name(words: Sequence[str]) -> str:
     """By the script, or by its folder where it is called as all are."""
     script = next((Path(word).absolute() for word in words if word.endswith(".py")), Path.cwd() / "train")
@@ -110,18 +105,22 @@ def _name(words: Sequence[str]) -> str:
 
 
 def _environment(program: str, file: Path) -> tuple[str, str]:
-    """Where its Python lies, counted from *file*, and the program as it is called there."""
+    """Where its Python lies, counted from *file*: the environment of the program, else the active one; and the program
+    as it is called there."""
     found = shutil.which(program)
-    if found is None:
-        raise EvalsuiteError.of("commands.init_program", name=program)
-    there = Path(found).absolute().parent
-    python = next((there / name for name in ("python", "python3") if (there / name).exists()), None)
-    if python is None:
-        return shutil.which("python3") or "python3", program
-    base = file.absolute().parent
-    root = there.parent if python.name == "python" and there.name == "bin" else python
+    active = shutil.which("python") or shutil.which("python3")
+    if found is None or active is None:
+        raise EvalsuiteError.of("commands.init_program", name=program if found is None else "python3")
+    path, base = Path(found).absolute(), file.absolute().parent
+    is_own = path.name.startswith("python") or _is_environment(path.parent.parent)
+    python = path if path.name.startswith("python") else path.with_name("python") if is_own else Path(active)
+    root = python.parent.parent if _is_environment(python.parent.parent) else python
     near = root.is_relative_to(base) or root.is_relative_to(base.parent)
-    return os.path.relpath(root, base) if near else str(root), Path(found).name
+    return os.path.relpath(root, base) if near else str(root), path.name if is_own else program
+
+
+def _is_environment(folder: Path) -> bool:
+    return (folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()
 
 
 def _axes(asked: Mapping[str, str]) -> dict[str, object]:
@@ -145,33 +144,23 @@ def _write(file: Path, axes: Mapping[str, object], table: Mapping[str, str], spe
     files.write_atomically(file, "\n".join([*of_spec, "[[participant]]", *lines, ""]).encode())
 
 
-def _request(file: Path, limit_s: float) -> Request:
-    """Of its first steps, beside whatever else runs here, in a folder of its own."""
-    given = {
-        "--spec": str(file),
-        "--steps": STEPS,
-        "--repeats": "1",
-        "--runs": tempfile.mkdtemp(prefix="evalsuite-init-"),
-    }
+def _try(file: Path, limit_s: float) -> RunFolder:
+    """Its first steps, beside whatever else runs here, in a folder of their own."""
     parser = argparse.ArgumentParser(add_help=False)
     options.add_arguments(parser, "run")
-    request = read_request(parser.parse_args([*(word for pair in given.items() for word in pair), "--share"]))
-    if not request.plan.runs:
-        raise NothingMeasured(request.plan.skips[0].reason)
-    spec = replace(request.plan.spec, timeout_s=limit_s)
-    return replace(request, plan=replace(request.plan, spec=spec))
-
-
-def _try(request: Request, limit_s: float) -> RunFolder:
-    plan, place = request.plan, request.place
-    ready = campaign.environments(plan, request.options.environment, note, place.engine.container)
-    if ready.skips:
-        raise NothingMeasured(ready.skips[0].reason)
-    launcher, (run_,) = make_launcher(plan.spec, place.engine, request.options, ready), plan.runs
-    with interruptible(), place.store.claim(run_) as folder, bar(limit_s) as show:
+    place = tempfile.mkdtemp(prefix="evalsuite-init-")
+    small = ("--steps", STEPS, "--repeats", "1", "--share")
+    request = read_request(parser.parse_args(["--spec", str(file), *small, "--runs", place]))
+    spec, engine = replace(request.plan.spec, timeout_s=limit_s), request.place.engine
+    note(say("init.trial", steps=spec.protocol.total_steps, limit=f"{limit_s:g}"))
+    ready = campaign.environments(request.plan, request.options.environment, note, engine.container)
+    if skips := (*ready.skips, *request.plan.skips):
+        raise NothingMeasured(skips[0].reason)
+    launcher, (each,) = make_launcher(spec, engine, request.options, ready), request.plan.runs
+    with interruptible(), request.place.store.claim(each) as folder, bar(limit_s) as show:
         assert folder is not None
         tick = (lambda seconds: show(seconds, f"{seconds:.0f} s")) if show else (lambda seconds: None)
-        runner.launch(run_, plan.recipe(run_.case), folder, launcher, tick=tick)
+        runner.launch(each, request.plan.recipe(each.case), folder, launcher, tick=tick)
     return folder
 
 

@@ -149,6 +149,11 @@ class Script:
 class ParticipantsFile:
     participant: tuple[Script, ...] = ()
 
+    def mistakes(self) -> Iterator[Mistake]:
+        names = [(each.name, each.recipe) for each in self.participant]
+        for name, recipe in sorted({each for each in names if names.count(each) > 1}):
+            yield Mistake("participant", message("own_twice", participant=name, recipe=recipe))
+
 
 def read(file: Path) -> list[Adapter]:
     """The scripts in *file*, a spec or a file of its own, whose other tables are passed over."""
@@ -157,6 +162,9 @@ def read(file: Path) -> list[Adapter]:
     models = tables.get("models")
     model = models[0] if isinstance(models, list) and len(models) == 1 else models if isinstance(models, str) else None
     scripts = decode(ParticipantsFile, {"participant": ours}, file, "see_own_script", strict=True).participant
+    for script in scripts:
+        if isinstance(models, list) and len(models) > 1 and script.model not in models:
+            raise EvalsuiteError.of("core.own_model", path=file, name=script.name, models=models)
     return [adapter(script, file, model) for script in scripts]
 
 
@@ -173,7 +181,7 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
         "name": script.recipe,
         "model": script.model or model or script.name,
         "command": partial(_command, script, words, folder),
-        "unsupported": partial(_refusal, script),
+        "unsupported": partial(_refusal, script, None if script.image or script.checkout else _absent(words)),
         "epoch": lambda case: script.epoch or None,
         "needs_gpu": _phrase(script.needs_gpu),
         "dialect": f"{name}_{script.recipe}" if script.line else script.format,
@@ -223,9 +231,6 @@ def _words(script: Script, file: Path) -> tuple[str, ...]:
     """Of its command; a script is named by its whole path, so that its hash is recorded."""
     words, folder = shlex.split(script.command), Path(_folder(script, file))
     here = not (script.image or script.checkout or NAMED.search(script.folder))
-    for word in words if here else ():
-        if _is_script(word) and not (folder / word).is_file():
-            raise EvalsuiteError.of("core.own_no_file", path=file, name=script.name, word=word, folder=folder)
     return tuple(str(folder / word) if here and _is_script(word) else word for word in words)
 
 
@@ -265,24 +270,28 @@ def _spelt(script: Script, case: Case) -> dict[str, str]:
     return values
 
 
-def _refusal(script: Script, case: Case) -> str | None:
+def _absent(words: Iterable[str]) -> str | None:
+    lost = next((word for word in filter(_is_script, words) if word.startswith("/") and not Path(word).is_file()), None)
+    return Message("core.own_no_file", path=lost) if lost else None
+
+
+def _refusal(script: Script, absent: str | None, case: Case) -> str | None:
+    if absent:
+        return absent
     facts = {**{axis: str(getattr(case, axis)) for axis in (*AXES, "device", "total_devices")}, **dict(case.options)}
     for rule in script.refuse:
-        if all(_matches(facts.get(axis, ""), value) for axis, value in rule.items() if axis != "because"):
+        wanted = ((facts.get(axis, ""), value) for axis, value in rule.items() if axis != "because")
+        if all(fnmatchcase(each, value.removeprefix("!")) is not value.startswith("!") for each, value in wanted):
             return _phrase(rule["because"])
     for axis, names in AXES.items():
         value, built_in = str(getattr(case, axis)), script.built_in.get(axis, BUILT_IN.get(axis))
         if not script.passes(axis) and value != built_in:
-            wanted = f"{{{min(names & PLACEHOLDERS.keys())}}}"
-            return Message("core.own_built_in", recipe=script.name, axis=axis, value=built_in, got=value, name=wanted)
+            name = f"{{{min(names & PLACEHOLDERS.keys())}}}"
+            return Message("core.own_built_in", recipe=script.name, axis=axis, value=built_in, got=value, name=name)
     if script.precision is not None and case.precision not in script.precision:
         known = sorted(script.precision)
         return Message("core.no_precision", name=script.name, precision=case.precision, known=known)
     return None
-
-
-def _matches(value: str, wanted: str) -> bool:
-    return fnmatchcase(value, wanted.removeprefix("!")) is not wanted.startswith("!")
 
 
 def _phrase(text: str) -> str:

@@ -123,7 +123,8 @@ def test_a_batch_that_the_script_has_built_in_is_the_only_one(file):
         ("{steps}", "{stops}", "Did you mean steps?"),
         ('python = "venv"\n', "", "expected python or"),
         ('unit = "tokens/s"', 'unit = "its/s"', "unit"),
-        ("train.py", "trian.py", "there is no trian.py"),
+        ("[[participant]]", 'models = ["a", "b"]\n[[participant]]', 'Write model = "…"'),
+        ("[[participant]]", MOON + "[[participant]]", "comes twice"),
         ('unit = "tokens/s"', 'line = "done"', "no number in it counts steps"),
         ('unit = "tokens/s"', 'unit = "images/s"\nline = "step 3 | 5.0 tok/s"', "tokens/s"),
         ('unit = "tokens/s"', 'format = "nanogbt"', "nanogpt"),
@@ -184,11 +185,15 @@ def test_it_is_started_in_its_folder_with_the_programs_of_its_environment_first(
     assert f"{file.parent} '{{bin}}:' torchrun" in shown or f"{file.parent} {file.parent}/venv/bin: torchrun" in shown
 
 
-def test_an_interpreter_that_is_not_there_is_said_before_the_first_run(file, capsys):
-    (file.parent / "venv" / "bin" / "python").unlink()
+@pytest.mark.parametrize(
+    ("lost", "said"), [("venv/bin/python", "no interpreter"), ("train.py", "where its script lies")]
+)
+def test_what_is_not_there_is_said_before_the_first_run_and_a_report_elsewhere_needs_it_not(file, lost, said, capsys):
+    (file.parent / lost).unlink()
 
     cli.main(["plan", "--spec", str(file), "--runs", str(file.parent / "runs"), "--lang", "en"])
-    assert "There is no interpreter" in " ".join(capsys.readouterr().out.split())
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert "moon" in registry.load_author_adapters(file)
 
 
 def test_doctor_says_what_its_environment_lacks_and_nothing_where_there_is_no_script(file, monkeypatch, capsys):
@@ -269,13 +274,13 @@ def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_
             {"precision": "amp", "steps": "7"},
             {"fp32": "", "amp": "--amp"},
         ),
-        ("python train.py --n {steps} 'a b'", "python train.py --n {steps} 'a b'", {}, {}),
+        ("python train.py --n {steps} 7", "python train.py --n {steps} 7", {}, {}),
     ],
 )
 def test_numbers_of_known_options_become_placeholders(given, command, asked, spelt):
     words, found, spelling = init._with_placeholders(shlex.split(given))
 
-    assert (" ".join(map(init._quoted, words)), found, spelling) == (command, asked, spelt)
+    assert (" ".join(words), found, spelling) == (command, asked, spelt)
 
 
 def test_init_writes_no_file_over_another_and_says_which_program_is_not_there(file, monkeypatch, capsys):
@@ -298,3 +303,18 @@ def test_init_says_what_the_command_lacks_and_keeps_the_file(file, monkeypatch, 
     )
     assert "--max-steps {steps}" in capsys.readouterr().err
     assert "--batch {batch_per_device}" in file.with_name("new.toml").read_text()
+
+
+def test_the_environment_is_that_of_the_program_else_the_active_one(file, monkeypatch):
+    for name in ("torchrun", "../run.sh"):
+        path = file.parent / "venv" / "bin" / name
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755)
+    (file.parent / "venv" / "bin" / "python").chmod(0o755)
+    (file.parent / "venv" / "pyvenv.cfg").touch()
+    monkeypatch.chdir(file.parent)
+    monkeypatch.setenv("PATH", f"{file.parent}/venv/bin:/usr/bin:/bin")
+
+    found = [init._environment(program, file) for program in ("venv/bin/torchrun", "python", "sh", "./venv/run.sh")]
+
+    assert found == [("venv", "torchrun"), ("venv", "python"), ("venv", "sh"), ("venv", "./venv/run.sh")]
