@@ -49,7 +49,6 @@ def evaluate(
     folders = [folder for folder in store.finished() if called is None or folder.path.parent.name in called]
     if not folders:
         raise NothingMeasured.of("results.nothing_finished", path=store.root)
-    flops_and_energy.bring_models(root / "models" for root in store.roots)
     measured, broken = measuring.measure_folders(folders, places, cache, meanwhile)
     _refuse_unfit(measured, store)
     planned = store.plan() or Planned(profile="custom", repeats=0, cases=(), skips=())  # as of imported runs
@@ -96,6 +95,7 @@ def _checked(
     measured: Sequence[Measured], recorded: Recorded, store: Store, cases: Sequence[Case]
 ) -> list[Measurement]:
     """In the order of the plan."""
+    flops_and_energy.bring_models(root / "models" for root in store.roots)
     position = {case.id: place for place, case in enumerate(cases)}
     marked = attempts.mark_changed(measured, recorded, store.folder)
     return data_rules.check_measurements(sorted(marked, key=lambda m: (position[m.run.case.id], m.run.repeat)))
