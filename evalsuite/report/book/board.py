@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from evalsuite.core import paths
 from evalsuite.core.findings import BusyMachine
-from evalsuite.core.model import Protocol, Summary, by_key
+from evalsuite.core.model import Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import COUNTS, tally
@@ -175,6 +175,7 @@ def board(book: Book, words: Words) -> Board:
 class _Maker:
     def __init__(self, book: Book, words: Words) -> None:
         self.book, self.words = book, words
+        self.trained = _trained(book)
         self.losses = {ladder.last.case.id: ladder for ladder in book.ladders}
         self.curves = by_key((row.case.series, row) for row in book.valid)
         places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
@@ -318,8 +319,8 @@ class _Maker:
             yield words("board.printed")
         if summary.disturbed:
             yield words("board.disturbed")
-        if summary.origin == "imported" and not any(run.first_losses for run in summary.measurements):
-            yield words("board.unlearnt")
+        if summary.origin not in PUBLISHED and len(self.trained) > 1:  # else a chip says it of all
+            yield words(f"values.trained.{summary.trained}")
         yield from (findings.rule(code, words) for code in flags(summary)[: answers.MOST_BESIDE])
 
     def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool], ...]:
@@ -417,6 +418,10 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     return words("board.decided", n=numbers.count(decided), all=all_, parts_text=words.listed(said))
 
 
+def _trained(book: Book) -> Sequence[Trained]:
+    return [*dict.fromkeys(row.trained for row in book.valid if row.origin not in PUBLISHED)]
+
+
 def _chips(book: Book, words: Words) -> Iterable[Chip]:
     """On how much all of it rests: each is red where it is less than it should be."""
     rows = book.valid
@@ -428,6 +433,8 @@ def _chips(book: Book, words: Words) -> Iterable[Chip]:
         yield Chip(text=words("answers.runs", n=_least_and_most(counts, _count)), good=min(counts) >= FULL_REPEATS)
         full = min(steps) >= Protocol().measured_steps
         yield Chip(text=words("board.steps", n=_least_and_most(steps, _count)), good=full)
+    if len(trained := _trained(book)) == 1:
+        yield Chip(text=words(f"values.trained.{trained[0]}"), good=trained[0] == "trained")
     if cited:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
         counted = {"n": numbers.count(len(cited)), "all": numbers.count(len(rows))}

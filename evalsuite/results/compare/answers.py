@@ -254,10 +254,11 @@ def _answer(key: Place, asked: _Question, absent: "_Absences") -> Answer:
     scope = asked.scope
 
     def weight(part: Sequence[Summary]) -> tuple[bool, int, float]:
-        timed = part[0].grounds not in ("printed", "disputed")
+        timed = part[0].grounds != "printed"
         return timed, len({scope.candidate(member.case) for member in part}), max(map(decisions.speed, part))
 
-    part = max(fairness.groups(asked.valid, scope.purpose), key=weight, default=[])
+    sound = [row for row in asked.valid if row.grounds != "disputed"]  # what is disputed has no rank, not even alone
+    part = max(fairness.groups(sound, scope.purpose), key=weight, default=[])
     result = decisions.rank(part, scope)
     rivals = [entry.summary for entry in result.ranked]
     others = [row for row in asked.valid if all(row is not rival for rival in rivals)]
@@ -266,14 +267,15 @@ def _answer(key: Place, asked: _Question, absent: "_Absences") -> Answer:
         nodes=nodes,
         devices_per_node=per_node,
         scope=scope,
-        apart=tuple(_apart(row, rivals[0], scope) for row in others),
+        apart=tuple(_apart(row, rivals[0] if rivals else None, scope) for row in others),
         missing=tuple(absent.of(key, asked)),
         **vars(result),
     )
 
 
-def _apart(summary: Summary, first: Summary, scope: RankingScope) -> Apart:
-    reasons = (*left_over(summary), *fairness.obstacles(summary, first, scope.purpose))
+def _apart(summary: Summary, first: Summary | None, scope: RankingScope) -> Apart:
+    alone = (Obstacle(key=fairness.CLOCKS, ours=fairness.conditions(summary).get(fairness.CLOCKS), theirs=None),)
+    reasons = (*left_over(summary), *(fairness.obstacles(summary, first, scope.purpose) if first else alone))
     return Apart(summary=summary, obstacles=reasons, flags=decisions.flags(summary))
 
 
