@@ -22,7 +22,7 @@ FORMS = {
     "memory: 49.66GiB(52.28%)  tps: {own:,}  tflops: 339.82  mfu: 34.36%",
     "megatron_stamped": " [{at:%Y-%m-%d %H:%M:%S}.{ms:03d}000] iteration {step:8d}/    1600 | consumed samples: "
     "{samples:12d} | elapsed time per iteration (ms): {took_ms:.1f} | learning rate: {rate} | "
-    "global batch size:     8 | lm loss: {loss} | loss scale: 1.0 | grad norm: {norm} | number of skipped iterations:   0 |",
+    "global batch size:     8 | lm loss: {loss} | loss scale: 1.0 | grad norm: {norm} | skipped iterations: 0 |",
     "hf_trainer_tokens": "{percent:3d}%|#####| {step}/{steps} [{clock}<10:00,  1.00s/it]{{'loss': {loss}, "
     "'grad_norm': {norm}, 'learning_rate': {rate}, 'num_input_tokens_seen': {tokens}, 'epoch': 0.1}}",
     "maxtext": "I{at:%m%d %H:%M:%S}.{ms:03d}000 140 metric_logger.py:181] completed step: {step}, "
