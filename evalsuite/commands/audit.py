@@ -151,7 +151,7 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         mistakes.append(Gone(error.message))
     yield from mistakes
     elsewhere = facts["recorded_elsewhere"] is True
-    if any(isinstance(mistake, Gone) for mistake in mistakes) or (elsewhere and facts["skips"]):
+    if any(isinstance(mistake, Gone) for mistake in mistakes):
         yield Gone.of("audit.not_again")
         return
     cases = [finished.case_of(summary["case"]) for summary in facts["summaries"]]

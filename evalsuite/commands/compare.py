@@ -3,7 +3,7 @@
 import argparse
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from evalsuite.commands import report
@@ -14,7 +14,6 @@ from evalsuite.commands.printing.terminal import note
 from evalsuite.commands.run import run_missing
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
-from evalsuite.core.model import Skip
 from evalsuite.launch import campaign
 from evalsuite.plan.plan import Plan
 from evalsuite.report.book import identity
@@ -38,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
         request = replace(request, options=options)
     plan, failed = run_missing(request, _provisional_page(arguments, store))
     if not plan.cases:
-        return _report_recorded(plan.skips, arguments)
+        note(say("compare.nothing_here"))
+        return Exit.NOTHING_MEASURED
     evaluation = report.write(store, arguments, only=[*plan.cases])
     if not valid(evaluation.summaries):
         note(say("compare.nothing_valid"))
@@ -60,7 +60,7 @@ def _provisional_page(arguments: argparse.Namespace, store: Store) -> Callable[[
             return
         if (child := os.fork()) == 0:
             try:
-                made = report.evaluate(store, arguments, languages, cache, only=plan.cases, recorded_elsewhere=False)
+                made = report.evaluate(store, arguments, languages, cache, only=plan.cases)
                 book = Book(evaluation=identity.ordered(made))
                 report.write_forms(book, store, arguments.out, languages, report.check_forms(arguments.forms))
                 os._exit(0)
@@ -71,19 +71,3 @@ def _provisional_page(arguments: argparse.Namespace, store: Store) -> Callable[[
         last_s = time.monotonic()
 
     return write
-
-
-def _report_recorded(skips: Sequence[Skip], arguments: argparse.Namespace) -> int:
-    recorded = Store(paths.DATA / "recorded")
-    note(say("compare.nothing_here"))
-    if not recorded.finished():
-        return Exit.NOTHING_MEASURED
-    wanted = {replace(skip.case, cores_per_device=None).id for skip in skips}
-    cases = [folder.run().case for folder in recorded.finished()]
-    only = [case for case in cases if replace(case, cores_per_device=None).id in wanted]
-    if not only:
-        note(say("compare.none_recorded"))
-        return Exit.NOTHING_MEASURED
-    note(say("compare.recorded", root=recorded.root))
-    report.write(recorded, arguments, only=only, recorded_elsewhere=True, skips=skips)
-    return Exit.NOTHING_MEASURED

@@ -17,7 +17,7 @@ from evalsuite.commands.printing.terminal import line, note, table
 from evalsuite.core import findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
-from evalsuite.core.model import Case, Evaluation, Finding, Skip
+from evalsuite.core.model import Case, Evaluation, Finding
 from evalsuite.finished import finished, manifest
 from evalsuite.launch import signing
 from evalsuite.logs import catalogue
@@ -139,7 +139,7 @@ def evaluate(
     cache: Path | None,
     *,
     only: Sequence[Case] | None,
-    recorded_elsewhere: bool,
+    recorded_elsewhere: bool = False,
 ) -> Evaluation:
     authored = _read_author(arguments.author)
     before = finished.read(arguments.since) if arguments.since else None
@@ -183,18 +183,14 @@ def write(
     arguments: argparse.Namespace,
     *,
     only: Sequence[Case] | None = None,
-    recorded_elsewhere: bool = False,
-    skips: Sequence[Skip] = (),
 ) -> Evaluation:
     """Writes the report of *store*, says where it is, and prints the board. Returns what it is about."""
     languages, cache = check_languages(arguments.lang), paths.cache() / "measurements"
-    evaluation = evaluate(store, arguments, languages, cache, only=only, recorded_elsewhere=recorded_elsewhere)
+    evaluation = evaluate(store, arguments, languages, cache, only=only)
     from evalsuite.report import forms  # and all that it loads: while others measured, if any did
 
     for reason in dict.fromkeys(unknown_dialects(evaluation, search_paths(arguments))):
         note(reason)
-    if skips:
-        evaluation = replace(evaluation, skips=tuple(skips))
     old = forms.outdated(evaluation, arguments.out, languages)
     book = Book(evaluation=identity.ordered(evaluation))
     try:

@@ -8,7 +8,7 @@ from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import duration
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
-from evalsuite.plan.estimate import Estimate, Job, Price
+from evalsuite.plan.estimate import Estimate, Job
 from evalsuite.plan.plan import Plan
 from evalsuite.runs.store import RunFolder, Store
 from evalsuite.schedulers import SCHEDULERS
@@ -35,10 +35,8 @@ def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
 
 
 def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -> Iterator[str]:
-    """What the runs *left* take: each framework (unless that is the sum), the sum, and what it leaves out."""
+    """What the runs *left* take, and what that leaves out; `plan --json` has it for each framework."""
     prices = estimate(plan, place.store, left).prices(left)
-    if len(prices) > 1:
-        yield from map(_of_framework, prices)
     seconds = [price.seconds for price in prices if price.seconds is not None]
     hours = sum(price.device_hours or 0.0 for price in prices)
     key = "plan.left" if not seconds or len(seconds) == len(prices) else "plan.left_partly"
@@ -72,19 +70,6 @@ def cheaper_jobs(plan: Plan, place: Place) -> tuple[float, float, tuple[Job, ...
         return None
     together = jobs[-1].nodes * whole
     return together / 3600, by_scale / 3600, jobs if by_scale < together else ()
-
-
-def _of_framework(price: Price) -> str:
-    if price.seconds is None or price.device_hours is None or price.basis is None:
-        return say("plan.price_unknown", framework=price.framework, runs=price.runs)
-    return say(
-        "plan.price",
-        framework=price.framework,
-        runs=price.runs,
-        time=duration(price.seconds),
-        hours=_hours(price.device_hours),
-        basis=say(f"plan.by_{price.basis}"),
-    )
 
 
 def _hours(value: float) -> str:

@@ -332,7 +332,7 @@ class TestWhatIsAsked:
         code = self.asked(tmp_path, "--out", str(tmp_path / "report"), command="compare")
 
         assert code == Exit.NOTHING_MEASURED
-        assert "nothing that was asked for was recorded elsewhere" in capsys.readouterr().err
+        assert "nothing was run, for the reasons above" in capsys.readouterr().err
         assert not (tmp_path / "report").exists()
 
     def report(self, tmp_path, capsys):
