@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Read = Callable[[Path], Row]
 READ_BY = ("dialect", "scope", "shape", "steps_per_report")
 SAID = (*READ_BY, "sequence_length", "precision", "rule", "trained", "recompute")  # the last of a --model
+VALUES = (("trained", "lora"), ("recompute", "full"))  # those that there are
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
 
@@ -99,10 +100,18 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     if not pairs:
         return dict.fromkeys(SAID)
     from evalsuite.importing import user_facts  # slow
+    from evalsuite.results.measure import facts as stated_facts
 
     said = user_facts.stated(pairs)
     if wrong := next((name for name in said if name not in SAID), None):
         raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(SAID))
+    fits = {
+        "sequence_length=8192": user_facts.is_whole(said.get("sequence_length", "1"), least=1),
+        "precision=bf16": stated_facts.said_precision(said.get("precision", "bf16")),
+        **{f"{name}={value}": said.get(name, value) == value for name, value in VALUES},
+    }
+    if unfit := next((example for example, fit in fits.items() if not fit), None):
+        raise EvalsuiteError.of("commands.parse_value", example=unfit, text=said[unfit.partition("=")[0]][:60])
     how = {"scope": user_facts.scope(said), "steps_per_report": user_facts.whole_number(said, "steps_per_report")}
     return {name: said.get(name) for name in SAID} | how
 

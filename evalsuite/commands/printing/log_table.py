@@ -26,7 +26,7 @@ _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_print
     "tflop_per_s_per_device": ("TFLOP/s", lambda value: f"{value:,.1f}"),
     "mfu": ("MFU", lambda value: f"{100 * value:.1f}%"),
     "memory_gib": ("memory", lambda value: f"{value:,.1f} GiB"),
-    "tflops_per_device": ("TFLOP/s (causal)", lambda value: f"{value:,.1f}"),  # of --model
+    "tflops_per_device": ("TFLOP/s (causal)", rate),  # of --model
     "causal_mfu": ("MFU (causal)", lambda value: f"{100 * value:.1f}%"),
 }
 
@@ -135,7 +135,7 @@ def _sentences(row: Row) -> Iterator[str]:
 
 def _operations(compute: Row) -> Iterator[str]:
     mfu, rates = compute.get("mfu"), compute.get("tflops_per_device", {})
-    said = [f"{rule} {rate:,.1f} TFLOP/s" + (f" ({mfu[rule]:.1%})" if mfu else "") for rule, rate in rates.items()]
+    said = [f"{rule} {rate(each)} TFLOP/s" + (f" ({mfu[rule]:.1%})" if mfu else "") for rule, each in rates.items()]
     said += [f"HFU {compute['hfu']:.1%}"] if compute.get("hfu") else []
     if said:
         yield "  " + say("parse.counted_by", rules=say("parse.separator").join(said))
