@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import itertools
 import json
 import operator
+import struct
 
 import h5py
 import numpy
 import pyarrow
 from pyarrow import parquet
-from sources import ROWS, WIDE, gpt2_tokens, merges, vocabulary
+from sources import ROWS, WIDE, byte_letters, gpt2_tokens, merges, vocabulary
 
 NAMES = {"train": "training", "validation": "test"}
 
@@ -117,20 +119,91 @@ def _write_webdataset(order) -> None:
                 file.write({"__key__": name, "jpg": picture.jpeg, "cls": picture.label})
 
 
-BEGIN, END = "<|begin_of_text|>", "<|end_of_text|>"
+BEGIN, END, PADDING = "<|begin_of_text|>", "<|end_of_text|>", "<|finetune_right_pad_id|>"
+OF_DIALOGUES = ("<|step_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>")
+SPECIAL = (BEGIN, END, PADDING, *OF_DIALOGUES, "<|image|>")  # of Llama 3.2
 
 
 def _write_tokeniser(order) -> None:
     """A tokeniser as those of Llama 3, by the words of `documents`; the ids are those of the made-up GPT-2's."""
+    _save_tokeniser(order.folder, gpt2_tokens(), merges(), (BEGIN, END), {})
+
+
+def _save_tokeniser(folder, tokens, merged, special, more) -> None:
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-    made = Tokenizer(models.BPE(vocab=gpt2_tokens(), merges=list(merges())))
+    made = Tokenizer(models.BPE(vocab=tokens, merges=list(merged)))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
-    made.add_special_tokens([AddedToken(name, special=True) for name in (BEGIN, END)])
-    made.save(str(order.folder / "tokenizer.json"))
-    facts = {"bos_token": BEGIN, "eos_token": END, "tokenizer_class": "PreTrainedTokenizerFast"}
-    (order.folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n")
+    made.add_special_tokens([AddedToken(name, special=True) for name in special])
+    made.save(str(folder / "tokenizer.json"))
+    facts = {"bos_token": BEGIN, "eos_token": END, "tokenizer_class": "PreTrainedTokenizerFast", **more}
+    (folder / "tokenizer_config.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+
+LLAMA = {
+    **{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "torch_dtype": "float32"},
+    **{"vocab_size": 2048, "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 4},
+    **{"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 32, "max_position_embeddings": 2048},
+    **{"hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "initializer_range": 0.02},
+    **{"attention_bias": False, "mlp_bias": False, "attention_dropout": 0.0, "tie_word_embeddings": False},
+    "fuse_rms_norm": False,  # read by PaddleFormers alone, whose fused kernel is one of GPUs
+}
+
+
+def _write_llama(order) -> None:
+    """A Llama of 4 M parameters as on Hugging Face's hub, its weights drawn, and the documents as text: JSON lines, and
+    two plain files. `tokenizer.model` has the ids as tiktoken reads them; `dataset_info.json` is LLaMA-Factory's."""
+    merged = merges()[: LLAMA["vocab_size"] - len(byte_letters()) - len(SPECIAL)]
+    names = [*byte_letters().values(), *map("".join, merged)]
+    ids = {f"{name}_token_id": len(names) + number for number, name in enumerate(("bos", "eos", "pad"))}
+    for name, content in (("config", {**LLAMA, **ids}), ("generation_config", ids)):
+        (order.folder / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+    more = {"pad_token": PADDING, "model_max_length": LLAMA["max_position_embeddings"]}
+    _save_tokeniser(order.folder, {name: number for number, name in enumerate(names)}, merged, SPECIAL, more)
+    octets = {letter: code for code, letter in byte_letters().items()}
+    lines = (base64.b64encode(bytes(map(octets.get, name))) + b" %d\n" % n for n, name in enumerate(names))
+    (order.folder / "tokenizer.model").write_bytes(b"".join(lines))
+    _write_safetensors(order.folder / "model.safetensors", _llama_weights(order.seed))
+    whole = [item.text() for item in order.of("train")]
+    lines = "".join(f"{json.dumps({'text': each})}\n" for each in whole)
+    texts = {"text/train.jsonl": lines, "plain/train.txt": "\n".join(whole), "plain/held.txt": "\n".join(whole[:16])}
+    for name, content in texts.items():
+        (order.folder / name).parent.mkdir(exist_ok=True)
+        (order.folder / name).write_text(content)
+    information = {"documents": {"file_name": "text/train.jsonl", "columns": {"prompt": "text"}}}
+    (order.folder / "dataset_info.json").write_text(json.dumps(information))
+
+
+def _llama_weights(seed: int) -> dict[str, numpy.ndarray]:
+    drawn = numpy.random.Generator(numpy.random.PCG64(seed))
+    hidden, wide, vocabulary = (LLAMA[name] for name in ("hidden_size", "intermediate_size", "vocab_size"))
+    narrow = LLAMA["num_key_value_heads"] * LLAMA["head_dim"]
+    layer = {
+        **{"self_attn.q_proj": (hidden, hidden), "self_attn.k_proj": (narrow, hidden)},
+        **{"self_attn.v_proj": (narrow, hidden), "self_attn.o_proj": (hidden, hidden)},
+        **{"mlp.gate_proj": (wide, hidden), "mlp.up_proj": (wide, hidden), "mlp.down_proj": (hidden, wide)},
+        **{"input_layernorm": (hidden,), "post_attention_layernorm": (hidden,)},
+    }
+    layers = {f"layers.{n}.{name}": shape for n in range(LLAMA["num_hidden_layers"]) for name, shape in layer.items()}
+    model = {"embed_tokens": (vocabulary, hidden), **layers, "norm": (hidden,)}
+    shapes = {**{f"model.{name}": shape for name, shape in model.items()}, "lm_head": (vocabulary, hidden)}
+    deviation = LLAMA["initializer_range"]
+    return {
+        f"{name}.weight": numpy.ones(shape) if len(shape) == 1 else drawn.standard_normal(shape) * deviation
+        for name, shape in shapes.items()
+    }
+
+
+def _write_safetensors(file, weights: dict[str, numpy.ndarray]) -> None:
+    """The length of a JSON head in eight bytes, the head, and the numbers one after another."""
+    head, at = {"__metadata__": {"format": "pt"}}, 0
+    for name, array in weights.items():
+        head[name] = {"dtype": "F32", "shape": array.shape, "data_offsets": [at, at := at + 4 * array.size]}
+    content = json.dumps(head).encode()
+    content += b" " * (-len(content) % 8)
+    numbers = b"".join(array.astype("<f4").tobytes() for array in weights.values())
+    file.write_bytes(struct.pack("<Q", len(content)) + content + numbers)
 
 
 FORMATS = {
@@ -139,4 +212,5 @@ FORMATS = {
     "clicks": _write_clicks,
     "webdataset": _write_webdataset,
     "tokeniser": _write_tokeniser,
+    "llama": _write_llama,
 }

@@ -16,7 +16,7 @@ IDS = [f"{name}.{recipe.name}" for name, recipe in OFFICIAL]
 ABSOLUTE = re.compile(r"(?<![\w.*}/:-])/(?:[\w.-]+/)*[\w.-]+")  # /train_tmp/glint360k
 RELATIVE = re.compile(r"(?:^|[=\s\"'])(?:\.{0,2}/|[\w.-]+/)+[\w.*-]+")  # ./assets, ../datasets/x, data/webtext
 # a module of the script's own follows; a pod, as kubectl names it
-OF_THE_REPOSITORY = {"configs/", "=pod/"}
+OF_THE_REPOSITORY = {"configs/", "=pod/", "llama3/"}
 MADE_BY_THE_SCRIPT = {"synthetic"}  # a value of the fact `data`
 
 
