@@ -42,12 +42,19 @@ def main() -> int:
 def gather(pages: Path) -> None:
     shutil.copytree(HOUSE / "docs", pages, ignore=shutil.ignore_patterns("site", "*.xlsx", "*.csv", "summary.json"))
     for name, suffix in (("README.md", ""), ("README.zh.md", ".zh")):
-        text = (HOUSE / name).read_text(encoding="utf-8").replace("](docs/", "](")
+        text = (
+            (HOUSE / name)
+            .read_text(encoding="utf-8")
+            .replace("](docs/", "](")
+            .replace('="docs/page.', f'="{"../" * bool(suffix)}page.')
+        )
         (pages / f"index{suffix}.md").write_text(text, encoding="utf-8")
         listed = pages / name  # the pages by task: the site's navigation, and llms.txt
         if not suffix:
+            text = re.sub(r"^\[中文\].*\n\n", "", listed.read_text("utf-8"), flags=re.MULTILINE)
+            text = text.replace("# Documentation by task", "# evalsuite", 1)
             (pages / "llms.txt").write_text(
-                re.sub(r"^\[中文\].*\n\n", "", listed.read_text("utf-8"), flags=re.M), "utf-8"
+                re.sub(r"\]\(([\w/-]+?/?)(README)?\.md\)", r"](\1/)", text).replace("//)", "/)"), "utf-8"
             )
         listed.unlink()
     (pages / "reference").mkdir()

@@ -26,11 +26,11 @@ def test_the_site_is_built_in_both_languages_and_no_link_of_it_leads_nowhere(tmp
     assert built.returncode == 0, built.stdout + built.stderr
     front = (tmp_path / "site" / "zh" / "index.html").read_text(encoding="utf-8")
     assert "理解" in front and (tmp_path / "site" / "search").is_dir()
-    listed = re.findall(r"\]\(([\w/-]+)\.md\): .", (tmp_path / "site" / "llms.txt").read_text(encoding="utf-8"))
-    assert (
-        len(listed) > 20
-        and [page for page in listed if not (tmp_path / "site" / page.replace("README", "index.html")).exists()] == []
-    )
+    listed = re.findall(r"\]\(([^)]+)\): ", (tmp_path / "site" / "llms.txt").read_text(encoding="utf-8"))
+    assert len(listed) > 20 and all((tmp_path / "site" / page / "index.html").is_file() for page in listed)
+    for index in (tmp_path / "site" / "index.html", tmp_path / "site" / "zh" / "index.html"):
+        pictures = re.findall(r'="([^"]*page\.[^"]*\.png)"', index.read_text(encoding="utf-8"))
+        assert len(pictures) == 2 and all((index.parent / picture).is_file() for picture in pictures)
     for page in ("tutorial", "reference/commands", "keys", "zh/tutorial", "zh/keys"):
         assert (tmp_path / "site" / page / "index.html").is_file()
 
