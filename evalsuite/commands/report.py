@@ -225,7 +225,8 @@ def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
     for summary in evaluation.summaries:
         for measurement in summary.measurements:
             recipe = command.recipe if (command := evaluation.commands.get(measurement.run.id)) else None
-            if recipe and recipe.dialect_source and recipe.dialect not in catalogue.known(where):
+            source = recipe and not recipe.line and recipe.dialect_source
+            if recipe and source and recipe.dialect not in catalogue.known(where):
                 yield measurement.reason
 
 

@@ -49,6 +49,7 @@ class UsedRecipe:
     unit: str | None = None
     scope: Literal["global", "per_device", "own"] | None = None
     steps_per_report: int | None = None  # of an imported log that does not count them
+    line: str | None = None  # an example of its step lines, of which the dialect is made
     shape: str | None = None  # of the lines of a log in no known dialect, as the user accepted it
     spawn: str | None = None
     source: str | None = None

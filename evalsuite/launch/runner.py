@@ -249,6 +249,7 @@ def _command(
             dialect=recipe.dialect_name,
             dialect_source=catalogue.source(launcher.dialects.get(recipe.dialect_name or "")),
             unit=recipe.unit,
+            line=recipe.line or None,
             scope=recipe.scope,
             spawn=recipe.spawn,
             source=recipe.source or (checkout.repository if checkout else ""),

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsuite.contracts import author_modules
-from evalsuite.contracts.dialect import Dialect, Line, Origin, Timers, step_before
+from evalsuite.contracts.dialect import Dialect, Line, Origin, Scope, Timers, step_before
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, look_up
 
 if TYPE_CHECKING:
     from evalsuite.contracts.adapter import Adapter, Recipe
-    from evalsuite.core.documents import DialectSource
+    from evalsuite.core.documents import DialectSource, UsedRecipe
 
 TABLES = paths.DATA / "dialects"
 LINES = ("step", "final", "evaluation", "end", "facts", "scores")
@@ -104,9 +104,21 @@ def _of_recipes(adapters: "Mapping[str, Adapter]", file: Path) -> Iterator[Diale
         if isinstance(recipe.dialect, Dialect):
             yield recipe.dialect
         elif recipe.line:
-            from evalsuite.logs.unknown import by_example  # slow, and few need it
+            made = _by_example(recipe.line, recipe.dialect_name, recipe.unit, recipe.scope)
+            yield replace(made, origin=Origin(file=file, option="--adapters"))
 
-            yield replace(by_example.dialect(recipe), origin=Origin(file=file, option="--adapters"))
+
+def _by_example(line: str, name: str | None, unit: str | None, scope: Scope | None) -> Dialect:
+    from evalsuite.logs.unknown import by_example  # slow, and few need it
+
+    return by_example.dialect(line, name or "", unit or "", scope)
+
+
+def with_example(recipe: "UsedRecipe", dialects: Mapping[str, Dialect]) -> Mapping[str, Dialect]:
+    """*dialects*, and that of a run whose record has an example of its lines: its declaration need not be there."""
+    if not (recipe.line and recipe.dialect) or recipe.dialect in dialects:
+        return dialects
+    return {**dialects, recipe.dialect: _by_example(recipe.line, recipe.dialect, recipe.unit, recipe.scope)}
 
 
 def load(file: Path) -> tuple[Dialect, ...]:

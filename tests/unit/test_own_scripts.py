@@ -247,6 +247,18 @@ def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_
     assert said is None or said in str(found.reason)
 
 
+def test_a_run_keeps_the_line_that_shows_its_log_so_that_a_report_needs_no_declaration(tmp_path):
+    case = replace(CASE, nodes=1, devices_per_node=1)
+    recipe = UsedRecipe(name="train", kind="reference", model="moon", unit="tokens/s", dialect="moon_train")
+    with Store(tmp_path).claim(Run(case=case, repeat=0)) as folder:
+        (folder.path / "log.n1.txt").write_text(LOG)
+        used = replace(recipe, line=LOG.splitlines()[3])
+        folder.write_command(RunCommand(argv=(), command=(), environment={}, recipe=used))
+        folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
+
+    assert measurement.measurement(folder).value is not None
+
+
 # evalsuite init
 
 

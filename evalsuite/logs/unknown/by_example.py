@@ -2,31 +2,24 @@
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from evalsuite.contracts.dialect import Dialect, Scope
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.logs.unknown import groups, roles, words
 
-if TYPE_CHECKING:
-    from evalsuite.contracts.adapter import Recipe
 
-
-def dialect(recipe: "Recipe") -> Dialect:
+def dialect(line: str, name: str, wanted: str, scope: Scope | None) -> Dialect:
     """Raises EvalsuiteError where no number in the line counts steps: the clock and the batch give the rate."""
-    columns, chosen, unit, scope, kilo = _look_at(recipe.line)
-    if "rate" in chosen and unit != recipe.unit:
-        raise EvalsuiteError.of("logs.example_unit", line=recipe.line, unit=unit, wanted=recipe.unit)
-    for name, label in (("seconds", words.PER_STEP), ("loss", re.compile(r"\bloss\b"))):
+    columns, chosen, unit, whose, kilo = _look_at(line)
+    if "rate" in chosen and unit != wanted:
+        raise EvalsuiteError.of("logs.example_unit", line=line, unit=unit, wanted=wanted)
+    for group, label in (("seconds", words.PER_STEP), ("loss", re.compile(r"\bloss\b"))):
         found = (column for column in columns.values() if column not in chosen.values())
         if column := next((each for each in found if label.search(each[0].words)), None):
-            chosen[name] = column
+            chosen[group] = column
     fields, chosen = groups.scale_to_groups(chosen, kilo)
-    made = groups.declare(
-        groups.pattern_of(chosen, ()), recipe.line.encode(), fields, unit=recipe.unit, restart="epoch" in chosen
-    )
-    scope = recipe.scope or ("auto" if scope == "unstated" else scope)
-    return replace(made, name=recipe.dialect_name or recipe.name, title=recipe.name, scope=scope)
+    made = groups.declare(groups.pattern_of(chosen, ()), line.encode(), fields, unit=wanted, restart="epoch" in chosen)
+    return replace(made, name=name, title=name, scope=scope or ("auto" if whose == "unstated" else whose))
 
 
 def unit_of(line: str) -> str | None:

@@ -79,6 +79,7 @@ def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
 def read_logs(
     logs: Sequence[Log], case: Case, recipe: UsedRecipe, dialects: Mapping[str, Dialect], well: bool
 ) -> reading.Reading:
+    dialects = catalogue.with_example(recipe, dialects)
     dialect = dialects.get(recipe.dialect or "")
     tokens = whole(case.option("sequence_length", "")) if dialect and dialect.unit == recipe.unit in PIECES else None
     read = functools.partial(
@@ -100,7 +101,8 @@ def read_logs(
 
 def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunCommand, places: Places) -> Measurement:
     environments = folder.environments()
-    recipe, dialects, logs = command.recipe, catalogue.known(places), folder.logs()
+    recipe, logs = command.recipe, folder.logs()
+    dialects = catalogue.with_example(recipe, catalogue.known(places))
     _check_known(recipe, dialects)
     well = outcome.status == "completed" and outcome.exit_code == 0
     read = read_logs(logs, run.case, recipe, dialects, well)
