@@ -13,7 +13,7 @@ from evalsuite.commands import certificate, checks
 from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import line, note, table
+from evalsuite.commands.printing.terminal import ROOMY, line, note, table
 from evalsuite.core import findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
@@ -241,24 +241,24 @@ def _note_edits(book: Book) -> None:
 
 
 def show_board(made: Board, spoken: Words) -> None:
-    """The board in text: its tables, then what was found, which stays in sight."""
+    """The board in text: what was found, its tables, on what it rests, and what would make it better."""
 
     def plain(text: Rendered) -> str:
         return text.plain(i18n.language()).replace("\u202f", " ").replace("\u00a0", " ")
 
+    for found in filter(None, (made.finding, made.beside)):
+        line(plain(found))
     few = sum(len(each.rows) for sheet in made.sheets for each in sheet.tables) <= MOST_ROWS
     sides = ("left", *["right"] * 4, "left")
     columns = list(zip(map(plain, board.heads(spoken)), sides, strict=True))
     for sheet in made.sheets:
         for each in sheet.tables if few else [sheet.chosen]:
             title = " · ".join([plain(sheet.title), plain(each.setting), each.scale, *filter(None, [each.unit])])
-            table(title, columns, [list(map(plain, row.cells(spoken))) for row in each.rows])
+            table(title, columns, [list(map(plain, row.cells(spoken))) for row in each.rows], ROOMY)
             for sentence in made.sentences_of(each):
                 line(plain(sentence))
     if not few:
         line(say("report.more_scales"))
-    for found in filter(None, (made.finding, made.beside)):
-        line(plain(found))
     if made.chips:
         line(" · ".join(plain(chip.text) for chip in made.chips))
     if made.again:

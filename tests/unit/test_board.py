@@ -125,7 +125,11 @@ def test_every_form_has_the_same_rows_in_the_same_order_with_the_same_text(name,
     assert [text(made.finding)] in told
 
     command.show_board(made, ENGLISH)
-    printed = re.sub(r"\s+", "", capsys.readouterr().out)
+    said = capsys.readouterr().out
+    assert said.startswith(text(made.finding)) and all(
+        len(line) <= 100 for line in said.splitlines() if line.startswith(" ")
+    )
+    printed = re.sub(r"\s+", "", said)
     assert all(row[0].replace(" ", "") in printed and row[1].replace(" ", "") in printed for t in chosen for row in t)
     assert re.sub(r"\s+", "", text(made.finding)) in printed
 

@@ -158,8 +158,8 @@ class RunProgress:
         return say("run.left", time=duration(left)) if left else ""
 
 
-def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]]) -> None:
-    """*columns* are (heading, "left" or "right"). Plain text in a pipe."""
+def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], most: int = 160) -> None:
+    """*columns* are (heading, "left" or "right"). Plain text in a pipe. *most*: characters of a line."""
     headings, sides = zip(*columns, strict=True)
     if len(rows) > MOST_LAID_OUT:  # laying them out cell by cell would take a minute
         aligned([headings, ["─" * i18n.columns(heading) for heading in headings], *rows], sides)
@@ -168,11 +168,13 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     from rich.table import Table
     from rich.text import Text
 
-    console = _console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    console = _console(width=None if sys.stdout.isatty() else most, highlight=False)
+    console.width = min(console.width, most)
     look: Any = {"title_justify": "left", "title_style": "bold", "box": SIMPLE_HEAD, "pad_edge": False}
     shown = Table(title=title, **look, padding=(0, 1) if console.width >= ROOMY else (0, 1, 0, 0))
     for heading, side in columns:
-        shown.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
+        right = side == "right"
+        shown.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=right)
     for row in rows:
         shown.add_row(*(Text(for_terminal(cell)) for cell in row))
     console.print(shown)
