@@ -59,7 +59,7 @@ def pairs(answers: Sequence[WorkloadAnswer]) -> list[WorkloadPair]:
 def pair(first: WorkloadAnswer, second: WorkloadAnswer) -> WorkloadPair:
     doubles = [(ours, theirs) for ours, theirs in _settings(first, second) if ours.dtype == "float64"]
     singles = [(ours, theirs) for ours, theirs in _settings(first, second) if ours.dtype == "float32"]
-    losses = [[relative(*two) for two in _losses(*pair)] for pair in doubles]
+    losses = [[*map(relative, ours.losses, theirs.losses)] for ours, theirs in doubles]
     steps = range(max(map(len, losses), default=0))
     return WorkloadPair(
         first=first.framework,
@@ -68,7 +68,7 @@ def pair(first: WorkloadAnswer, second: WorkloadAnswer) -> WorkloadPair:
         differences=(*_of_shape(first, second), *_of_steps(doubles, singles)),
         losses=tuple(max(row[step] for row in losses if len(row) > step) for step in steps),
         gradient_norm=max((relative for pair in doubles for _, relative in _norms(*pair)), default=None),
-        float32=max((relative(*next(_losses(*pair))) for pair in singles), default=None),
+        float32=max((relative(ours.losses[0], theirs.losses[0]) for ours, theirs in singles), default=None),
     )
 
 
@@ -103,49 +103,32 @@ def _of_shape(first: WorkloadAnswer, second: WorkloadAnswer) -> Iterator[Workloa
 def _of_steps(
     doubles: Sequence[tuple[TrainedSetting, TrainedSetting]], singles: Sequence[tuple[TrainedSetting, TrainedSetting]]
 ) -> Iterator[WorkloadDifference]:
-    if doubles and (
-        cause := _loss_apart("forward", *doubles[0], steps=(1,)) or _backward(*doubles[0]) or _optimiser(doubles)
-    ):
-        yield cause
+    undecayed = [pair for pair in doubles if pair[0].weight_decay == 0]
+    found = [
+        *(_loss_apart("forward", *pair, 1) or _norm_apart(*pair, NORM_LIMIT) for pair in doubles[:1]),
+        *(_loss_apart("optimiser_step", *two, 2) or _loss_apart("optimiser_state", *two, 3) for two in undecayed),
+        *(_loss_apart("weight_decay", *two, step) for two in doubles if two not in undecayed for step in (2, 3)),
+    ]
+    if first := next(filter(None, found), None):
+        yield first
         return
-    for ours, theirs in singles:
-        if (apart := relative(ours.losses[0], theirs.losses[0])) > FLOAT32_LIMIT:
-            yield _measured("float32", "1", ours.losses[0], theirs.losses[0], apart, FLOAT32_LIMIT)
-        elif not doubles and (cause := _backward(ours, theirs, FLOAT32_NORM_LIMIT)):
-            yield cause
-
-
-def _backward(ours: TrainedSetting, theirs: TrainedSetting, limit: float = NORM_LIMIT) -> WorkloadDifference | None:
-    name, apart = max(_norms(ours, theirs), key=lambda norm: norm[1], default=("", 0.0))
-    if apart <= limit:
-        return None
-    return _measured("backward", name, ours.gradient_norms[name], theirs.gradient_norms[name], apart, limit)
-
-
-def _optimiser(settings: Sequence[tuple[TrainedSetting, TrainedSetting]]) -> WorkloadDifference | None:
-    for ours, theirs in settings:
-        if ours.weight_decay == 0:
-            cause = _loss_apart("optimiser_step", ours, theirs, steps=(2,)) or _loss_apart(
-                "optimiser_state", ours, theirs, steps=(3,)
-            )
-            if cause:
-                return cause
-    decayed = ((ours, theirs) for ours, theirs in settings if ours.weight_decay != 0)
-    return next((cause for pair in decayed if (cause := _loss_apart("weight_decay", *pair, steps=(2, 3)))), None)
+    for pair in singles:
+        apart = _loss_apart("float32", *pair, 1, FLOAT32_LIMIT)
+        yield from filter(None, [apart or (None if doubles else _norm_apart(*pair, FLOAT32_NORM_LIMIT))])
 
 
 def _loss_apart(
-    cause: Cause, ours: TrainedSetting, theirs: TrainedSetting, steps: Sequence[int]
+    cause: Cause, ours: TrainedSetting, theirs: TrainedSetting, step: int, limit: float | None = None
 ) -> WorkloadDifference | None:
-    for step, two in enumerate(_losses(ours, theirs), 1):
-        limit = LOSS_LIMITS[min(step, len(LOSS_LIMITS)) - 1]
-        if step in steps and (apart := relative(*two)) > limit:
-            return _measured(cause, f"{ours.name}, {step}", *two, apart, limit)
-    return None
+    two = [side.losses[step - 1] for side in (ours, theirs) if len(side.losses) >= step]
+    where, limit = f"{ours.name}, {step}", limit or LOSS_LIMITS[step - 1]
+    return _beyond(cause, where, two, relative(*two), limit) if len(two) == 2 else None
 
 
-def _losses(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[float, float]]:
-    return zip(ours.losses, theirs.losses, strict=False)
+def _norm_apart(ours: TrainedSetting, theirs: TrainedSetting, limit: float) -> WorkloadDifference | None:
+    name, apart = max(_norms(ours, theirs), key=lambda norm: norm[1], default=("", 0.0))
+    two = [side.gradient_norms.get(name, 0.0) for side in (ours, theirs)]
+    return _beyond("backward", name, two, apart, limit)
 
 
 def _norms(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[str, float]]:
@@ -156,10 +139,10 @@ def _norms(ours: TrainedSetting, theirs: TrainedSetting) -> Iterator[tuple[str, 
         yield name, abs(norm - other) / max(norm, other, least) if max(norm, other, least) else 0.0
 
 
-def _measured(cause: Cause, where: str, ours: float, theirs: float, apart: float, limit: float) -> WorkloadDifference:
-    return WorkloadDifference(
-        cause=cause, where=where, ours=f"{ours:.9g}", theirs=f"{theirs:.9g}", relative=apart, limit=limit
-    )
+def _beyond(cause: Cause, where: str, two: Sequence[float], apart: float, limit: float) -> WorkloadDifference | None:
+    ours, theirs = (f"{value:.9g}" for value in two)
+    found = WorkloadDifference(cause=cause, where=where, ours=ours, theirs=theirs, relative=apart, limit=limit)
+    return found if apart > limit else None
 
 
 Shown = Literal[
