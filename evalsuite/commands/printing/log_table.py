@@ -26,8 +26,6 @@ _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_print
     "tflop_per_s_per_device": ("TFLOP/s", lambda value: f"{value:,.1f}"),
     "mfu": ("MFU", lambda value: f"{100 * value:.1f}%"),
     "memory_gib": ("memory", lambda value: f"{value:,.1f} GiB"),
-    "tflops_per_device": ("TFLOP/s (causal)", rate),  # of --model
-    "causal_mfu": ("MFU (causal)", lambda value: f"{100 * value:.1f}%"),
 }
 
 
@@ -54,19 +52,11 @@ def show(rows: Sequence[Row]) -> None:
         return
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(row["file"])) for row in rows])
     names = {row["file"]: os.path.relpath(os.path.abspath(row["file"]), folder) for row in rows}
-    beside = [key for key in _BESIDE if any(_beside(row).get(key) is not None for row in rows)]
+    beside = [key for key in _BESIDE if any((row["also_printed"] or {}).get(key) is not None for row in rows)]
     heads = [say(f"columns.{HEADS.get(name, name)}") for name in COLUMNS] + [_heading_of_also(key) for key in beside]
     sides = ["right" if name == "throughput" else "left" for name in COLUMNS] + ["right"] * len(beside)
     terminal.aligned([heads, *(_cells(row, names, beside) for row in rows)], sides)
     print("", *_totals(rows, names), sep="\n")
-
-
-def _beside(row: Row) -> Row:
-    counted = {**(row["compute"] or {})}
-    by_house = {
-        name: (counted.get(of) or {}).get("causal") for name, of in (("tflops_per_device",) * 2, ("causal_mfu", "mfu"))
-    }
-    return {**(row["also_printed"] or {}), **by_house}
 
 
 def _heading_of_also(key: str) -> str:
@@ -75,7 +65,7 @@ def _heading_of_also(key: str) -> str:
 
 
 def _cells(row: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
-    also = _beside(row)
+    also = row["also_printed"] or {}
     return [
         names[row["file"]],
         row["dialect"] or "–",

@@ -1,18 +1,14 @@
-"""Ways to be ahead by the window, to read samples over other steps, and to compute more than a device can."""
-
-from dataclasses import replace
+"""Ways to read samples over other steps: clocks of hosts that are apart."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.core.findings import HostClocksDiffer
-from evalsuite.core.model import Fact
 from evalsuite.report.text.findings import english
 from evalsuite.results.measure.plausibility import clocks_apart
-from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs.samples import Header, Sample
-from tests import runfolders, sources, synthetic
+from tests import runfolders
 
 
 def host(start_s, seconds, hz=2.0):
@@ -36,26 +32,3 @@ class TestTheClocksOfHosts:
         for sign in (1, -1):
             moved = host(1000 + sign * (offset + late), 60 + sign * later)
             assert list(clocks_apart({"a": host(1000, 60), "b": moved}))
-
-
-H200, MI250X = "NVIDIA H200", "AMD Instinct MI250X"
-
-
-class TestWhatADeviceCanDo:
-    @pytest.mark.parametrize(
-        ("items_per_s", "device", "code", "told"),
-        sources.cases("windows_clocks_and_peaks.toml")["more_operations_than"],
-    )
-    def test_more_operations_than_the_peak_and_a_peak_that_is_not_of_the_device_are_findings(
-        self, items_per_s, device, code, told
-    ):
-        case = synthetic.case("pytorch", (1, 1), protocol=synthetic.FULL, options=(), device="gpu")
-        runs = [synthetic.measured(case, k, items_per_s) for k in range(5)]
-        facts = {"input_size": "224", "device_model": device, "precision": "bf16_amp"}
-        stated = tuple(Fact(key=key, value=value, source="log") for key, value in facts.items())
-        summary = synthetic.summary([replace(run, facts=stated, environment=None) for run in runs])
-
-        findings = list(flops_and_energy.impossible(summary.measurements[0]))
-
-        assert [each.code for each in findings] == ([code] if code else [])
-        assert all(told in english(each) for each in findings)
