@@ -22,7 +22,7 @@ from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store
 
-WORTH_S = 20.0  # of runs; writing their page takes some three
+TIMES = 5  # as long as a page took, the runs of the next have taken
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,23 +51,26 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _provisional_page(arguments: argparse.Namespace, store: Store) -> Callable[[Plan], None]:
     """Writes what has ended, in a process of its own: its memory and threads meet no run that is measured."""
-    last_s = time.monotonic()
+    last_s, took_s = time.monotonic(), 4.0
     languages, cache = report.check_languages(arguments.lang), paths.cache() / "measurements"
 
     def write(plan: Plan) -> None:
-        nonlocal last_s
-        if time.monotonic() - last_s < WORTH_S:
+        nonlocal last_s, took_s
+        began_s = time.monotonic()
+        if began_s - last_s < TIMES * took_s:
             return
         if (child := os.fork()) == 0:
             try:
                 made = report.evaluate(store, arguments, languages, cache, only=plan.cases)
                 book = Book(evaluation=identity.ordered(made))
                 report.write_forms(book, store, arguments.out, languages, report.check_forms(arguments.forms))
-                os._exit(0)
+                note(say("compare.provisional", page=arguments.out / "report.html"))
+            except Exception as error:
+                note(say("compare.no_page", page=arguments.out / "report.html", error=error))
             finally:
-                os._exit(1)
-        _, failed = os.waitpid(child, 0)
-        note(say("compare.no_page" if failed else "compare.provisional", page=arguments.out / "report.html"))
+                os._exit(0)
+        os.waitpid(child, 0)
         last_s = time.monotonic()
+        took_s = last_s - began_s
 
     return write

@@ -80,7 +80,7 @@ def test_what_other_programs_disturb_is_made_again_within_the_limit(tmp_path, ca
 
 
 def test_after_a_round_a_provisional_page_is_there_and_a_killed_compare_leaves_it_and_goes_on(tmp_path, capsys):
-    start = "import sys; from evalsuite import cli; from evalsuite.commands import compare; compare.WORTH_S = 0.0; "
+    start = "import sys; from evalsuite import cli; from evalsuite.commands import compare; compare.TIMES = 0; "
     line = [sys.executable, "-c", f"{start}cli.main(sys.argv[1:])", *words(tmp_path, repeats="3")]
     process = subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     assert soon(lambda: list((tmp_path / "runs").glob("*/r1/log.*")), 400)
@@ -90,6 +90,7 @@ def test_after_a_round_a_provisional_page_is_there_and_a_killed_compare_leaves_i
     page = tmp_path / "report" / "report.html"
     assert f"provisional page: {page}" in said
     provisional = page.read_text()
+    assert re.search("provisional: .*1.* of .*3.* runs", provisional)
     assert re.search("Provisional: .*1.* of .*3.* planned runs have ended", provisional)
     assert re.search("阶段性结果：计划的.*3.*次运行已结束.*1.*次", provisional)
 

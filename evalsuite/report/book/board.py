@@ -164,12 +164,13 @@ def board(book: Book, words: Words) -> Board:
     maker = _Maker(book, words)
     sheets = maker.sheets()
     finding, beside, again = _finding(book, sheets, words)
-    counts = tally(book)
+    chips, counts = [*_chips(book, words)], tally(book)
     if book.evaluation.campaigns and counts["runs_made"] < counts["runs_planned"]:
         known = {"made": numbers.count(counts["runs_made"]), "all": numbers.count(counts["runs_planned"])}
         said = words("board.provisional", **known).about(COUNTS)
-        beside = words.sentences([said, beside]) if beside else said
-    return Board(finding=finding, beside=beside, again=again, chips=tuple(_chips(book, words)), sheets=sheets)
+        beside, again = words.sentences([said, beside]) if beside else said, None  # it is being run
+        chips.insert(0, Chip(text=words("board.chip_provisional", **known).about(COUNTS), good=False))
+    return Board(finding=finding, beside=beside, again=again, chips=tuple(chips), sheets=sheets)
 
 
 class _Maker:
