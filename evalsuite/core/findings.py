@@ -635,6 +635,15 @@ class RedoneApart(Finding, code="training", question=3, noted=True):
     after: Rate
 
 
+class LossesApart(Finding, code="losses_apart", question=7):
+    step: Count  # of both; one global batch and sequence: so many tokens
+    loss: Rate  # mean of the runs
+    other: Name  # case
+    other_loss: Rate
+    limit: Limit = 0.05  # honest pairs of one language model: up to 0.8 %
+    level: Limit = 0.01  # of Student's test over runs that differ, three of each at least
+
+
 class FirstLossApart(Finding, code="not_as_receipt", question=7, noted=True):
     loss: Rate
     receipt: Rate

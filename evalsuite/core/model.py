@@ -445,6 +445,7 @@ class Measurement:
     trained: Trained = "not_shown"
     first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports
     losses: LossCurve | None = None  # of a training of some length
+    course: tuple[tuple[float, float], ...] = ()  # (middle step, mean loss) of parts of the steps that were read
 
     @property
     def value(self) -> float | None:

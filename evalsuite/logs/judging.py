@@ -205,7 +205,9 @@ def _items_apart(counters: Sequence[tuple[int, int]], numbers: Numbers) -> Itera
 
 
 def _judge_training(numbers: Numbers) -> tuple[Trained, tuple[Finding, ...]]:
-    scan, measured = numbers.run.scans[0], numbers.throughput
+    measured, scan = numbers.throughput, next(iter(numbers.run.scans), None)
+    if scan is None:
+        return "not_shown", ()
     return training.judge_training(
         scan.incidents.signs,
         numbers.merged.steps,

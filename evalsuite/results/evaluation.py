@@ -109,7 +109,10 @@ def _compared(
     settings: Criteria,
 ) -> tuple[list[Row], list[Finding]]:
     gone, known = attempts.findings(recorded, commands), {row.case.id for row in values}
-    rows = [replace(row, findings=(*row.findings, *gone.get(row.case.id, ()))) for row in with_scaling(values)]
+    rows = [
+        replace(row, findings=(*row.findings, *gone.get(row.case.id, ())))
+        for row in with_scaling(convergence.hold_together(values))
+    ]
     return rows, [
         *(each for case, theirs in gone.items() if case not in known for each in theirs),
         *data_rules.findings(rows, environments, commands),

@@ -8,13 +8,15 @@ import pytest
 
 from evalsuite.cli import main
 from evalsuite.core.errors import Exit
+from evalsuite.core.findings import LossesApart
 from evalsuite.logs.reading import read_file
 from evalsuite.results import evaluation
 from evalsuite.results.compare import answers
+from evalsuite.results.measure import convergence, summary
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.runfolders import Host, Printed
-from tests.toys import CASE, COMMAND
+from tests.toys import CASE, COMMAND, measured
 
 STAMP = "{at:%Y-%m-%d %H:%M:%S},{ms:03d}"
 FORMS = {
@@ -135,3 +137,31 @@ def test_what_did_not_train_has_no_rank_and_no_headline(form, fault, origin, tmp
     assert trained == {("honest", "trained"), ("idle", "did_not_train")}
     ranked = {entry.summary.case.framework for answer in answers.answers(found.summaries) for entry in answer.ranked}
     assert ranked == {"honest"}
+
+
+@pytest.mark.parametrize(
+    ("levels", "apart"),
+    [
+        ((0.0, 0.02), set()),  # as an honest pair of one model
+        ((0.0, 2.0), {0, 1}),
+        ((0.0, 0.1, 3.0), {2}),  # of one that is apart from several it is said alone
+    ],
+)
+def test_losses_of_one_language_model_are_held_against_each_other_at_equal_tokens(levels, apart):
+    def row(number, level, seeds=3):
+        case = replace(CASE, framework=f"framework{number}", model="toy_lm")
+        chance = random.Random(number)
+        of_runs = [
+            [(step, 10 - level - step / 50 + chance.gauss(0, 0.02)) for step in range(10, 130 + 10 * number, 10)]
+            for _ in range(seeds)
+        ]
+        runs = [measured(case, repeat, 10.0, course=tuple(course)) for repeat, course in enumerate(of_runs)]
+        tokens = [replace(run, throughput=replace(run.throughput, unit="tokens/s")) for run in runs]
+        return summary.summary(case, tokens)
+
+    rows = convergence.hold_together([row(*pair) for pair in enumerate(levels)])
+    few = convergence.hold_together([row(*pair, seeds=2) for pair in enumerate(levels)])
+
+    assert {n for n, row in enumerate(rows) if any(isinstance(each, LossesApart) for each in row.findings)} == apart
+    assert {n for n, row in enumerate(rows) if row.grounds == "disputed"} == apart
+    assert all(row.grounds == "clock" for row in few)

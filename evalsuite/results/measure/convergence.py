@@ -4,13 +4,14 @@ Time to solution includes evaluation and checkpoints; that of a run that ended e
 below the target is never "the same accuracy" (D24).
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evalsuite.core.findings import BelowTarget, LossNotANumber, RedoneApart
-from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Target
+from evalsuite.core.findings import BelowTarget, LossesApart, LossNotANumber, RedoneApart
+from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Summary, Target, by_key
 from evalsuite.logs.steps import training
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
@@ -19,6 +20,7 @@ ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 ac
 FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
 REDONE_LEVEL, REDONE_APART = 0.01, 0.005  # of a paired t-test; relative
+IN_SEQUENCES = ("tokens/s", "sequences/s")  # of language models, whose loss is a cross-entropy
 IN_PERCENT = ("top1", "top5", "accuracy")
 
 
@@ -167,6 +169,52 @@ def loss_findings(summaries: Iterable[Row]) -> Iterator[Finding]:
         for run in row.measurements:
             if run.losses:
                 yield from _redone(run, run.losses)
+
+
+def hold_together(summaries: Sequence[Row]) -> list[Row]:
+    """With what is found of language models whose losses are too far apart after the same tokens: of one that is apart
+    from several it is said alone. Data that differ are no finding here, but other work."""
+    rows = [row for row in summaries if isinstance(row, Summary) and row.unit in IN_SEQUENCES]
+    alike = by_key(((row.case.model, row.case.global_batch, row.case.option("sequence_length")), row) for row in rows)
+    apart = by_key(
+        (row.case.id, found)
+        for group in alike.values()
+        for row, other in itertools.permutations(group, 2)
+        if (row.case.framework, row.case.recipe) != (other.case.framework, other.case.recipe)
+        and (found := _apart(row, other))
+    )
+    worst = {id: max(len(apart[each.other]) for each in found) for id, found in apart.items()}
+    said = {id: found[0] for id, found in apart.items() if len(found) >= worst[id]}
+    return [
+        replace(row, findings=(*row.findings, said[row.case.id])) if row.case.id in said else row for row in summaries
+    ]
+
+
+def _apart(row: Summary, other: Summary) -> LossesApart | None:
+    courses = [[run.course for run in each.measurements if run.counts and run.course] for each in (row, other)]
+    data = [
+        {fact.value for run in each.measurements for fact in run.facts if fact.key == "data"} for each in (row, other)
+    ]
+    if min(map(len, courses)) < FEWEST_SEEDS or (all(data) and data[0] != data[1]):
+        return None
+    step = min(course[-1][0] for course in itertools.chain(*courses))
+    ours, theirs = ([_loss_at(course, step) for course in of] for of in courses)
+    if len({*ours}) == 1 or len({*theirs}) == 1:
+        return None  # of one seed alone
+    mean, their_mean, freedom = statistics.fmean(ours), statistics.fmean(theirs), len(ours) + len(theirs) - 2
+    squares = statistics.variance(ours) * (len(ours) - 1) + statistics.variance(theirs) * (len(theirs) - 1)
+    error = math.sqrt(squares / freedom * (1 / len(ours) + 1 / len(theirs)))
+    difference = abs(mean - their_mean)
+    if difference <= max(LossesApart.limit * abs(mean), t_limit(LossesApart.level, freedom) * error):
+        return None
+    return LossesApart(step=round(step), loss=mean, other=other.case.id, other_loss=their_mean, where=row.case.id)
+
+
+def _loss_at(course: Sequence[tuple[float, float]], step: float) -> float:
+    """Between the two parts around *step*, in a straight line."""
+    behind = next(place for place, (middle, _) in enumerate(course) if middle >= step)
+    (begin, before), (end, after) = course[max(0, behind - 1)], course[behind]
+    return after if end == begin else before + (after - before) * (step - begin) / (end - begin)
 
 
 def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:

@@ -51,6 +51,7 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 HOUSE = Places()  # where dialects are found: only the built-in ones
 FIRST_LOSSES, FEWEST_LOSSES = 3, findings.LossNotFalling.steps
 STRETCHES = 32  # of a curve of losses
+PARTS = 16  # of the steps that a window needs
 MOST_LOSS_BYTES = 1 << 22
 MOST_REDONE = 100
 LARGEST_LOSS = 1e100  # its square is a number, too
@@ -142,7 +143,6 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         utilisation=used,
         breakdown=read.breakdown if valid else None,
         scores=read.scores,
-        trained=read.trained,
         findings=tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in contradictions)),
         started_at=outcome.started_at or began_at,
         duration_s=outcome.duration_s if outcome.duration_s is not None else took_s,
@@ -344,7 +344,11 @@ def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> 
     first = tuple(itertools.islice(known, FIRST_LOSSES))
     long = bool(first) and read.steps_reported >= FEWEST_LOSSES
     curve = _read_losses(log.path, dialect, read.printers) if long and log and dialect else None
-    return {"first_losses": first, "losses": curve}
+    told = [(step.index, step.loss) for step in read.steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
+    each = math.ceil(len(told) / PARTS)
+    parts = (told[begin : begin + each] for begin in range(0, len(told), max(1, each)))
+    course = tuple(tuple(statistics.fmean(column) for column in zip(*part, strict=True)) for part in parts)
+    return {"trained": read.trained, "first_losses": first, "losses": curve, "course": course}
 
 
 def _read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None:
