@@ -315,7 +315,7 @@ def _without_recipe() -> str:
 def _numbers(official) -> str:
     rows = [NUMBERS]
     for framework, recipe in official:
-        dialect = catalogue.known()[recipe.dialect_name]
+        dialect = catalogue.known()[recipe.dialect]
         items, whose = recipe.unit.removesuffix("/s"), SCOPES[recipe.scope or dialect.scope]
         over, source = MEANS[dialect.averaging], dialect.step[0].source
         rows.append(f"| {framework} | {recipe.name} | {dialect.name} | {items} | {whose} | {over} | {source} |\n")

@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     own_script.read(file)  # what it lacks is said once it is there to be mended
     folder = _try(file, arguments.timeout)
     _write(file, axes, {**table, **_look_at(folder, file, table)}, spelt)
-    catalogue.known.cache_clear()  # the file says more now
     code = _print_what_is_read(folder, file)
     shutil.rmtree(folder.path.parents[1])
     return code
@@ -184,10 +183,14 @@ def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str]) -> dict[st
 
 def _print_what_is_read(folder: RunFolder, file: Path) -> Exit:
     (adapter,) = registry.load_author_adapters(file).values()
-    (recipe,), dialects, case = adapter.recipes, catalogue.discover(adapters=[file]), folder.run().case
-    used = replace(folder.command().recipe, unit=recipe.unit, dialect=recipe.dialect_name)
+    (recipe,), dialects, case = (
+        adapter.recipes,
+        catalogue.with_example(adapter.recipes[0], catalogue.known()),
+        folder.run().case,
+    )
+    used = replace(folder.command().recipe, unit=recipe.unit, dialect=recipe.dialect, line=recipe.line)
     read = measurement.read_logs(folder.logs(), case, used, dialects, True)
-    seen = explaining.explained(folder.logs()[0].path, dialects, recipe.dialect_name).lines
+    seen = explaining.explained(folder.logs()[0].path, dialects, recipe.dialect).lines
     if read.steps and read.steps[-1].index + read.steps[-1].steps <= (asked := case.protocol.total_steps):
         reason = Message("results.run_early", step=read.steps[-1].index, wanted=asked)
         raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=folder.logs()[0].path)

@@ -150,12 +150,7 @@ def _add_argument(
 
 
 def search_paths(arguments: argparse.Namespace) -> "Places":
-    from evalsuite.logs.catalogue import Places
-
-    return Places(
-        dialects=tuple(place.resolve() for place in arguments.dialects),
-        adapters=tuple(place.resolve() for place in arguments.adapters),
-    )
+    return tuple(place.resolve() for place in arguments.dialects)
 
 
 def read_hosts(arguments: argparse.Namespace) -> "tuple[Host, ...]":

@@ -141,7 +141,7 @@ def _judge(
 ) -> Rehearsed:
     name, places = f"{case.framework}/{recipe.name}", search_paths(arguments)
     dialects = catalogue.known(places)
-    read = reading.read_run(folder.logs(), case, recipe.dialect_name, scope=recipe.scope, dialects=dialects)
+    read = reading.read_run(folder.logs(), case, recipe.dialect, scope=recipe.scope, dialects=dialects)
     if not read.steps:
         last = next((line for log in folder.logs() if (line := excerpt.last_line(log.path))), "")
         said = join(outcome.reason or read.reason, last)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from evalsuite.contracts.dialect import Dialect, Unit
+from evalsuite.contracts.dialect import Unit
 from evalsuite.core.decode import Constraint, whole
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
@@ -45,10 +45,8 @@ class Recipe:
     name: str  # unique in the adapter: "reference-resnet50"
     model: str  # "resnet50_v1.5"
     unit: Unit = "images/s"
-    dialect: str | Dialect | None
-    """The log dialect that the script prints: the name of one that `evalsuite adapters dialects` lists, or one that
-    the adapter brings, which is known wherever the adapter is; None: each log shows it."""
-    line: str = ""  # that the script prints for a step: the dialect is made of this example
+    dialect: str | None  # that the script prints, as `evalsuite adapters dialects` names it; None: each log shows it
+    line: str = ""  # that the script prints for a step: a dialect of that name is made of this example
     command: Callable[[Case], Command]  # the same case gives the same command
     spawn: Literal["once", "per_node", "per_device"] = "per_node"
     """`once`: the command starts everything itself (mpirun, horovodrun). `per_node`: started on every node,
@@ -114,10 +112,6 @@ class Recipe:
     environment: Literal["container", "managed", "current"] | None = None  # a participant's; None: as asked for all
     interpreter: Path | None = None  # of an environment that somebody else has made, in place of a managed one
     participant: str | None = None  # whose it is: a title of the spec
-
-    @property
-    def dialect_name(self) -> str | None:
-        return self.dialect.name if isinstance(self.dialect, Dialect) else self.dialect
 
     def command_of(self, case: Case) -> Command:
         """The command of *case*; asked for what `amp` is in this script, that of `amp`."""

@@ -1,7 +1,7 @@
 """The declaration of a log dialect: which lines a training script prints, and what their numbers mean.
 
 Built-in dialects lie in `evalsuite/logs/dialects/` and, where they compute nothing, in `data/dialects/`; a user's in a
-folder of `--dialects DIR`. A module declares `DIALECTS`, a tuple of them. An adapter may bring one with its recipe.
+folder of `--dialects DIR`. A module declares `DIALECTS`, a tuple of them.
 """
 
 import re
@@ -158,12 +158,6 @@ class Timers:
     phases: Mapping[str, tuple[str, str | None]]  # timer → (phase, its parent)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Origin:
-    file: Path
-    option: Literal["--adapters", "--dialects"]
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dialect:
     name: str
@@ -205,7 +199,7 @@ class Dialect:
     second: Callable[[], SecondFigure] | None = None
     yields_to: tuple[str, ...] = ()  # dialects that win where a log has both
     notes: str = ""
-    origin: Origin | None = None  # None: built in
+    origin: Path | None = None  # the file that declares it; None: built in
 
     @cached_property
     def telling(self) -> tuple[Line, ...]:

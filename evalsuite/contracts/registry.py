@@ -9,7 +9,6 @@ from types import ModuleType
 
 from evalsuite.contracts import author_modules, own_script
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
-from evalsuite.contracts.dialect import Dialect, Origin
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
@@ -77,23 +76,18 @@ def _join(adapters: Iterable[tuple[Adapter, Path]]) -> dict[str, Adapter]:
 def _check_author(adapter: Adapter, file: Path) -> Adapter:
     author_modules.check(adapter, str(file))
     known = [rule["key"] for rule in paths.read_data("criteria/facts.toml")["fact"]]
-    dialects: dict[int, Dialect] = {}
     for recipe in adapter.recipes:
         for name in recipe.facts:
             if name not in known:
                 names = listed("facts", name, known)
                 raise EvalsuiteError.of("core.facts_unknown", path=file, recipe=recipe.name, name=name, known=names)
-        if isinstance(recipe.dialect, Dialect) and id(recipe.dialect) not in dialects:
-            recipe.dialect.check(str(file))
-            dialects[id(recipe.dialect)] = replace(recipe.dialect, origin=Origin(file=file, option="--adapters"))
-    return replace(adapter, recipes=tuple(_guard(recipe, file, dialects) for recipe in adapter.recipes))
+    return replace(adapter, recipes=tuple(_guard(recipe, file) for recipe in adapter.recipes))
 
 
-def _guard(recipe: Recipe, file: Path, dialects: Mapping[int, Dialect]) -> Recipe:
+def _guard(recipe: Recipe, file: Path) -> Recipe:
     where = Message("core.of_recipe", path=file, recipe=recipe.name)
     return replace(
         recipe,
-        dialect=dialects.get(id(recipe.dialect), recipe.dialect),
         command=author_modules.guard(recipe.command, f"{where}: command", "Command(…)", Command),
         unsupported=author_modules.guard(
             recipe.unsupported, f"{where}: unsupported", Message("core.text_or_none"), (str, type(None))

@@ -11,7 +11,7 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Protocol, Run
 from evalsuite.launch import runner
 from evalsuite.launch.runner import Launcher
-from evalsuite.logs import reading
+from evalsuite.logs import catalogue, reading
 from evalsuite.plan import largest
 from evalsuite.plan.largest import Aim, Ends, Largest, SearchedBatch
 from evalsuite.plan.plan import Plan
@@ -55,7 +55,7 @@ def search_batch(
                 if folder is not None:
                     seconds = runner.launch(run, recipe, folder, launcher).duration_s
                     hours.spent += (seconds or 0.0) * run.case.total_devices / 3600
-        return read_trial(store.folder(run), run.case, recipe.dialect_name, dialects)
+        return read_trial(store.folder(run), run.case, recipe.dialect, catalogue.with_example(recipe, dialects))
 
     return largest.find_largest(trial, case.batch_per_device, most)
 

@@ -269,7 +269,7 @@ def make_enough(run: Run, recipe: Recipe, folder: RunFolder, launcher: runner.La
     down; "silent": it was silent for far longer than ever before. Before its first step a script may compile or index
     data.
     """
-    from evalsuite.logs import reading
+    from evalsuite.logs import catalogue, reading
 
     endless = recipe.step_bound == "none"
     planned: Enough | None = "no_limit" if endless else "window" if launcher.stop_after_window else None
@@ -279,7 +279,8 @@ def make_enough(run: Run, recipe: Recipe, folder: RunFolder, launcher: runner.La
         silent_s = (time.time() - max(log.path.stat().st_mtime for log in logs)) if logs else 0.0
         if not logs or not (planned or silent_s > min(SILENT_S, MIDWAY_S)):
             return None
-        steps = reading.read_run(logs, run.case, recipe.dialect_name, dialects=launcher.dialects).steps
+        dialects = catalogue.with_example(recipe, launcher.dialects)
+        steps = reading.read_run(logs, run.case, recipe.dialect, dialects=dialects).steps
         if not steps:
             return None
         if steps[-1].index >= run.case.protocol.total_steps:

@@ -2,17 +2,17 @@
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalsuite.contracts import author_modules
-from evalsuite.contracts.dialect import Dialect, Line, Origin, Scope, Timers, step_before
+from evalsuite.contracts.dialect import Dialect, Line, Timers, step_before
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, look_up
 
 if TYPE_CHECKING:
-    from evalsuite.contracts.adapter import Adapter, Recipe
+    from evalsuite.contracts.adapter import Recipe
     from evalsuite.core.documents import DialectSource, UsedRecipe
 
 TABLES = paths.DATA / "dialects"
@@ -27,40 +27,34 @@ CONTRACT = author_modules.Contract(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Places:
-    """Folders or files of dialects, and of adapters that bring some."""
-
-    dialects: tuple[Path, ...] = ()
-    adapters: tuple[Path, ...] = ()
+Places = tuple[Path, ...]  # folders or files of dialects
 
 
 @functools.cache
-def known(places: Places = Places()) -> Mapping[str, Dialect]:
+def known(places: Places = ()) -> Mapping[str, Dialect]:
     """All dialects by name, loaded once."""
-    return discover(places.dialects, places.adapters)
+    return discover(places)
 
 
-def discover(dialects: Iterable[Path] = (), adapters: Iterable[Path] = ()) -> dict[str, Dialect]:
-    """All dialects by name, checked: built-in ones, those in *dialects*, and those of *adapters*.
+def discover(places: Iterable[Path] = ()) -> dict[str, Dialect]:
+    """All dialects by name, checked: built-in ones, and those in *places*.
 
     Raises EvalsuiteError if two files declare different ones under one name.
     """
     by_name = dict(_house())
-    for dialect in _brought(dialects, adapters):
+    for dialect in _brought(places):
         before = by_name.setdefault(dialect.name, dialect)
         if before is dialect:
             continue
-        given = {"path": dialect.origin.file if dialect.origin else HOUSE, "name": dialect.name}
+        given = {"path": dialect.origin, "name": dialect.name}
         if before.origin is None:
             raise EvalsuiteError.of("logs.dialect_of_ours", **given, title=before.title)
-        if dialect.origin is None or before.origin.file.resolve() != dialect.origin.file.resolve():
-            raise EvalsuiteError.of("logs.dialect_by_two", **given, other=before.origin.file)
+        if dialect.origin is None or before.origin.resolve() != dialect.origin.resolve():
+            raise EvalsuiteError.of("logs.dialect_by_two", **given, other=before.origin)
     for dialect in by_name.values():
         for name in dialect.yields_to:
             if name not in by_name or name == dialect.name:
-                where = dialect.origin.file if dialect.origin else HOUSE
-                raise EvalsuiteError.of("logs.yields_to", path=where, dialect=dialect.name, name=name)
+                raise EvalsuiteError.of("logs.yields_to", path=dialect.origin or HOUSE, dialect=dialect.name, name=name)
     return by_name
 
 
@@ -87,38 +81,23 @@ def _line(facts: dict[str, Any]) -> Line:
     return Line(**{**facts, "pattern": facts["pattern"].encode(), "sample": facts["sample"].encode(), "fields": fields})
 
 
-def _brought(dialects: Iterable[Path], adapters: Iterable[Path]) -> Iterator[Dialect]:
-    for file in (file for place in dialects for file in author_modules.find_modules(Path(place), CONTRACT)):
+def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
+    for file in (file for place in places for file in author_modules.find_modules(Path(place), CONTRACT)):
         for dialect in load(file):
             dialect.check(str(file))
-            yield replace(dialect, origin=Origin(file=file, option="--dialects"))
-    for place in adapters:
-        from evalsuite.contracts import registry
-
-        for file in registry.find_files(Path(place)):
-            yield from _of_recipes(registry.load_author_adapters(file), file)
+            yield replace(dialect, origin=file)
 
 
-def _of_recipes(adapters: "Mapping[str, Adapter]", file: Path) -> Iterator[Dialect]:
-    for recipe in (recipe for adapter in adapters.values() for recipe in adapter.recipes):
-        if isinstance(recipe.dialect, Dialect):
-            yield recipe.dialect
-        elif recipe.line:
-            made = _by_example(recipe.line, recipe.dialect_name, recipe.unit, recipe.scope)
-            yield replace(made, origin=Origin(file=file, option="--adapters"))
-
-
-def _by_example(line: str, name: str | None, unit: str | None, scope: Scope | None) -> Dialect:
-    from evalsuite.logs.unknown import by_example  # slow, and few need it
-
-    return by_example.dialect(line, name or "", unit or "", scope)
-
-
-def with_example(recipe: "UsedRecipe", dialects: Mapping[str, Dialect]) -> Mapping[str, Dialect]:
-    """*dialects*, and that of a run whose record has an example of its lines: its declaration need not be there."""
+def with_example(recipe: "Recipe | UsedRecipe", dialects: Mapping[str, Dialect]) -> Mapping[str, Dialect]:
+    """*dialects*, and that of a recipe which has an example of its lines."""
     if not (recipe.line and recipe.dialect) or recipe.dialect in dialects:
         return dialects
-    return {**dialects, recipe.dialect: _by_example(recipe.line, recipe.dialect, recipe.unit, recipe.scope)}
+    from evalsuite.logs.unknown import by_example  # slow, and few need it
+
+    return {
+        **dialects,
+        recipe.dialect: by_example.dialect(recipe.line, recipe.dialect, recipe.unit or "", recipe.scope),
+    }
 
 
 def load(file: Path) -> tuple[Dialect, ...]:
@@ -137,9 +116,10 @@ def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
 
 def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect | None:
     """That *recipe* prints; None: each log shows it. Raises EvalsuiteError if it is not among *dialects*."""
-    if recipe.dialect_name is None:
+    if recipe.dialect is None:
         return None
-    return look_up("logs.recipe_dialect", dialects, recipe.dialect_name, framework=framework, recipe=recipe.name)
+    known = with_example(recipe, dialects)
+    return look_up("logs.recipe_dialect", known, recipe.dialect, framework=framework, recipe=recipe.name)
 
 
 def source(dialect: Dialect | None) -> "DialectSource | None":
@@ -149,5 +129,5 @@ def source(dialect: Dialect | None) -> "DialectSource | None":
 
     if dialect.origin is None:
         return DialectSource(by="house")
-    file = dialect.origin.file.resolve()
-    return DialectSource(by="author", file=str(file), sha256=files.sha256(file), option=dialect.origin.option)
+    file = dialect.origin.resolve()
+    return DialectSource(by="author", file=str(file), sha256=files.sha256(file), option=CONTRACT.option)

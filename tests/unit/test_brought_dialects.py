@@ -1,4 +1,4 @@
-"""Dialects that an adapter or a user brings: known at plan time, one to a name, their source on record."""
+"""Dialects that a user brings: known at plan time, one to a name, their source on record."""
 
 import json
 
@@ -6,12 +6,10 @@ import pytest
 
 from evalsuite import cli
 from evalsuite.cli import main
-from evalsuite.contracts import registry
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Run
 from evalsuite.logs import catalogue
-from evalsuite.logs.catalogue import Places
 from evalsuite.logs.explaining import explained
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
@@ -32,10 +30,10 @@ def printed(name: str = "tinynet", word: str = "tiny") -> str:
     return PRINTED.format(name=name, word=word)
 
 
-def adapter(folder, framework: str, dialect: str):
-    """A file in *folder* with an adapter whose recipe prints *dialect*, Python as it stands there."""
+def adapter(folder, dialect: str):
+    """A file in *folder* with an adapter whose recipe names *dialect*."""
     folder.mkdir(exist_ok=True)
-    (file := folder / f"{framework}.py").write_text(HEAD + ADAPTER.format(framework=framework, dialect=dialect))
+    (file := folder / "tinynet.py").write_text(HEAD + ADAPTER.format(framework="tinynet", dialect=repr(dialect)))
     return file
 
 
@@ -50,33 +48,17 @@ def planned(folder, *more: str) -> int:
     return cli.main([*words, "--runs", str(folder / "runs"), *more])
 
 
-def test_a_dialect_is_known_wherever_its_adapter_is_and_a_folder_of_dialects_and_a_single_file_of_it_give_the_same(
-    tmp_path,
-):
-    file = adapter(tmp_path / "mine", "tinynet", printed())
-
-    found = catalogue.discover(adapters=[file.parent])["tinynet"]
-
-    assert (found.origin.file, found.origin.option) == (file, "--adapters")
-
+def test_a_folder_of_dialects_and_a_single_file_of_it_give_the_same(tmp_path):
     folder = dialects(tmp_path / "told", printed())
 
-    found = catalogue.discover([folder, folder / "declared.py"])["tinynet"]
-
-    assert found.origin.option == "--dialects"
+    assert catalogue.discover([folder, folder / "declared.py"])["tinynet"].origin == folder / "declared.py"
 
 
-@pytest.mark.parametrize("brought", [printed(), '"tinynet"'])
-def test_an_adapter_is_planned_with_its_own_dialect_or_one_that_is_given(brought, tmp_path, capsys):
-    file = adapter(tmp_path / "mine", "tinynet", brought)
-    folder = dialects(tmp_path / "told", printed("tinynet" if brought == '"tinynet"' else "other"))
+def test_an_adapter_is_planned_with_a_dialect_that_is_given_and_refused_with_an_unknown_one(tmp_path, capsys):
+    file, folder = adapter(tmp_path / "mine", "tinynet"), dialects(tmp_path / "told", printed())
 
     assert planned(tmp_path, "--adapters", str(file.parent), "--dialects", str(folder)) == Exit.DONE
-
-
-def test_an_unknown_dialect_is_refused_before_anything_is_started(tmp_path, capsys):
-    file = adapter(tmp_path / "mine", "tinynet", '"pytorch_exampels"')
-
+    file.write_text(file.read_text().replace("dialect='tinynet'", "dialect='pytorch_exampels'"))
     assert planned(tmp_path, "--adapters", str(file.parent)) == Exit.USAGE
 
     said = capsys.readouterr().err
@@ -85,27 +67,22 @@ def test_an_unknown_dialect_is_refused_before_anything_is_started(tmp_path, caps
 
 
 def test_two_dialects_under_one_name_are_refused_by_both_and_so_is_the_name_of_one_of_the_house(tmp_path):
-    one = adapter(tmp_path / "one", "tinynet", printed())
-    other = adapter(tmp_path / "other", "othernet", printed(word="other"))
+    one, other = dialects(tmp_path / "one", printed()), dialects(tmp_path / "other", printed(word="other"))
 
     with pytest.raises(EvalsuiteError) as error:
-        catalogue.discover(adapters=[one.parent, other.parent])
+        catalogue.discover([one, other])
 
     assert str(one) in str(error.value) and str(other) in str(error.value)
 
-    file = adapter(tmp_path / "mine", "tinynet", printed("pytorch_examples"))
-    folder = dialects(tmp_path / "told", printed("pytorch_examples"))
-
-    for places in ({"adapters": [file.parent]}, {"dialects": [folder]}):
-        with pytest.raises(EvalsuiteError, match="evalsuite has one of that name"):
-            catalogue.discover(**places)
+    with pytest.raises(EvalsuiteError, match="evalsuite has one of that name"):
+        catalogue.discover([dialects(tmp_path / "told", printed("pytorch_examples"))])
 
 
 def test_a_brought_dialect_is_checked_like_any_other(tmp_path):
-    file = adapter(tmp_path / "mine", "tinynet", printed().replace('b"tiny 1 20.5 ms"', 'b"tiny one"'))
+    folder = dialects(tmp_path / "mine", printed().replace('b"tiny 1 20.5 ms"', 'b"tiny one"'))
 
-    with pytest.raises(EvalsuiteError, match=r"tinynet\.py: dialect tinynet: .* does not match its own sample"):
-        registry.discover([file.parent])
+    with pytest.raises(EvalsuiteError, match=r"declared\.py: dialect tinynet: .* does not match its own sample"):
+        catalogue.discover([folder])
 
 
 def run_folder(path, source) -> RunFolder:
@@ -120,15 +97,14 @@ def run_folder(path, source) -> RunFolder:
 
 
 def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp_path):
-    file = adapter(tmp_path / "mine", "tinynet", printed())
-    source = catalogue.source(catalogue.discover(adapters=[file])["tinynet"])
-    folder = run_folder(tmp_path / CASE.id / "r0", source)
+    file = dialects(tmp_path / "mine", printed()) / "declared.py"
+    folder = run_folder(tmp_path / CASE.id / "r0", catalogue.source(catalogue.discover([file])["tinynet"]))
 
     without = measurement.measurement(folder)
-    measured = measurement.measurement(folder, Places(adapters=(file,)))
+    measured = measurement.measurement(folder, (file,))
 
     assert without.status == "failed"
-    assert f"came from {file}" in without.reason and f"Try --adapters {file.parent}" in without.reason
+    assert f"came from {file}" in without.reason and f"Try --dialects {file.parent}" in without.reason
     assert measured.status == "partial"  # the timer of each step, whose arrival nobody noted
 
 

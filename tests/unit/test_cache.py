@@ -10,7 +10,6 @@ import pytest
 
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure import measuring as cached
 from evalsuite.runs.store import RunFolder, Store
@@ -120,7 +119,7 @@ def test_other_code_reads_again_and_with_dialects_of_others_nothing_is_kept(fold
     assert len(read) == 2
 
     for _ in range(2):
-        cached.measure(folder, Places(dialects=(tmp_path,)), tmp_path / "cache")
+        cached.measure(folder, (tmp_path,), tmp_path / "cache")
     assert len(read) == 4
 
 

@@ -25,7 +25,7 @@ WHOLE = sources.text("checking_whole.py.in")
 @pytest.fixture
 def file(tmp_path):
     """An adapter from which nothing is missing."""
-    (file := tmp_path / "tinynet.py").write_text(HEAD + WHOLE.format(printed=printed()))
+    (file := tmp_path / "tinynet.py").write_text(HEAD + WHOLE.format())
     return file
 
 

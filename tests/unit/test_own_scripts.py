@@ -138,15 +138,15 @@ def test_what_is_wrong_is_one_sentence_with_what_to_add(file, old, new, said, ca
 
 
 def test_a_line_shows_how_the_log_reads(file):
-    recipe_of(file, 'line = "it 00012/100 | loss 2.31 | 20146.2 tok/s | 31.2 ms/it"')
-    found = catalogue.discover(adapters=[file])["moon_train"]
+    recipe = recipe_of(file, 'line = "it 00012/100 | loss 2.31 | 20146.2 tok/s | 31.2 ms/it"')
+    found = catalogue.recipe_dialect("moon", recipe, catalogue.known())
 
     (line,) = found.step
     match = line.compiled.search(b"12:00 it 00013/100 | loss 2.20 | 20150.1 tok/s | 31.1 ms/it")
     assert match is not None and match.groupdict() == {
         **{"step": b"00013", "loss": b"2.20", "rate": b"20150.1", "ms": b"31.1"},
     }
-    assert (found.unit, found.scope, found.origin.file) == ("tokens/s", "auto", file)
+    assert (found.name, found.unit, found.scope) == ("moon_train", "tokens/s", "auto")
 
 
 def test_a_spec_with_scripts_plans_them_and_their_models_beside_other_participants(file):

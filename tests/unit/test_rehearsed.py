@@ -23,7 +23,7 @@ def read(record, scale):
     return reading.read_run(
         [Log(path=path, arrivals=path.with_suffix(".csv"), host=path.stem, rank=None) for path in logs],
         case,
-        recipe.dialect_name,
+        recipe.dialect,
         scope=recipe.scope,
         dialects=catalogue.known(),
         ended_well=True,

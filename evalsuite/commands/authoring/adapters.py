@@ -4,7 +4,6 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
 from evalsuite.commands.authoring import checking
@@ -83,7 +82,7 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "model": recipe.model,
         "kind": recipe.kind,
         "spawn": recipe.spawn,
-        "dialect": recipe.dialect_name,
+        "dialect": recipe.dialect,
         "unit": recipe.unit,
         "device": device,
         "runs": _answer(recipe, case),
@@ -157,20 +156,15 @@ def _row(recipe: Mapping[str, Any]) -> tuple[str, ...]:
 def _check(arguments: argparse.Namespace) -> int:
     contract, more, place = CONTRACTS[arguments.kind], search_paths(arguments), arguments.check.resolve()
     results: list[Checked] = []
-    find = (
-        registry.find_files
-        if contract is registry.CONTRACT
-        else partial(author_modules.find_modules, contract=contract)
-    )
-    for file in find(arguments.check):
+    recipes = arguments.kind == "recipes"
+    for file in registry.find_files(place) if recipes else author_modules.find_modules(place, contract):
         if arguments.kind == "sensors":
             results.append(checking.check_sensor(accelerators.Brought(file)))
         elif arguments.kind == "dialects":
-            dialects = catalogue.discover((*more.dialects, place), more.adapters)
+            dialects = catalogue.discover((*more, place))
             results += [checking.check_dialect(dialects[each.name], str(file)) for each in catalogue.load(file)]
         else:
-            dialects = catalogue.discover(more.dialects, (*more.adapters, place))
-            results += checking.check_adapters(registry.load_author_adapters(file), file, dialects)
+            results += checking.check_adapters(registry.load_author_adapters(file), file, catalogue.known(more))
     if not results:
         raise EvalsuiteError.of("commands.check_none", path=arguments.check, example=contract.example)
     if arguments.json:

@@ -158,7 +158,7 @@ def _check_reading(adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dial
     try:
         dialect = catalogue.recipe_dialect(adapter.name, recipe, dialects)
     except EvalsuiteError as error:
-        yield _lack("dialect_unknown", name=recipe.dialect_name, error=error.message)
+        yield _lack("dialect_unknown", name=recipe.dialect, error=error.message)
         return
     if dialect is None:
         return

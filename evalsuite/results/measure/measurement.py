@@ -48,7 +48,7 @@ NOT_SAID = ("sequences/s", "images/s")
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
 
 
-HOUSE = Places()  # where dialects are found: only the built-in ones
+HOUSE: Places = ()  # where dialects are found: only the built-in ones
 FIRST_LOSSES, FEWEST_LOSSES = 3, findings.LossNotFalling.steps
 STRETCHES = 32  # of a curve of losses
 PARTS = 16  # of the steps that a window needs
