@@ -125,7 +125,7 @@ def _create(recipes: Recipes, device: Device) -> int:
 def _remove(recipes: Recipes, device: Device) -> int:
     for name, recipe in recipes:
         made = virtualenvs.existing(recipe, device=device)
-        if made is None:
+        if made is None or made.given:  # somebody else has made it: it is theirs
             note(i18n.say("env.nothing", name=name))
             continue
         shutil.rmtree(made.folder)

@@ -206,6 +206,11 @@ def test_doctor_says_what_its_environment_lacks_and_nothing_where_there_is_no_sc
     assert cli.main(["doctor", "--spec", str(file), "--lang", "en"]) == Exit.DONE
 
 
+def test_env_removes_no_environment_that_somebody_else_has_made(file, capsys):
+    assert cli.main(["env", "remove", "moon/train", "--adapters", str(file)]) == Exit.DONE
+    assert (file.parent / "venv" / "bin" / "python").exists()
+
+
 def test_a_name_of_ours_is_refused(file):
     file.write_text(MOON.replace('"moon"', '"PyTorch"'))
 
