@@ -151,7 +151,7 @@ def _facts(request: Request, *, with_commands: bool) -> dict[str, object]:
         "repeats": plan.spec.repeats,
         "most_repeats": plan.spec.most_repeats,
         "estimated_seconds": estimate.total(left),
-        "prices": [asdict(price) for price in estimate.prices(left)],
+        "device_hours": sum(case.total_devices * seconds for case, seconds in estimate.priced(left)) / 3600,
         "cases": cases,
         "searches": [
             {"of": search.of.id, "batch": search.batch, "tried": [asdict(trial) for trial in search.tried]}

@@ -21,17 +21,6 @@ class Expected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Price:
-    framework: str
-    runs: int
-    unknown: int
-    seconds: float | None  # in sequence; None: some are unknown
-    device_hours: float | None
-    node_hours: float | None
-    basis: Basis | None  # the weakest among the runs
-
-
-@dataclass(frozen=True, kw_only=True)
 class Job:
     """A job with nodes of its own for what one number of nodes runs."""
 
@@ -77,9 +66,10 @@ class Estimate:
         total, first_s = self.total(runs), self.of(runs[0]) if runs else None
         return None if total is None or first_s is None else total - min(elapsed_s or 0.0, 0.9 * first_s)
 
-    def prices(self, runs: Iterable[Run]) -> tuple[Price, ...]:
-        by_framework = by_key((run.case.framework, run) for run in runs)
-        return tuple(self._price(framework, theirs) for framework, theirs in by_framework.items())
+    def priced(self, runs: Iterable[Run]) -> list[tuple[Case, float]]:
+        """Those of *runs* whose seconds are more than a guess by other scripts."""
+        expected = ((run.case, self.expected(run)) for run in runs)
+        return [(case, known.seconds) for case, known in expected if known and known.basis != "others"]
 
     def jobs(self, runs: Sequence[Run]) -> tuple[Job, ...]:
         """One for each number of nodes. Those of several measure the bases of their cases once more."""
@@ -92,23 +82,6 @@ class Estimate:
             scales = dict.fromkeys(run.case.scale for run in (*bases, *theirs))
             jobs.append(Job(nodes=nodes, scales=tuple(scales), seconds=self.total([*bases, *theirs])))
         return tuple(jobs)
-
-    def _price(self, framework: str, runs: Sequence[Run]) -> Price:
-        pairs = [(run.case, self.expected(run)) for run in runs]
-        known = [(case, expected) for case, expected in pairs if expected is not None and expected.basis != "others"]
-        whole = len(known) == len(pairs)
-        return Price(
-            framework=framework,
-            runs=len(runs),
-            unknown=len(pairs) - len(known),
-            seconds=sum(expected.seconds for _, expected in known) if whole else None,
-            device_hours=sum(case.total_devices * each.seconds for case, each in known) / 3600 if whole else None,
-            node_hours=sum(case.nodes * each.seconds for case, each in known) / 3600 if whole else None,
-            basis=max((expected.basis for _, expected in known), key=WEAKEST_LAST.index, default=None),
-        )
-
-
-WEAKEST_LAST: tuple[Basis, ...] = ("own", "alike", "stated", "others")
 
 
 def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:

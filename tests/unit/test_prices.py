@@ -18,15 +18,11 @@ def runs(case, *repeats):
     return [Run(case=case, repeat=repeat) for repeat in repeats]
 
 
-def test_prices_are_told_framework_by_framework():
+def test_a_guess_by_other_scripts_is_no_price():
     wide = CASE.at_scale(1, 4)
     estimate = Estimate([(Run(case=CASE, repeat=0), 1800.0)])
 
-    known, unknown = estimate.prices([*runs(CASE, 1), *runs(wide, 0), *runs(OTHER, 0, 1)])
-
-    assert (known.framework, known.runs, known.seconds, known.basis) == ("toynet", 2, 3600.0, "alike")
-    assert known.device_hours == pytest.approx(0.5 + 2.0)
-    assert (unknown.framework, unknown.unknown, unknown.seconds, unknown.device_hours) == ("othernet", 2, None, None)
+    assert estimate.priced([*runs(CASE, 1), *runs(wide, 0), *runs(OTHER, 0, 1)]) == [(CASE, 1800.0), (wide, 1800.0)]
 
 
 def test_a_job_for_each_number_of_nodes_holds_what_it_runs_and_its_bases_once_more():

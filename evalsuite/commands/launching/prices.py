@@ -35,14 +35,13 @@ def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:
 
 
 def sentences(plan: Plan, place: Place, options: Options, left: Sequence[Run]) -> Iterator[str]:
-    """What the runs *left* take, and what that leaves out; `plan --json` has it for each framework."""
-    prices = estimate(plan, place.store, left).prices(left)
-    seconds = [price.seconds for price in prices if price.seconds is not None]
-    hours = sum(price.device_hours or 0.0 for price in prices)
-    key = "plan.left" if not seconds or len(seconds) == len(prices) else "plan.left_partly"
-    nodes = sum(price.node_hours or 0.0 for price in prices)
-    cost = say("plan.cost", hours=_hours(hours), nodes=_hours(nodes)) if seconds else ""
-    time = duration(sum(seconds)) if seconds else say("plan.unknown_time")
+    """What the runs *left* take, and what that leaves out."""
+    priced = estimate(plan, place.store, left).priced(left)
+    hours = sum(case.total_devices * seconds for case, seconds in priced) / 3600
+    nodes = sum(case.nodes * seconds for case, seconds in priced) / 3600
+    key = "plan.left_partly" if 0 < len(priced) < len(left) else "plan.left"
+    cost = say("plan.cost", hours=_hours(hours), nodes=_hours(nodes)) if priced else ""
+    time = duration(sum(seconds for _, seconds in priced)) if priced else say("plan.unknown_time")
     again = {*left} - {*plan.runs}
     yield say(key, missing=len(left), runs=len(plan.runs) + len(again), time=time, cost=cost)
     if again:
