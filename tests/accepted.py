@@ -39,7 +39,7 @@ def accepted() -> Evaluation:
             found += [summary for case in cases if (summary := _summary(case))]
     rows = with_scaling(found)
     judged = verdicts(rows, synthetic.criteria.read(), planned)
-    facts = {"profile": "full", "repeats": REPEATS, "title": "Acceptance at 32 nodes", "timelines": {}}
+    facts = {"profile": "full", "repeats": REPEATS, "title": "Acceptance at 32 nodes"}
     return synthetic.evaluation(rows, planned=tuple(planned), verdicts=judged, **facts)
 
 

@@ -33,7 +33,6 @@ from evalsuite.core.model import (
     Skip,
     Summary,
     Throughput,
-    Timeline,
     Utilisation,
     Verdict,
     Window,
@@ -221,7 +220,6 @@ def evaluation(summaries: Iterable[Summary] = (), **changes) -> Evaluation:
         "findings": (),
         "environments": {key: GPU_MACHINE if "A100" in key else MACHINE for key in keys},
         "commands": {measurement.run.id: command(measurement.run.case) for measurement in runs},
-        "timelines": {measurement.run.id: timeline(measurement) for measurement in runs if measurement.utilisation},
     }
     return Evaluation(**{**facts, **changes})
 
@@ -255,19 +253,6 @@ def command(of: Case) -> RunCommand:
         framework_version=VERSIONS.get(of.framework),
         packages={"numpy": "1.26.4", of.framework: VERSIONS.get(of.framework, "1.0")},
     )
-
-
-def timeline(measurement: Measurement) -> Timeline:
-    """Readings every half second from the start to the end of the run."""
-    noise = random.Random(measurement.run.id)
-    ticks = [k / 2 for k in range(int((measurement.duration_s or 10) * 2))][:400]
-    window = measurement.throughput.window if measurement.throughput else None
-    series, units = {}, {}
-    for reading in measurement.utilisation:
-        units[reading.resource] = reading.unit
-        values = (reading.mean * (0.1 if at_s < 3 else noise.uniform(0.85, 1.08)) for at_s in ticks)
-        series.setdefault(reading.resource, tuple(zip(ticks, (max(0.0, value) for value in values), strict=True)))
-    return Timeline(window=window, series=series, units=units)
 
 
 A100 = Gpu(name="NVIDIA A100-SXM4-80GB", memory_total_bytes=85_899_345_920, power_limit_w=400.0)
@@ -582,7 +567,7 @@ def variants() -> Evaluation:
         scores = tuple(epoch for epoch in _epochs(90, top1, hours * 3600) if epoch.split == "validation")
         runs = [replace(run, scores=scores) for run in last.measurements]
         found += [*smaller, replace(last, measurements=tuple(runs))]
-    return evaluation(found, repeats=5, profile="full", title="Variants", timelines={})  # other pages have time lines
+    return evaluation(found, repeats=5, profile="full", title="Variants")
 
 
 def _epochs(epochs: int, top1: float, seconds: float) -> Iterable[Score]:

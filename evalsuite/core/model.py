@@ -653,7 +653,6 @@ class Evaluation:
     findings: tuple[Finding, ...]
     environments: "Mapping[str, HostEnvironment]"  # of the first host with each environment key
     commands: "Mapping[str, RunCommand]"  # by run id
-    timelines: Mapping[str, "Timeline"] = field(default_factory=dict)  # by run id
     recorded_elsewhere: bool = False
     author_notes: "tuple[AuthorNote, ...]" = ()
     document: "LabDocument | None" = None
@@ -693,12 +692,3 @@ class ReferenceComparison:
     @property
     def share(self) -> float:
         return self.items_per_s / self.reference
-
-
-@dataclass(frozen=True, kw_only=True)
-class Timeline:
-    """Resource → [(at_s, value)] of one run, all devices together; units as in Utilisation."""
-
-    window: Window | None
-    series: Mapping[str, tuple[tuple[float, float], ...]]
-    units: Mapping[str, str]

@@ -1,6 +1,5 @@
 """Run folders → the evaluation that the report is made of."""
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -60,9 +59,7 @@ def evaluate(
     environments = _environments(store, ordered)
     commands = {each.measurement.run.id: each.command for each in measured if each.command}
     values = summaries(units.in_one_unit(ordered))
-    compared = functools.cache(lambda: _compared(values, environments, commands, recorded, settings))
-    drawn = measuring.timelines(store, values, cache, meanwhile=compared)
-    rows, beside = compared()
+    rows, beside = _compared(values, environments, commands, recorded, settings)
     not_run = (each.case for each in planned.skips if each.kind == "not_run")
     in_scope = (*cases, *(case for case in not_run if wanted is None or case.id in wanted))
     columns, own = (*planned.columns, *settings.column), (*planned.criteria, *settings.criterion)
@@ -79,7 +76,6 @@ def evaluate(
         findings=tuple(data_rules.merge_repeated((*broken, *settings.findings(criteria_file), *beside))),
         environments=environments,
         commands=commands,
-        timelines=drawn,
         recorded_elsewhere=recorded_elsewhere,
         targets=settings.target,
         campaigns=recorded.starts,

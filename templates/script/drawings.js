@@ -12,7 +12,6 @@ const SIZES = { title: 17, legend: 13, axes: 12, source: 11 };
 function standalone(id) {
   const drawing = byId(`${id}-svg`).cloneNode(true);
   for (const hidden of all(otherLanguage(), drawing)) hidden.remove();
-  if (drawing.dataset.whole) drawing.setAttribute("viewBox", drawing.dataset.whole);
   const { width, height } = drawing.viewBox.baseVal;
   const sheet = node("svg", { class: "fig-svg", xmlns: SVG });
   const style = node("style");

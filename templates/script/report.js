@@ -1,4 +1,4 @@
-/* Adds to a page that is complete without it: filters, sorting, cards at marks, links, downloads.
+/* Adds to a page that is complete without it: a baseline of choice, cards at marks, links, downloads.
    All words come from the page's own <template>; all data is put in as text, never as markup.
    Its modules are joined into one script when a page is built (evalsuite/report/page/assets.py). */
 import { pairsOf } from "./address.js";
@@ -8,13 +8,10 @@ import { followCopyButtons } from "./copy.js";
 import { byId } from "./dom.js";
 import { followNumbers } from "./drawer.js";
 import { offerDrawings } from "./drawings.js";
-import { applyFilter, followFilter, isFiltered, setFilter } from "./filter.js";
 import { followLegends, followMarks } from "./marks.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
 import { followArrows } from "./roving.js";
-import { makeTablesSortable } from "./sort.js";
-import { stackPanels } from "./stack.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
 import { beginAtTheLargest, offerTables } from "./tables.js";
@@ -29,19 +26,14 @@ function load(first) {
     choice.checked = true;
     changeLanguage(pairs.lang);
   }
-  setFilter(pairs);
-  if (isFiltered(pairs) || !first) applyFilter();
   if (pairs.at) goTo(pairs.at, first);
 }
 
-stackPanels(); // before all that follows marks
 followSwitches();
 followNumbers(); // before the links, which it takes some from
 followLinks();
 followReading();
 followBoard();
-followFilter(); // before sorting, which moves rows
-makeTablesSortable();
 followCopyButtons();
 offerTables();
 offerDrawings();

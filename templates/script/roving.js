@@ -46,14 +46,6 @@ function follow(box, next) {
   });
 }
 
-/** The stops that are not seen any more give their place to one that is. */
-export function refreshStops() {
-  for (const box of all("main table, main .table-tools")) {
-    const kept = one(':is(a, button, summary, pre)[tabindex="0"]', box);
-    if (kept?.closest("[hidden]")) leaveOne(box, all(STOPS, box).find((stop) => !stop.closest("[hidden]")));
-  }
-}
-
 function inLine(stops, from, key) {
   const step = key === "Home" ? -stops.length : key === "End" ? stops.length : ARROWS[key] && sum(ARROWS[key]);
   if (!step) return null;

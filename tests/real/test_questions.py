@@ -21,7 +21,7 @@ def planted():
     series = [[summary_of(each, scale) for scale in each.scales] for each in planted_logs.every()]
     rows = [summary for each in series for summary in with_scaling(each)]
     assert len(rows) == 984
-    return synthetic.evaluation(rows, repeats=planted_logs.REPEATS, profile="full", title="984 cases", timelines={})
+    return synthetic.evaluation(rows, repeats=planted_logs.REPEATS, profile="full", title="984 cases")
 
 
 def summary_of(series, scale):

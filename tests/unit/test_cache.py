@@ -35,12 +35,9 @@ def read(monkeypatch):
 @pytest.mark.parametrize("run", RUNS[::3], ids=lambda run: f"{run.path.parent.name}-{run.path.name}")
 def test_what_is_kept_equals_what_was_measured(run, tmp_path):
     direct = measurement_room.measurement(run)
-    window = direct.throughput.window if direct.throughput else None
 
     for _ in range(2):
         assert cached.measure(run, HOUSE, tmp_path).measurement == direct
-        line = measurement_room.timeline(run, window)
-        assert cached.timeline(run, window, tmp_path) == line
 
 
 def test_the_same_folder_is_read_once(folder, tmp_path, read):

@@ -138,17 +138,6 @@ def test_bold_begins_and_ends_with_a_letter_so_that_every_host_shows_it(said, bo
     assert section_markdown.emphasised(said) == bold
 
 
-SAYS = sources.table("forms.toml")["markdown_says"]
-
-
-@pytest.mark.parametrize("name", SAYS)
-def test_markdown_has_the_tables_of_every_section_that_the_page_has(name, tmp_path):
-    text = markdown.document(material(synthetic.PAGES[name](), tmp_path), "en")
-
-    assert [said for said in SAYS[name] if said not in text] == []
-    assert "Findings of the authors" not in text  # nobody wrote any
-
-
 def test_dots_of_the_figure_lie_from_left_to_right_by_their_speed_and_hostile_names_stay_text(tmp_path):
     slow, fast = (synthetic.case(name, protocol=synthetic.FULL) for name in ("mxnet", "<b>&"))
     of = reports.evaluation(reports.summary(reports.FASTER, of=fast), reports.summary(of=slow))

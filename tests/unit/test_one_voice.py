@@ -14,9 +14,7 @@ from evalsuite.finished import finished
 from evalsuite.report import forms
 from evalsuite.report.book import answers as said
 from evalsuite.report.book import board
-from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import figure_titles
 from evalsuite.report.sections.variants import variants
 from evalsuite.report.sections.verdict import cards, verdict
 from evalsuite.report.text import names, numbers, words
@@ -112,11 +110,6 @@ def test_what_is_said_of_all_is_no_more_than_what_is_known_of_the_two_that_lead(
             assert answer.known == pair.known
         sentence = said.sentence(answer, SPOKEN).plain("en")
         assert [key for key, word in WORDS.items() if re.search(word, sentence)] == [answer.outcome]
-    for block in (block for model in models(book) for block in model.blocks):
-        answer = figure_titles.shown_answer(block)
-        if answer and len(answer.ranked) > 1:
-            title = figure_titles.of_throughput(block, SPOKEN).plain("en")
-            assert [key for key, word in WORDS.items() if re.search(word, title)] == [answer.outcome]
 
 
 def test_each_outcome_has_a_word_of_its_own():
@@ -171,8 +164,6 @@ def test_what_is_said_of_several_holds_of_each_of_them(row):
     tables = [table for sheet in board.board(book, both).sheets for table in sheet.tables]
     found = [text for finding in verdict.model_findings(book, both) for text in (finding.sentence, finding.beside)]
     found += [text for table in tables for text in (table.sentence, table.beside)]
-    found += [figure_titles.of_throughput(block, both) for each in models(book) for block in each.blocks]
-    found += [figure_titles.of_blocks([block], both) for model in models(book) for block in model.blocks]
     told = [plain(text.plain(language)) for text in found if text for language in ("en", "zh")]
     for one in (one for table in tables for one in table.rows):
         name, _, _, ratio, _, notes = one.cells(both)
@@ -199,5 +190,3 @@ def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(report_
     assert [each.summary.case.framework for each in answer.passed_over] == ["tensorflow", "mindspore"]
     passed = "ot ranked: TensorFlow 93.00, gradient clipping: off; 1 more"
     assert page.one("section", id="verdict").text("en").count(passed) == 1
-    captions = [element.text("en") for element in page.all("figcaption")]
-    assert any("ahead of" in each for each in captions) and all(passed in one for one in captions if "ahead of" in one)

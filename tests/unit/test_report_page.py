@@ -105,7 +105,6 @@ def test_the_order_of_the_input_changes_nothing(built, tmp_path):
         summaries=tuple(shuffle(evaluation.summaries, len(evaluation.summaries))),
         verdicts=tuple(reversed(evaluation.verdicts)),
         commands=dict(reversed(evaluation.commands.items())),
-        timelines=dict(reversed(evaluation.timelines.items())),
     )
 
     report.build(shuffled, tmp_path)

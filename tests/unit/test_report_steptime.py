@@ -1,4 +1,4 @@
-"""The section on what a step is made of: its table, its figures and its other forms (docs/numbers.md)."""
+"""The section on what a step is made of: its table and its other forms (docs/numbers.md)."""
 
 import pages
 import pytest
@@ -20,12 +20,11 @@ def tables():
     return steptime.step_times(book, models(book))
 
 
-def test_each_kind_of_timer_has_a_table_and_a_figure_and_frameworks_without_are_named(section):
+def test_each_kind_of_timer_has_a_table_and_frameworks_without_are_named(section):
     captions = [table.one("caption").text("en") for table in section.all("table", class_="values")]
 
     of_step, of_task = "step-time breakdown", "breakdown of a task of several steps"
     assert [caption.rpartition(": ")[2] for caption in captions] == [of_step, of_step, of_task]
-    assert len(section.all("figure")) == 3
     assert "Without timers in their logs, and therefore not here: MXNet." in section.text("en")
     assert "因此不在此列：MXNet。" in section.text("zh-CN")
 
@@ -54,12 +53,11 @@ def test_a_phase_inside_another_stands_behind_it_and_is_not_added_twice_and_a_ta
         assert units == ({"s"} if table.of == "task" else {"ms"})
 
 
-def test_phases_that_overlap_are_flagged_in_the_row_the_figure_and_the_findings(section, built):
+def test_phases_that_overlap_are_flagged_in_the_row_and_the_findings(section, built):
     twice = section.all("table", class_="values")[1]
     findings = built("timers").summary["findings"]
 
     assert "⚠" in pages.rows(twice)[0][2]
-    assert "hatched as a whole" in section.all("figure")[1].text("en")
     assert {finding["code"] for finding in findings if "oneflow" in finding["where"]} >= {"D18"}
 
 

@@ -8,11 +8,8 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core.model import Machine
-from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.variants import variants as room
-from evalsuite.report.text import words
 from tests import sources
 
 
@@ -100,17 +97,3 @@ def test_the_csv_has_every_change_with_both_cases(built):
     assert float(last["ratio"]) > 1
     assert last["outcome"] == "ahead"
     assert last["case_id_after"].endswith("-4x8")
-
-
-def test_what_an_option_of_several_sizes_does_is_drawn_of_all_frameworks_in_the_setting_that_has_most_of_them():
-    def of(name, size, **about):
-        case = synthetic.case(name, options=(("deep_vocabulary", str(size)),), protocol=synthetic.FULL, **about)
-        return synthetic.summary([synthetic.measured(case, 0, 900.0 / (size if name == "hugectr" else 1))])
-
-    rows = [of(name, size) for name in ("hugectr", "oneflow") for size in (1, 2, 3)]
-    book = Book(evaluation=synthetic.evaluation([*rows, *(of("oneflow", size, nodes=2) for size in (1, 2))]))
-    (model,) = blocks.models(book)
-    (figure,) = room.draw_growths(book, room._table(book, model), captioned_figure.look(book), words.read())
-
-    assert figure.figure.svg.count('class="mark') == 6
-    assert figure.title.plain("en").startswith("Throughput by ")

@@ -113,7 +113,7 @@ def test_labels_are_the_glossarys_terms():
     ours = {
         **{f"verdict.{outcome}": outcome for outcome in ("pass", "fail", "undetermined")},
         **{"axes.speedup": "speedup", "axes.efficiency": "scaling_efficiency"},
-        **{"axes.items_per_s_per_device": "throughput_per_device", "usage.title": "hardware_utilisation"},
+        **{"usage.title": "hardware_utilisation"},
         **{"resources.gpu": "gpu_utilisation", "resources.gpu_memory": "gpu_memory_used"},
     }
 

@@ -1,4 +1,3 @@
-import json
 import math
 from dataclasses import replace
 
@@ -187,21 +186,6 @@ def test_no_samples_and_no_times_give_nothing():
     assert utilisation.of_job({"n": ticks(None, 1.0)}, no_times) == ((), ())
     assert utilisation.of_job({}, window(0, 1)) == ((), ())
     assert utilisation.of_job({"n": recorded(HEADER)}, window(0, 1)) == ((), ())
-    assert utilisation.timeline(recorded(HEADER), None).series == {}
-
-
-def test_the_time_line_covers_the_whole_run_and_all_devices_and_is_thinned_where_it_is_long():
-    line = utilisation.timeline(ticks(None, 10.0, 90.0, 10.0), window(0.5, 1.0))
-    assert line.series["cpu"] == ((0.5, 10.0), (1.0, 90.0), (1.5, 10.0))
-    assert (line.units["cpu"], line.window) == ("%", window(0.5, 1.0))
-
-    line = utilisation.timeline(gpus((100, 50), (80, 50)), None)
-    assert line.series["gpu"] == ((0.0, 75.0), (0.5, 65.0))
-
-    samples = ticks(*disk(*range(0, 500_000, 100)), name="disks")
-    points = utilisation.timeline(samples, None).series["disk_read"]
-    assert 1000 < len(points) <= utilisation.DRAWN_READINGS
-    assert {round(value, 6) for _, value in points} == {200.0}
 
 
 def test_a_constant_rate_is_found_whatever_the_window_and_a_last_reading_makes_no_peak():
@@ -260,4 +244,3 @@ def test_samples_that_hold_anything_are_refused_or_give_finite_figures(samples, 
 
     assert all(math.isfinite(figure.mean) for figure in figures)
     assert isinstance(findings, tuple)
-    assert json.dumps(utilisation.timeline(found, None).series)

@@ -51,23 +51,12 @@ def efficiency_cell(book: Book, case: Case) -> Cell:
     return _scaled_cell(book, case, lambda summary: summary.efficiency, numbers.beside(book.efficiency_threshold))
 
 
-def per_device_cell(book: Book, case: Case) -> Cell:
-    return _cell(book, case, _per_device, numbers.throughput)
-
-
 def figure_cell(book: Book, case: Case, column: CaseColumn) -> Cell:
     cell, summary = throughput_cell(book, case), book.valid_of.get(case.id)
     if summary is None:
         return cell
     number = column.number({column.name: column.value(summary)})
     return replace(cell, number=number, interval=None, state="value" if number else "missing")
-
-
-def _per_device(summary: Summary) -> Interval:
-    whole, devices = summary.items_per_s, summary.case.total_devices
-    low = None if whole.low is None else whole.low / devices
-    high = None if whole.high is None else whole.high / devices
-    return Interval(value=whole.value / devices, low=low, high=high, coverage=whole.coverage)
 
 
 def _scaled_cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:

@@ -35,10 +35,7 @@ def build_hash(evaluation: Evaluation) -> str:
 def _parts(evaluation: Evaluation) -> Iterator[str]:
     for field in fields(evaluation):
         value = getattr(evaluation, field.name)
-        if field.name == "timelines":
-            for run_id, line in sorted(value.items()):
-                yield repr((run_id, line.window, sorted(line.series.items()), sorted(line.units.items())))
-        elif isinstance(value, Mapping):
+        if isinstance(value, Mapping):
             yield json.dumps(value, sort_keys=True, default=repr)
         elif value or field.name not in ("journal_sha256", "beside_runs", "against", "since"):
             yield f"{field.name}={value!r}"

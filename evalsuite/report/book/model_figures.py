@@ -1,12 +1,11 @@
-"""All figures of a model's cases side by side; and, across batch sizes, each framework at the largest that ran."""
+"""All figures of a model's cases side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from operator import attrgetter
 
 from evalsuite.core.decode import whole
-from evalsuite.core.model import Case, Summary
+from evalsuite.core.model import Case
 from evalsuite.report.book import cells, columns
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
@@ -16,8 +15,6 @@ from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results.compare.decisions import SIZES
-
-ALIKE = attrgetter("case.device", "unit", "case.precision")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,61 +92,3 @@ def _without(case: Case, sizes: Sequence[str]) -> Case:
 def _setting(case: Case, sizes: Sequence[str]) -> tuple[object, ...]:
     scale = (case.device, case.total_devices, case.nodes)
     return (*scale, case.precision, case.series_batch, _without(case, sizes).options)
-
-
-@dataclass(frozen=True, kw_only=True)
-class LargestRow:
-    case: Case  # any of its scales
-    notes: Distinction
-    batches: tuple[int, ...]
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LargestTable:
-    precision: str
-    unit: str
-    scales: tuple[tuple[int, int], ...]
-    rows: tuple[LargestRow, ...]
-    of_all: OfAll
-
-    @property
-    def legend(self) -> tuple[str, ...]:
-        return cells.legend(cell for row in self.rows for cell in row.cells)
-
-
-def largest_batches(book: Book, model: Model) -> tuple[LargestTable, ...]:
-    """For each precision in which the largest batches differ; whether more would fit, nobody says."""
-    valid = [summary for block in model.blocks if not block.strong for summary in block.valid]
-    groups = groupby(sorted(valid, key=ALIKE), key=ALIKE)
-    return tuple(table for _, same in groups if (table := _largest(book, list(same))))
-
-
-def _largest(book: Book, valid: Sequence[Summary]) -> LargestTable | None:
-    series: dict[Case, dict[tuple[int, int], Summary]] = {}
-    for row in sorted(valid, key=lambda row: row.case.batch_per_device):
-        alike = replace(row.case, batch_per_device=1, nodes=1, devices_per_node=1)
-        series.setdefault(alike, {})[row.case.nodes, row.case.devices_per_node] = row
-    most: dict[object, set[int]] = {}  # of one setting at one scale
-    for alike, summaries in series.items():
-        for scale, row in summaries.items():
-            most.setdefault((alike.options, scale), set()).add(row.case.batch_per_device)
-    if all(len(batches) < 2 for batches in most.values()) or len({case.framework for case in series}) < 2:
-        return None
-    scales = sorted({scale for rows in series.values() for scale in rows}, key=lambda each: (each[0] * each[1], each))
-    notes = distinctions(list(series))
-    rows = (
-        LargestRow(
-            case=next(iter(summaries.values())).case,
-            notes=notes[alike.id],
-            batches=tuple(sorted({summary.case.batch_per_device for summary in summaries.values()})),
-            cells=tuple(
-                cells.throughput_cell(book, summaries[scale].case) if scale in summaries else Cell(state="not_planned")
-                for scale in scales
-            ),
-        )
-        for alike, summaries in sorted(series.items(), key=lambda each: names.case_order(each[0]))
-    )
-    shown, shared = cells.lift_shared(rows)
-    row = valid[0]
-    return LargestTable(precision=row.case.precision, unit=row.unit, scales=tuple(scales), rows=shown, of_all=shared)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 INTRODUCTION, BACKGROUND, PROBLEMS, OWN, MODELS = "intro", "background", "problems", "own", "models"
 FREE_PLACES = {"introduction": INTRODUCTION, "background": BACKGROUND, "problems": PROBLEMS}
 ANNEX = (  # what no chapter of that report is, in its usual order
-    *("overview", "steptime", "usage", "convergence", "variants", "forecasts"),
+    *("steptime", "usage", "convergence", "variants", "forecasts"),
     *("fairness", "quality", "reproduction", "glossary"),
 )
 TIANSHU_FIXED = (INTRODUCTION, BACKGROUND, MODELS, PROBLEMS)

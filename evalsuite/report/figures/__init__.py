@@ -8,13 +8,7 @@ from evalsuite.report.figures.data import (
     Figure,
     Label,
     Line,
-    Metric,
     Point,
-    drawable,
-    plain,
-    series_of,
 )
-from evalsuite.report.figures.lines import LinePanel, lines, reaches_far
-from evalsuite.report.figures.steps import StepBar, phases
-from evalsuite.report.figures.strips import Strip, utilisation
-from evalsuite.report.figures.style import Look, as_picture, css, family, look
+from evalsuite.report.figures.lines import LinePanel, lines
+from evalsuite.report.figures.style import Look, css, family, look

@@ -2,15 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
-from evalsuite.core.model import Origin, Summary, by_key
+from evalsuite.core.model import Origin
 from evalsuite.report.figures.style import note_swatch
-from evalsuite.report.text.names import case_anchor
-
-Metric = Literal["items_per_s", "per_device", "speedup", "efficiency"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,46 +107,6 @@ class Figure:
     legend: tuple[LegendEntry, ...] = ()
     axes: tuple[Axis, ...] = ()
     notes: tuple[str, ...] = ()  # keys of what must be explained below: "partial", "cited", "ideal", …
-
-
-def series_of(summaries: Sequence[Summary], metric: Metric, names: Mapping[str, str] | None = None) -> tuple[Line, ...]:
-    """Summaries as series of one metric, in the order they are first met.
-
-    *names* gives the printed name of a series (key: `case.series`) or of a framework; else the framework's key.
-    """
-    groups = by_key((summary.case.series, summary) for summary in summaries)
-    seen: dict[str, int] = {}
-    result = []
-    for key, members in groups.items():
-        framework = members[0].case.framework
-        variant = seen[framework] = seen.get(framework, -1) + 1
-        bases = [each.base.total_devices for each in members if each.base is not None]
-        result.append(
-            Line(
-                name=(names or {}).get(key) or (names or {}).get(framework, framework),
-                framework=framework,
-                points=tuple(_point(summary, metric) for summary in members),
-                base=bases[0] if bases else min(each.case.total_devices for each in members),
-                variant=variant,
-            )
-        )
-    return tuple(result)
-
-
-def _point(summary: Summary, metric: Metric) -> Point:
-    interval = getattr(summary, "items_per_s" if metric == "per_device" else metric)
-    share = summary.case.total_devices if metric == "per_device" else 1
-    ends = (interval.value, interval.low, interval.high) if interval else (None, None, None)
-    value, low, high = (None if end is None else end / share for end in ends)
-    return Point(
-        x=summary.case.total_devices,
-        value=value,
-        low=low,
-        high=high,
-        ref=case_anchor(summary.case),
-        partial=summary.partial or summary.disturbed,
-        origin=summary.origin,
-    )
 
 
 def as_drawn(series: Sequence[Line]) -> tuple[Line, ...]:

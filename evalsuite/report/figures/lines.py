@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from evalsuite.core.model import by_key
 from evalsuite.report.figures import ticks
@@ -14,12 +13,10 @@ from evalsuite.report.figures.data import (
     Label,
     LegendEntry,
     Line,
-    Point,
     as_drawn,
     drawable,
     note_entry,
     point_notes,
-    positive,
 )
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
 from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch, swatch
@@ -32,7 +29,6 @@ _LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, fro
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
 ALIKE = 0.01  # lines whose shares end within it have one label
 FLAT = 0.4  # of the highest value: the axis of curves that span less does not begin at 0
-Ideal = Literal["proportional", "each", "none"]  # each: a line from every base
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +37,6 @@ class LinePanel:
     unit: str = ""
     label: Label = ""
     detail: Label = ""
-    ideal: Ideal = "none"
-    logarithmic: bool = False
     target: float | None = None
     share: bool = False  # 1.0 is 100 %, which has a line
     valued: bool = False  # names carry the last value
@@ -75,12 +69,9 @@ def lines(
     visible = [panel for panel in visible if panel.lines]
     every = [line for panel in visible for line in panel.lines]
     drawn = [replace(panel, lines=as_drawn(panel.lines)) for panel in visible]
-    far = any(panel.logarithmic for panel in visible)
-    bent = any(panel.counted and not _from_0(panel) for panel in visible)
-    units = {panel.unit for panel in visible if panel.ideal != "each"}  # a speed-up stands beside its throughput
+    units = {panel.unit for panel in visible}
     entries = {line.framework: entry(line, look) for line in every} if len(drawn) > _COMPACT else {}
     notes = {
-        "ideal": any(panel.ideal != "none" for panel in drawn),
         "threshold": any(panel.share and panel.target for panel in drawn),
     }
     aimed = any(panel.target is not None and not panel.share for panel in drawn)
@@ -93,16 +84,11 @@ def lines(
             *(note_entry(key) for key, present in notes.items() if present),
         ),
         axes=(
-            Axis(key=x, unit=x_unit, logarithmic=bent),
-            Axis(key=value, unit=units.pop(), logarithmic=far) if len(units) == 1 else Axis(key="value_by_panel"),
+            Axis(key=x, unit=x_unit, logarithmic=any(panel.counted for panel in visible)),
+            Axis(key=value, unit=units.pop()) if len(units) == 1 else Axis(key="value_by_panel"),
         ),
         notes=point_notes(every),
     )
-
-
-def reaches_far(series: Sequence[Line]) -> bool:
-    xs = [point.x for line in drawable(series) for point in line.points]
-    return bool(xs) and max(xs) > numbers.FAR * min(xs)
 
 
 def entry(line: Line, look: Look) -> LegendEntry:
@@ -122,7 +108,7 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
     room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
     room = min(room, WIDTH / columns / (1 if columns == 1 or alike else 2.6))
-    forms = [(_rows(panel, _limits(panel)), ticks.percent if panel.share else ticks.number) for panel in panels]
+    forms = [(ticks.linear(*_limits(panel), 5), ticks.percent if panel.share else ticks.number) for panel in panels]
     lefts = max(46, *(ticks.margin(*form) for form in forms))
     rooms = room if alike else room * columns
     wide = (WIDTH - rooms - columns * lefts - (columns - 1) * _BETWEEN) / columns
@@ -140,8 +126,6 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
             _name_ends(sheet, axes, panel, names, left + wide + 16, down + head, high)
         sheet.write(left, down + 12, shorten(panel.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
         sheet.write(left, down + 12 + _DETAIL, shorten(panel.detail, wide, SMALL))
-    if columns == len(panels) == 2:
-        sheet.fold = lefts + wide + _BETWEEN / 2 + (0 if alike else room)
     return sheet.svg()
 
 
@@ -178,24 +162,11 @@ def _ending(line: Line, panel: LinePanel) -> Label:
 def _limits(panel: LinePanel) -> tuple[float, float]:
     points = [point for line in panel.lines for point in line.points]
     values = [value for p in points for value in (p.value, p.low, p.high) if value is not None and math.isfinite(value)]
-    last = max(point.x for point in points)
-    values += [base.shown * last / base.x for base in _bases(panel)]
     values += [panel.target] if panel.target is not None else []
     values += [1.0] if panel.share else []
-    if panel.logarithmic:
-        known = [value for value in values if positive(value)]
-        return min(known) / 1.25, max(known) * 1.25
     pad = (max(values) - min(values)) * 0.06 or abs(max(values)) * 0.1 or 1
     low = min(values) - pad if panel.broken or min(values) < 0 else 0.0
     return low, max(values) + (max(values) * 0.06 if low == 0 and max(values) > 0 else pad)
-
-
-def _rows(panel: LinePanel, limits: tuple[float, float]) -> list[float]:
-    return ticks.logarithmic(*limits) if panel.logarithmic else ticks.linear(*limits, 5)
-
-
-def _from_0(panel: LinePanel) -> bool:
-    return panel.ideal != "none" and not panel.logarithmic and len(panel.xs) > 2
 
 
 def _axes(sheet: Sheet, box: tuple[float, float, float, float], panel: LinePanel, look: Look, top: float) -> Panel:
@@ -203,18 +174,14 @@ def _axes(sheet: Sheet, box: tuple[float, float, float, float], panel: LinePanel
     if not panel.counted:
         low = min(0.0, xs[0])
         axes.set_xlim(low, max(xs[-1], low + 1e-9))
-    elif _from_0(panel):
-        axes.set_xlim(0, xs[-1] * 1.03)
     else:
         pad = (xs[-1] / xs[0]) ** 0.04 if xs[-1] > xs[0] else 1.3
         axes.set_xscale("log", base=2)
         axes.set_xlim(xs[0] / pad, xs[-1] * pad)
-    if panel.logarithmic:
-        axes.set_yscale("log")
     limits = (0.0, top) if panel.share else _limits(panel)
     axes.set_ylim(*limits)
     ticks.label_columns(sheet, axes, xs if panel.counted else ticks.linear(*axes.get_xlim(), 5))
-    ticks.label_rows(sheet, axes, _rows(panel, limits), ticks.percent if panel.share else ticks.number)
+    ticks.label_rows(sheet, axes, ticks.linear(*limits, 5), ticks.percent if panel.share else ticks.number)
     left = box[0]
     sheet.write(left - 6, box[1] - 20, panel.unit, anchor="right" if text_width(panel.unit) < left - 6 else "left")
     _draw_marks(sheet, axes, panel)
@@ -224,21 +191,10 @@ def _axes(sheet: Sheet, box: tuple[float, float, float, float], panel: LinePanel
 
 
 def _draw_marks(sheet: Sheet, axes: Panel, panel: LinePanel) -> None:
-    for base in _bases(panel):
-        ends = (base.x, panel.xs[-1])
-        values = [base.shown * x / base.x for x in ends]
-        axes.plot(ends, values, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.6)
     if panel.share:
         axes.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
     if panel.target is not None:
         axes.axhline(panel.target, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
-
-
-def _bases(panel: LinePanel) -> Sequence[Point]:
-    bases = [([p for p in line.points if p.x == line.base] or line.points)[0] for line in panel.lines]
-    if panel.ideal == "each":
-        return list({base.x: base for base in bases}.values())
-    return [max(bases, key=lambda base: base.shown / base.x)] if panel.ideal == "proportional" else []
 
 
 def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool) -> None:

@@ -40,7 +40,6 @@ class Sheet:
         self.ends = ends  # the right end says most, and a narrow window begins there
         self.figure = Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
         self.figure.patch.set_visible(False)
-        self.fold: float | None = None  # between two panels: in a narrow window they stand one below the other
         self._groups: dict[str, svg.Group] = {}
         self._texts: list[str] = []
 
@@ -122,9 +121,8 @@ class Sheet:
             artist.set_clip_on(False)  # limits hold all that is drawn, and a line along an edge keeps its width
         shapes = svg.draw(self.figure, self.id, self._groups)
         classes = f"fig-svg{' fig-wide' * (self.width == WIDTH)}{' fig-ends' * self.ends}"
-        fold = f'data-fold="{self.fold:g}" ' if self.fold else ""
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" id="{self.id}-svg" role="img" {fold}'
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" id="{self.id}-svg" role="img" '
             f'aria-labelledby="{self.id}-title" aria-describedby="{self.id}-reading" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}">'
             f"{shapes}{''.join(self._texts)}</svg>"

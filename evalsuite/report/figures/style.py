@@ -1,6 +1,5 @@
 """Hues, markers, dashes, and one set of styles for light, dark, print and forced colours."""
 
-import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +13,11 @@ LIGHT_HUES = ("#39649D", "#DF731A", "#194015", "#A76BF4", "#905049", "#3B9C96")
 DARK_HUES = ("#68B8FA", "#EEA05B", "#B0EFC8", "#BD3FF1", "#DC3135", "#288B94")
 HUES = len(LIGHT_HUES)
 _SHAPES = paths.read_data("figures.toml")
-LEVELS = 10  # of the sequential scale, which begins at the page: nothing is the quietest
-SEQUENTIAL = {0: ("#F3F6FA", "#123E78"), 1: ("#1A2027", "#9CCBFF")}  # theme: (nothing, all of it), both blue
-
-
-def _levels(theme: int) -> list[str]:
-    low, high = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in SEQUENTIAL[theme])
-    steps = [level / (LEVELS - 1) for level in range(LEVELS)]
-    return [f"#{''.join(f'{round(a + (b - a) * step):02X}' for a, b in zip(low, high, strict=True))}" for step in steps]
 
 
 COLOURS: Mapping[str, tuple[str, str]] = {
     **{name: (light, dark) for name, (light, dark) in _SHAPES["colours"].items()},
     **{f"hue-{i}": pair for i, pair in enumerate(zip(LIGHT_HUES, DARK_HUES, strict=True), 1)},
-    **{f"seq-{i}": pair for i, pair in enumerate(zip(_levels(0), _levels(1), strict=True))},
 }
 ROLES = {name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)}  # matplotlib's, which classes replace
 
@@ -125,18 +115,8 @@ def _marker_sample(hue: Hue) -> str:
     return f'<polygon points="{points}" {kind}/>'
 
 
-def phase_swatch(hue: int) -> str:
-    return _sample(f'<rect x="6" y="1" width="16" height="14" class="fill-{Hue(index=hue, marker="square").name}"/>')
-
-
 def note_swatch(key: str) -> str:
     return _sample("".join(_SHAPES["notes"][key]))
-
-
-def scale_swatch() -> str:
-    steps = "".join(f'<rect x="{8 * i}" y="2" width="8" height="12" class="fill-seq-{i}"/>' for i in range(10))
-    frame = '<rect x=".5" y="2.5" width="79" height="11" fill="none" class="line-rule"/>'
-    return _sample(steps + frame, width=80)
 
 
 def css() -> str:
@@ -151,22 +131,3 @@ def css() -> str:
             Path(__file__).with_name("drawings.css").read_text(encoding="utf-8").rstrip(),
         )
     )
-
-
-def as_picture(svg: str, language: str) -> str:
-    """*svg* in one language and the light theme, its colours as attributes: no style of a page reaches a picture."""
-    svg = re.sub(rf'<text lang="(?!{language})[^"]*"[^>]*>[^<]*</text>', "", svg)
-    shapes = dict(re.findall(r'<path id="([^"]*)" d="([^"]*)"/>', svg))
-
-    def write_path(match: re.Match[str]) -> str:
-        return f'<path{match[1]}{match[5]} transform="translate({match[3]} {match[4]})" d="{shapes[match[2]]}"/>'
-
-    svg = re.sub(r'<use([^>]*) href="#([^"]*)" x="([^"]*)" y="([^"]*)"([^>]*)/>', write_path, svg)
-    return re.sub(r' class="([^"]*)"', lambda match: "".join(map(_as_attribute, match[1].split())), svg)
-
-
-def _as_attribute(name: str) -> str:
-    kind, _, colour = name.partition("-")
-    if kind in ("fill", "line") and colour in COLOURS:
-        return f' {"fill" if kind == "fill" else "stroke"}="{COLOURS[colour][0]}"'
-    return {"halo": f' paint-order="stroke" stroke="{COLOURS["surface"][0]}" stroke-width="3"'}.get(name, "")

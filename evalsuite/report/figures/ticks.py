@@ -47,17 +47,6 @@ def linear(low: float, high: float, wanted: int = 5) -> list[float]:
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
 
 
-def logarithmic(low: float, high: float, wanted: int = 6) -> list[float]:
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for parts in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        ticks = [m * 10.0**k for k in range(first, last + 1) for m in parts if low <= m * 10.0**k <= high]
-        if len(ticks) <= wanted:
-            break
-    else:
-        ticks = ticks[:: math.ceil(len(ticks) / wanted)]
-    return ticks if len(ticks) > 1 else linear(low, high, 3)
-
-
 def margin(values: Sequence[float], written: Callable[[float], str] = number) -> float:
     return max((text_width(written(value)) for value in values), default=0) + 16
 

@@ -21,8 +21,8 @@ from evalsuite.report.text import findings, names, numbers, options, times
 from evalsuite.report.text.words import BETWEEN_SENTENCES
 
 MOST_CASES = 40  # with tables of results, as on a terminal
-# beside the verdict: what is open, where scaling breaks, what is wrong
-OF_MANY = (outline.PROBLEMS, "overview", "quality")
+# beside the board: what is open
+OF_MANY = (outline.PROBLEMS,)
 FIGURE_AFTER = 2  # the heading and the finding
 HEAD, ROW, GAP = 34, 22, 18  # of the picture, in pixels
 WIDTH, NAME, MOST_PANELS = 760, (150, 330), 4  # NAME: the least and the most of a name

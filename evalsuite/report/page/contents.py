@@ -23,7 +23,6 @@ from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.sections.steptime import steptime
 from evalsuite.report.sections.usage import usage
 from evalsuite.report.sections.variants import variants
-from evalsuite.report.sections.why import why
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered, Text
 
@@ -35,7 +34,6 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
     background.sections,
     models.sections,
     problems.sections,
-    why.sections,
     steptime.sections,
     usage.sections,
     convergence.sections,

@@ -1,9 +1,8 @@
 """The page: Jinja templates filled with facts; what each template is given."""
 
 import functools
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape
 
@@ -20,7 +19,6 @@ from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.glossary import glossary
-from evalsuite.report.sections.models import models
 from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.why import why as why_cards
@@ -66,7 +64,6 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         data=Markup(embedded.script_safe(embedded.document(book))),
         scripts={f"{each.repository}@{(each.commit or '')[:12]}": each.licence for each in checkouts},
         cited=_cited(book),
-        choices=choices(book),
         look=look,
         explained=_each_once(),
         verdict=verdict.facts(subject),
@@ -99,21 +96,6 @@ def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:
     return first
 
 
-def choices(book: Book) -> Mapping[str, Sequence[object]]:
-    cases = book.planned
-    frameworks = sorted({names.framework(case.framework) for case in cases}, key=str.casefold)
-    facts: dict[str, Sequence[object]] = {
-        "framework": frameworks,
-        "model": [names.model(name) for name in book.models],
-        "precision": sorted({names.precision(case.precision) for case in cases}),
-        "xla": sorted({json.dumps(case.xla) for case in cases}),
-        "batch": sorted({case.batch_per_device for case in cases}),
-        "origin": sorted({summary.origin for summary in book.valid}),
-        "devices": sorted({case.total_devices for case in cases}),
-    }
-    return {name: values for name, values in facts.items() if len(values) > 1}
-
-
 @functools.lru_cache(maxsize=4)
 def _environment(words: Words) -> templates.Environment:
     def shown(value: object) -> object:
@@ -134,7 +116,6 @@ def _environment(words: Words) -> templates.Environment:
         "HTML_LANG": HTML_LANG,
         "setting": lambda block: heading.heading(block, words),
         "policy_name": lambda policy: heading.policy(policy, words),
-        "opened_figures": models.opened,
         "why_keys": why_cards.keys,
         "group_name": lambda row, policy: heading.setting_of(row, policy, words),
         "sentence": lambda finding: findings.sentence(finding, words),

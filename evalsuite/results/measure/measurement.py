@@ -28,7 +28,6 @@ from evalsuite.core.model import (
     Status,
     Step,
     Throughput,
-    Timeline,
     Utilisation,
     Window,
     by_key,
@@ -70,11 +69,6 @@ def measured(folder: RunFolder, places: Places = HOUSE) -> tuple[Measurement, Ru
     except EvalsuiteError as error:
         read = Measurement(run=run, status="failed", reason=error.message)
     return replace(read, records=folder.hash_records(held)), command
-
-
-def timeline(folder: RunFolder, window: Window | None) -> Timeline | None:
-    sampled, _ = _samples(folder, [*folder.environments()][:1])
-    return next((utilisation.timeline(samples, window) for samples in sampled.values()), None)
 
 
 def read_logs(

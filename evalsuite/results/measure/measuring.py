@@ -12,7 +12,7 @@ import importlib
 import io
 import os
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -20,11 +20,10 @@ from evalsuite.core import files, processes
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import UnreadableRun
-from evalsuite.core.model import Finding, Measurement, Row, Timeline, Window, by_key
+from evalsuite.core.model import Finding, Measurement, Window
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import measurement as measurement_room
-from evalsuite.results.measure.summary import median_run, valid
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import RunFolder
 
 # modules of plain values; nothing else is loaded
 VALUES = frozenset(
@@ -80,38 +79,10 @@ def _complete(
     return [made[place] if value is None else value for place, value in enumerate(known)]
 
 
-def timelines(
-    store: Store, rows: Iterable[Row], cache: Path | None, meanwhile: Callable[[], object]
-) -> dict[str, Timeline]:
-    """Of each series the timeline of its largest case that has one: of the median run."""
-    left = by_key(
-        ((row.case.series, row.unit), row) for row in sorted(valid(rows), key=lambda row: row.case.total_devices)
-    )
-    by_run: dict[str, Timeline] = {}
-    while left:
-        runs = [median_run(of_series.pop()) for of_series in left.values()]
-        asked = [(store.folder(run.run), run.throughput.window if run.throughput else None) for run in runs]
-        known = [_read_entry(_entry(cache, folder, TIMELINE.format(window)), Timeline) for folder, window in asked]
-
-        def timeline_of(place: int, asked: Asked = asked) -> Timeline | None:
-            return timeline(*asked[place], cache)
-
-        lines = _complete(known, timeline_of, meanwhile, TIMELINES_WORTH_IT)
-        by_run |= {run.run.id: line for run, line in zip(runs, lines, strict=True) if line}
-        left = {key: rest for (key, rest), line in zip(left.items(), lines, strict=True) if rest and line is None}
-    return by_run
-
-
 def measure(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     """The run in *folder*, kept in *cache*; None keeps nothing. Raises EvalsuiteError if its case cannot be read."""
     entry = _entry(cache if places == measurement_room.HOUSE else None, folder, MEASUREMENT)
     return _cached(entry, Measured, lambda: Measured(*measurement_room.measured(folder, places)))
-
-
-def timeline(folder: RunFolder, window: Window | None, cache: Path | None) -> Timeline | None:
-    """As `measurement.timeline`, kept in *cache*; None keeps nothing."""
-    entry = _entry(cache, folder, TIMELINE.format(window))
-    return _cached(entry, Timeline, lambda: measurement_room.timeline(folder, window))
 
 
 class Entry(NamedTuple):

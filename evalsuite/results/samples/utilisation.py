@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
 from evalsuite.core.findings import ImpossibleSamples, OtherDevices, ThinSamples, detect
-from evalsuite.core.model import Case, Finding, Timeline, Utilisation, Window
+from evalsuite.core.model import Case, Finding, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
@@ -163,23 +163,6 @@ def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Fi
                 busy += bool(first[first == first][0] == 0 and (row > 0).mean() > MOSTLY)
     if planned and planned.accelerators and busy:
         yield OtherDevices(told="others_busy", seen=busy, planned=planned.accelerators)
-
-
-def timeline(samples: Samples, window: Window | None) -> Timeline:
-    """The use of each resource over the whole run on one host; DRAWN_READINGS at most."""
-    from evalsuite.results.samples.sample_arrays import on_one_clock
-
-    (host,) = on_one_clock({"": samples})
-    thinned = host.some(slice(None, None, -(-len(host.times_s) // DRAWN_READINGS) or 1))
-    series: dict[str, tuple[tuple[float, float], ...]] = {}
-    units: dict[str, str] = {}
-    for resource in dict.fromkeys(_resources(thinned.header)):
-        if same := list(_series(thinned, resource, None)):
-            whole = _together(resource, same)
-            at_s = [round(at, 6) for at in whole.spans.at_s.tolist()]
-            units[resource] = METERS[resource].unit
-            series[resource] = tuple(zip(at_s, whole.values[0].tolist(), strict=True))
-    return Timeline(window=window, series={name: points for name, points in series.items() if points}, units=units)
 
 
 # from the samples of hosts to series

@@ -31,11 +31,6 @@ def colours(book: Book) -> dict[str, tuple[str, bool]]:
     return {name: (COLOURS[hue.name][0], bool(hue.dash)) for name, hue in look(book).hues.items()}
 
 
-def series_of_block(block: Block, metric: figures.Metric) -> tuple[figures.Line, ...]:
-    printed = {column.example.series: column.label for column in block.columns}
-    return figures.series_of(block.valid, metric, printed)
-
-
 def label(text: Rendered) -> figures.Label:
     zh, en = (text.plain(text.words.languages[place]) for place in (0, -1))
     return zh if zh == en else figures.Bilingual(zh=zh, en=en)

@@ -76,7 +76,6 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "tables": tables,
                 "figures": draw_tables(tables, subject.words),
             },
-            markdown=lambda writer: writer.fill("convergence/convergence.md.j2", tables=tables),
             finding=lambda facts: next(_findings(facts, subject.words)),
         )
 

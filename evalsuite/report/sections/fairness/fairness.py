@@ -28,9 +28,6 @@ def sections(subject: Subject) -> Iterable[Section]:
                 "matrices": () if subject.book.huge else _matrices(subject, subject.words),
                 "printed": printed,
             },
-            markdown=lambda writer: writer.fill(
-                "fairness/fairness.md.j2", matrices=_matrices(subject, writer.words), printed=printed
-            ),
             finding=lambda facts: subject.words(
                 "fairness.found",
                 n=numbers.count(sum(matrix["comparison"].standing == "ranked" for matrix in facts["matrices"])),

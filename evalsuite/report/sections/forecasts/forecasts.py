@@ -22,7 +22,6 @@ def sections(subject: Subject) -> Iterable[Section]:
             title=subject.words("forecasts.title"),
             template="forecasts/forecasts.html.j2",
             facts=lambda: {"found": found},
-            markdown=lambda writer: writer.fill("forecasts/forecasts.md.j2", forecasts=found),
         )
 
 

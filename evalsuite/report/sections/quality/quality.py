@@ -28,11 +28,6 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("quality.title"),
         template="quality/quality.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: writer.fill(
-            "quality/quality.md.j2",
-            broken=broken_rules(subject.book),
-            findings=len(subject.book.findings),
-        ),
         parts=parts(words, "quality", shown),
         finding=lambda facts: _finding(facts["broken"], words),
     )

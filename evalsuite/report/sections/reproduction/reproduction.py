@@ -23,7 +23,6 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("reproduction.title"),
         template="reproduction/reproduction.html.j2",
         facts=lambda: {**_facts(subject.book), "against": texts},
-        markdown=lambda writer: writer.fill("reproduction/reproduction.md.j2", against=texts),
         parts=parts(words, "reproduction", ("software", "cases")),
         finding=lambda facts: words("reproduction.all_series", n=numbers.count(len(facts["series"]))),
     )

@@ -1,16 +1,15 @@
-"""What a step's time is made of: one table and one figure per block, in ElasticDL's form (docs/numbers.md)."""
+"""What a step's time is made of: one table per block, in ElasticDL's form (docs/numbers.md)."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.model import Breakdown, Summary
-from evalsuite.report import figures
 from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, low_and_high, setting
+from evalsuite.report.sections.common.captioned_figure import low_and_high
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
@@ -19,7 +18,6 @@ from evalsuite.results.measure import breakdown
 
 # The order of a step; other names follow, in the order they are met.
 PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")
-MOST_BARS = 16
 Share = Mapping[str, Number]  # "time" and "share" of a phase
 SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds, else in milliseconds
 
@@ -68,12 +66,8 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="steptime",
             title=subject.words("steptime.title"),
             template="steptime/steptime.html.j2",
-            facts=lambda: {
-                "tables": tables,
-                "figures": {times.id: draw_steps(times, subject.words) for times in tables},
-            },
-            markdown=lambda writer: writer.fill("steptime/steptime.md.j2", tables=tables),
-            finding=lambda facts: next(iter(facts["figures"].values())).title,
+            facts=lambda: {"tables": tables},
+            finding=lambda _: _title(tables[0], subject.words),
         )
 
 
@@ -148,21 +142,6 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
     return f"10 : {shown}", numbers.significant(exact, 3)
 
 
-def draw_steps(times: StepTimes, words: Words) -> CaptionedFigure:
-    rows = times.rows[:MOST_BARS]
-    scale, unit = (1.0, "s") if _form([row.breakdown for row in rows]) is numbers.seconds else (1e3, "ms")
-    steps = tuple(_step(times, row, scale) for row in rows)
-    reading = [setting(times.block, words), words("steptime.see")]
-    if len(times.rows) > MOST_BARS:
-        reading.append(words("steptime.most", shown=numbers.count(MOST_BARS), all=numbers.count(len(times.rows))))
-    return CaptionedFigure(
-        figure=figures.phases(steps, id=f"f-{times.id}", unit=unit),
-        title=_title(times, words),
-        reading=tuple(reading),
-        tables=((times.id, words(f"steptime.table_{times.of}")),),
-    )
-
-
 def _title(times: StepTimes, words: Words) -> Text:
     shares = {"communication": [(row.communication, row) for row in times.rows if row.communication]}
     for place, (phase, parent) in enumerate(times.phases):
@@ -182,16 +161,3 @@ def _title(times: StepTimes, words: Words) -> Text:
         ]
     )
     return words(f"steptime.title_{times.of}", part_text=part, **ends)
-
-
-def _step(times: StepTimes, row: StepRow, scale: float) -> figures.StepBar:
-    case, held = row.summary.case, row.breakdown
-    label = times.block.column_of(case).label
-    value_of = {phase.name: phase.seconds * scale for phase in held.phases}
-    outer = (name for name, parent in times.phases if parent is None)
-    return figures.StepBar(
-        label=f"{label} {names.scale(case)}",
-        total=held.seconds * scale,
-        phases=tuple((names.visible(name), value_of.get(name)) for name in outer),
-        ref=row.ref,
-    )

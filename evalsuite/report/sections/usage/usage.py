@@ -1,16 +1,14 @@
 """Hardware utilisation over the measured steps: one row per case, one column per resource."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from evalsuite.core.model import Case, Summary, Timeline, Utilisation
+from evalsuite.core.model import Case, Summary, Utilisation
 from evalsuite.report.book.blocks import Block, Model, distinctions
-from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.usage import timelines
-from evalsuite.report.sections.usage.timelines import combine_means, combine_spreads
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Words
 
@@ -24,7 +22,7 @@ TRANSFER = (
     *("network_receive", "network_send", "loopback", "pcie_receive", "pcie_send", "link_receive", "link_send"),
 )
 RESOURCES = (*COMPUTE, *TRANSFER)
-MOST_TIMELINES = 8  # runs drawn in one report; each is some 20 kB
+ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,6 @@ class Usage:
     block: Block
     resources: tuple[str, ...]
     rows: list[Mapping[str, Any]]
-    shown: tuple[tuple[Summary, str, Timeline], ...]
 
     @property
     def silent(self) -> tuple[str, ...]:
@@ -59,13 +56,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    if subject.book.huge:
-        return {"usages": ()}
-    tables = usages(subject.book, subject.models)
-    return {
-        "usages": tables,
-        "timelines": {use.block.id: timelines.draw_timelines(use.shown, use.block, subject.words) for use in tables},
-    }
+    return {"usages": () if subject.book.huge else usages(subject.models)}
 
 
 def finding(usages: Sequence[Usage], words: Words) -> Rendered | None:
@@ -84,17 +75,12 @@ def _short(case: Case, words: Words) -> Rendered:
     return words.same(f"{names.framework(case.framework)} {names.scale(case)}").about(names.case_anchor(case))
 
 
-def usages(book: Book, models: Sequence[Model]) -> tuple[Usage, ...]:
-    usages = (_usage(book, block) for model in models for block in model.blocks)
-    present = [usage for usage in usages if usage is not None]
-    room = MOST_TIMELINES
-    for place, usage in enumerate(present):
-        present[place] = replace(usage, shown=usage.shown[:room])
-        room -= len(present[place].shown)
-    return tuple(present)
+def usages(models: Sequence[Model]) -> tuple[Usage, ...]:
+    found = (_usage(block) for model in models for block in model.blocks)
+    return tuple(usage for usage in found if usage is not None)
 
 
-def _usage(book: Book, block: Block) -> Usage | None:
+def _usage(block: Block) -> Usage | None:
     summaries = [summary for summary in block.valid if summary.utilisation]
     present = {used.resource for summary in summaries for used in summary.utilisation}
     if not present:
@@ -105,16 +91,18 @@ def _usage(book: Book, block: Block) -> Usage | None:
         {
             "case": row.case,
             "notes": notes[row.case.id],
-            "readings": [_reading([used for used in row.utilisation if used.resource == name]) for name in resources],
+            "readings": [_reading(row, name) for name in resources],
             "samples": max(used.samples for used in row.utilisation),
             "coverage": min(used.coverage for used in row.utilisation),
         }
         for row in summaries
     ]
-    return Usage(block=block, resources=resources, rows=rows, shown=tuple(_shown(book, block)))
+    return Usage(block=block, resources=resources, rows=rows)
 
 
-def _reading(used: Sequence[Utilisation]) -> Mapping[str, Any] | None:
+def _reading(row: Summary, resource: str) -> Mapping[str, Any] | None:
+    used = [each for each in row.utilisation if each.resource == resource]
+    every = [each for run in row.measurements for each in run.utilisation if each.resource == resource]
     if not used:
         return None
     form = partial(numbers.quantity, unit=used[0].unit)
@@ -122,16 +110,15 @@ def _reading(used: Sequence[Utilisation]) -> Mapping[str, Any] | None:
         "mean": form(combine_means(used)),
         "spread": numbers.span(*combine_spreads(used), form),
         "devices": len(used),
-        "nothing": all(usage.mean == usage.p5 == usage.p95 == 0 for usage in used),
+        "nothing": all(usage.mean == usage.p5 == usage.p95 == 0 for usage in (*used, *every)),
     }
 
 
-def _shown(book: Book, block: Block) -> Iterator[tuple[Summary, str, Timeline]]:
-    for column in block.columns:
-        ours = [summary for summary in block.valid if summary.case.series == column.example.series]
-        for summary in sorted(ours, key=lambda summary: -summary.case.total_devices):
-            lines = ((run.run.id, book.evaluation.timelines.get(run.run.id)) for run in summary.measurements)
-            first = next(((run_id, line) for run_id, line in lines if line is not None), None)
-            if first:
-                yield summary, *first
-                break
+def combine_means(used: Sequence[Utilisation]) -> float:
+    means = [usage.mean for usage in used]
+    return sum(means) if used[0].unit in ADDED_UP else statistics.fmean(means)
+
+
+def combine_spreads(used: Sequence[Utilisation]) -> tuple[float, float]:
+    low, high = [usage.p5 for usage in used], [usage.p95 for usage in used]
+    return (sum(low), sum(high)) if used[0].unit in ADDED_UP else (min(low), max(high))

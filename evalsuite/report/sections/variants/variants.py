@@ -1,17 +1,14 @@
 """One option changed: what that does to throughput, and what grows with it (docs/numbers.md#variants)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from evalsuite.core.model import Case, Interval, by_key
-from evalsuite.report import figures
 from evalsuite.report.book import cells, why_not_comparable
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.figures import Look
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high
+from evalsuite.report.sections.common.captioned_figure import low_and_high
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -23,10 +20,6 @@ from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import values
 
 BATCH, XLA, PRECISION = "batch_per_device", "xla", "precision"
-FEWEST_VALUES = 3  # of an option or a batch size, for a line over it
-
-
-Lines = Sequence[Sequence[Case]]  # of cases that differ in one size alone, which grows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +58,6 @@ class ChangesTable:
     model: Model
     rows: tuple[Change, ...]
     of_all: OfAll
-    growths: tuple[tuple[str, Lines], ...]  # by option
 
     @property
     def id(self) -> str:
@@ -79,34 +71,21 @@ class ChangesTable:
 def sections(subject: Subject) -> Iterable[Section]:
     words = subject.words
     found = () if subject.book.huge else [_table(subject.book, model) for model in subject.models]
-    if tables := [table for table in found if table.rows or table.growths]:
+    if tables := [table for table in found if table.rows]:
         changed = [row for table in tables for row in table.rows]
         yield Section(
             id="variants",
             title=words("variants.title"),
             template="variants/variants.html.j2",
-            facts=lambda: {
-                "tables": tables,
-                "figures": {table.id: draw_growths(subject.book, table, subject.look, words) for table in tables},
-                **_forms(),
-            },
-            markdown=lambda writer: writer.fill(
-                "variants/variants.md.j2", tables=[table for table in tables if table.rows], **_forms()
-            ),
+            facts=lambda: {"tables": tables, "title": title, "value": value, "why": why},
             finding=lambda _: _finding(changed, words),
         )
-
-
-def _forms() -> dict[str, object]:
-    return {"title": title, "value": value, "why": why}
 
 
 def _table(book: Book, model: Model) -> ChangesTable:
     cases = [case for block in model.blocks for case in block.cases]
     rows, of_all = cells.lift_shared(changes(book, cases))
-    numeric = sorted({name for case in cases for name, value in case.options if value.isdecimal()})
-    growths = ((option, _growth(cases, option)) for option in (BATCH, *numeric))
-    return ChangesTable(model=model, rows=rows, of_all=of_all, growths=tuple(pair for pair in growths if pair[1]))
+    return ChangesTable(model=model, rows=rows, of_all=of_all)
 
 
 def changes(book: Book, cases: Iterable[Case]) -> tuple[Change, ...]:
@@ -197,71 +176,3 @@ def _finding(changed: Iterable[Change], words: Words) -> Text:
     ]
     found = low_and_high(known)
     return words("variants.found", **found) if found else words("variants.title")
-
-
-def _size(option: str, case: Case) -> int:
-    given = case.option(option) or ""
-    return case.batch_per_device if option == BATCH else int(given) if given.isdecimal() else 0
-
-
-def _growth(cases: Iterable[Case], option: str) -> Lines:
-    """A line for each framework and precision, in the setting that has most values of *option*."""
-    groups = by_key((_without(option, case), case) for case in cases if _size(option, case))
-    lines = [sorted(alike, key=partial(_size, option)) for alike in groups.values()]
-    long = [line for line in lines if len({_size(option, case) for case in line}) >= FEWEST_VALUES]
-    alike = (
-        replace(_without(option, line[0]), framework="", recipe="", precision="unknown", xla=None) for line in long
-    )
-    settings = by_key(zip(alike, long, strict=True)).values()
-    return max(settings, key=lambda alike: (sum(map(len, alike)), -alike[0][0].total_devices), default=())
-
-
-def draw_growths(book: Book, table: ChangesTable, look: Look, words: Words) -> tuple[CaptionedFigure, ...]:
-    drawn = (_draw_growth(book, table.model, *growth, look, words) for growth in table.growths)
-    return tuple(figure for figure in drawn if figure)
-
-
-def _draw_growth(
-    book: Book, model: Model, option: str, lines: Lines, look: Look, words: Words
-) -> CaptionedFigure | None:
-    several = len({line[0].precision for line in lines}) > 1
-    notes = distinctions(line[0] for line in lines)
-    sweeps = []
-    for line in lines:
-        xla = ["XLA"] * bool(line[0].xla)
-        parts: list[Rendered | str] = [names.framework(line[0].framework), *xla, *notes[line[0].id].names(words)]
-        sweeps.append((options.apart(parts, words), line))
-    case = lines[0][0]
-    size = [] if option == BATCH else [names.bsz(case.batch_per_device, strong=False)]
-    given = [options.option(name, text, words) for name, text in case.options if name != option]
-    about = options.apart([names.scale(case), *size, *given], words)
-    panels = by_key((names.precision(line[0].precision), _line(book, option, name, line)) for name, line in sweeps)
-    figure = figures.lines(
-        [
-            figures.LinePanel(lines=tuple(each), unit=", ".join(model.units), label=precision * several)
-            for precision, each in panels.items()
-        ],
-        look,
-        id=names.anchor("f-o", model.name if option == BATCH else f"{model.name} {option}"),
-        value="items_per_s",
-        x=option,
-    )
-    if figure.svg is None:
-        return None
-    return CaptionedFigure(
-        figure=figure,
-        title=words("variants.figure", option_text=title(option, words)),
-        reading=(words("variants.see", setting_text=about),),
-    )
-
-
-def _line(book: Book, option: str, name: Rendered, line: Sequence[Case]) -> figures.Line:
-    points, lost = [], [f"{_size(option, case):,.0f}" for case in line if book.state(case) == "oom"]
-    for case in line:
-        if summary := book.valid_of.get(case.id):
-            value, ref = summary.items_per_s, names.case_anchor(case)
-            points.append(
-                figures.Point(x=_size(option, case), value=value.value, low=value.low, high=value.high, ref=ref)
-            )
-    end = f"  ({min(lost, key=len)}: OOM)" if lost else ""
-    return figures.Line(name=label(name), framework=line[0].framework, points=tuple(points), end=end)

@@ -1,67 +1,18 @@
 """Why beside who: the efficiency of all models side by side; of each framework where it loses and how it differs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evalsuite.core.model import by_key
-from evalsuite.report import figures
 from evalsuite.report.book import heading
-from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import figure_titles
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, series_of_block
-from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.judge.breaks import Ladder, stage
 
-MOST_PANELS = 12
 DRAWN = ("within", "crossing", "between", "data", "allreduce")
-
-
-def sections(subject: Subject) -> Iterable[Section]:
-    blocks = scaling_blocks(subject.models)
-    shown = ([block for block in blocks if len({row.case.series for row in block.valid}) > 1] or blocks)[:MOST_PANELS]
-    if len(blocks) > 1:
-        yield Section(
-            id="overview",
-            title=subject.words("overview.title"),
-            template="why/overview.html.j2",
-            facts=lambda: {
-                "figure": _draw_blocks(shown, figure_titles.of_blocks(blocks, subject.words), subject),
-                "left_out": len(blocks) - len(shown),
-            },
-            markdown=lambda writer: writer.fill(
-                "why/overview.md.j2", cards=[(of, cards(subject.book, of, writer.words)) for of in subject.models]
-            ),
-            finding=lambda facts: facts["figure"].title,
-        )
-
-
-def scaling_blocks(models: Sequence[Model]) -> tuple[Block, ...]:
-    blocks = [block for model in models for block in model.blocks if block.has_scaling and not block.strong]
-    return tuple(sorted(blocks, key=lambda block: (names.model_order(block.model), block.batch)))
-
-
-def _draw_blocks(blocks: Sequence[Block], title: Text, subject: Subject) -> CaptionedFigure:
-    words = subject.words
-    panels, tables = list[figures.LinePanel](), list[tuple[str, Rendered]]()
-    for block, setting in zip(blocks, heading.settings(blocks, words), strict=True):
-        panels.append(
-            figures.LinePanel(
-                lines=series_of_block(block, "efficiency"),
-                label=names.model(block.model),
-                detail=label(setting),
-                share=True,
-                target=block.efficiency_threshold,
-                valued=True,
-            )
-        )
-        place = f"{block.id}-{'s' if block.book.huge else 'e'}"
-        tables.append((place, options.apart([names.model(block.model), setting], words)))
-    figure = figures.lines(tuple(panels), subject.look, id="f-overview", value="efficiency")
-    return CaptionedFigure(figure=figure, title=title, help=words("overview.see"), tables=tuple(tables))
 
 
 def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
