@@ -106,18 +106,12 @@ def framework(word: str) -> str:
 
 @functools.cache
 def _other_names() -> Mapping[str, str]:
-    names = paths.read_data("framework_names.toml")
     titles = {_plain(word): each.name for each in _house().values() for word in (each.name, each.title)}
-    return {**names["same"], **names["within"], **titles}
+    return {**paths.read_data("framework_names.toml"), **titles}
 
 
 def _plain(word: str) -> str:
     return "".join(letter for letter in word.casefold() if letter.isalnum())
-
-
-def is_within(word: str) -> bool:
-    """Whether *word* is a part of a framework, or what runs on it: Keras."""
-    return _plain(word) in paths.read_data("framework_names.toml")["within"]
 
 
 def choose_adapters(names: Sequence[str], adapters: Mapping[str, Adapter]) -> list[Adapter]:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import note
 from evalsuite.contracts import registry
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.plan import spec, variants
@@ -65,15 +63,8 @@ def _split_into(convert: Callable[[str], Value]) -> Callable[[str], tuple[Value,
     return lambda text: tuple(dict.fromkeys(convert(word) for word in _split(text)))
 
 
-def _framework(word: str) -> str:
-    name = registry.framework(word)
-    if registry.is_within(word):
-        note(say("plan.taken_as", word=word, framework=name))
-    return name
-
-
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # argument → field of the spec, and what reads its text
-    "frameworks": ("frameworks", _split_into(_framework)),
+    "frameworks": ("frameworks", _split_into(registry.framework)),
     "models": ("models", _split),
     "recipe": ("recipes", _split),
     "scales": ("scales", _split_into(spec.scale)),

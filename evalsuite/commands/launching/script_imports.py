@@ -1,7 +1,6 @@
 """Whether the image or environment of each participant holds what its official script imports: `doctor --spec`."""
 
 import functools
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,16 +14,13 @@ from evalsuite.launch.checks import imports
 from evalsuite.launch.checks.nodes import Check, State
 from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.launch.provision.recipe_locks import distribution
 from evalsuite.plan import containers, plan, repositories, spec
 from evalsuite.plan.containers import Container
-from evalsuite.rehearsal import tables as rehearsal
 
 
 def checks(file: Path, folders: Sequence[Path]) -> list[Check]:
     """Each image or environment of the spec in *file* is asked once for what its scripts import."""
     asked = spec.named(str(file))
-    frameworks = {each.name: each.framework for each in asked.participants}
     container = containers.here(asked.container) if asked.container else None
     every = (
         (case, recipe)
@@ -55,12 +51,8 @@ def checks(file: Path, folders: Sequence[Path]) -> list[Check]:
             state: State = "later" if lacking is None else "missing" if lacking else "ok"
             facts = {"place": place or Message("launch.new_environment"), "names": sorted(lacking or these)}
             remedy = "" if place else f"evalsuite env create {name} --device gpu"
-            if lacking and container:
-                remedy = _layer(frameworks.get(case.framework, case.framework), recipe, lacking)
-            said = "absent" if state == "missing" and not container else state
-            found.append(
-                check(name=name, state=state, detail=Message(f"launch.imports_{said}", **facts), remedy=remedy)
-            )
+            detail = Message(f"launch.imports_{state}", **facts)
+            found.append(check(name=name, state=state, detail=detail, remedy=remedy))
     return found
 
 
@@ -77,18 +69,3 @@ def _asked(place: str, container: Container | None, names: Sequence[str]) -> str
         return runner.ask_image(container, place, imports.FINDING, *names)
     answer = ask_program((place, "-I", "-c", imports.FINDING, *names), runner.ASKING_S) if place else None
     return answer.stdout if answer else ""
-
-
-def _layer(framework: str, recipe: Recipe, names: Sequence[str]) -> str:
-    """The line that makes an image with *names* over that of *recipe*, by the pins with which its script has run."""
-    how = rehearsal.of_framework(framework).get(recipe.name)
-    pins = [*recipe.requirements, *(how.pins if how else ())]
-    of = {virtualenvs.module(distribution(pin)): pin for pin in reversed(pins)}
-    for name in how.libraries if how else ():
-        source = repositories.named(name, repositories.of(recipe))
-        of[name] = f"git+{source.address}@{source.commit}"
-    known, unknown = ([name for name in names if (name in of) is there] for there in (True, False))
-    lines = [f"FROM {recipe.image}"]
-    lines += ["RUN pip install --no-cache-dir " + " ".join(of[name] for name in known)] if known else []
-    lines += [f"# {' '.join(unknown)}: ?"] if unknown else []
-    return f"printf '%s\\n' {shlex.join(lines)} | docker build -t {framework}-{recipe.name.lower()}:own -"
