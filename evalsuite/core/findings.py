@@ -644,12 +644,6 @@ class LossesApart(Finding, code="losses_apart", question=7):
     level: Limit = 0.01  # of Student's test over runs that differ, three of each at least
 
 
-class FirstLossApart(Finding, code="not_as_receipt", question=7, noted=True):
-    loss: Rate
-    receipt: Rate
-    limit: Factor = 2.0  # either way: scripts with weights of their own start within 1.5
-
-
 class ItemsApart(Finding, code="not_as_receipt", question=7):
     items: Rate  # a step, by which the value was counted
     batch: Count

@@ -49,10 +49,6 @@ def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> It
     case, receipt = run.run.case, equivalence.receipts().get(run.run.case.model)
     if receipt is None:
         return
-    expected = receipt.answers[0].settings[-1].losses[0]
-    first = next((loss for step, loss in run.first_losses if step == 1), expected)
-    if not expected / rules.FirstLossApart.limit <= first <= expected * rules.FirstLossApart.limit:
-        yield rules.FirstLossApart(loss=first, receipt=expected)
     items = items_per_s * (window.length_s or 0.0) / window.steps
     known = items > 0 and run.throughput is not None and run.throughput.unit in measurement.BATCH_ITEMS
     if known and abs(items / case.global_batch - 1) > rules.ItemsApart.items_limit:

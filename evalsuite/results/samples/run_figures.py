@@ -156,21 +156,11 @@ def _counters(run: RunRecords) -> Iterator[Counted]:
 
 
 def _between(readings: Counted, begin_s: float | None, end_s: float) -> float | None:
+    from evalsuite.results.samples.sample_arrays import level_at
+
     times_s, counts = readings
     begin_s = float(times_s[0]) if begin_s is None and times_s.size else begin_s or 0.0
     within = counts[(times_s >= begin_s) & (times_s <= end_s)]
-    if (within[1:] < within[:-1]).any():
+    if times_s.size < 2 or not times_s[0] <= begin_s <= end_s <= times_s[-1] or (within[1:] < within[:-1]).any():
         return None
-    first, last = _at(readings, begin_s), _at(readings, end_s)
-    return None if first is None or last is None else last - first
-
-
-def _at(readings: Counted, at_s: float) -> float | None:
-    times_s, counts = readings
-    before_s, after_s = times_s[:-1], times_s[1:]
-    around = ((before_s <= at_s) & (at_s <= after_s) & (after_s > before_s)).nonzero()[0]
-    if not around.size:
-        return None
-    place = around[0]
-    share = (at_s - before_s[place]) / (after_s[place] - before_s[place])
-    return float(counts[place] + (counts[place + 1] - counts[place]) * share)
+    return level_at(readings, end_s) - level_at(readings, begin_s)

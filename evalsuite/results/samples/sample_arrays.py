@@ -315,26 +315,14 @@ def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
 def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
     """For each of *shares* the smallest of *values* below which the resource was for that part of *whole_s*, the sum of
     *seconds*."""
-    if values.size > EXACT:
-        return [_percentile_of_many(values, seconds, whole_s, share) for share in shares]
     order = values.argsort()
     until_s = seconds[order].cumsum()
     places = until_s.searchsorted([share * whole_s for share in shares], side="left")
     return [float(values[order[min(place, len(order) - 1)]]) for place in places.tolist()]
 
 
-def _percentile_of_many(values: Floats, seconds: Floats, whole_s: float, share: float) -> float:
-    """Sorts those alone among which it lies, by a sample of them."""
-    before_s, some = 0.0, numpy.sort(values[:: values.size // 2000])
-    low, high = (float(some[int(min(max(share + by, 0.0), 1.0) * (some.size - 1))]) for by in (-0.04, 0.04))
-    near, below_s = (values >= low) & (values <= high), float(seconds[values < low].sum())
-    if below_s < share * whole_s < below_s + float(seconds[near].sum()):
-        if low == high:
-            return low
-        values, seconds, before_s = values[near], seconds[near], below_s
-    order = values.argsort()
-    place = int((before_s + seconds[order].cumsum()).searchsorted(share * whole_s, side="left"))
-    return float(values[order[min(place, len(order) - 1)]])
+def level_at(readings: tuple[Floats, Floats], at_s: float) -> float:
+    return float(numpy.interp(at_s, *readings))
 
 
 def means(cells: Cells) -> list[float]:
