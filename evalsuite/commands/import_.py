@@ -31,9 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
-    importer = log_import.Importer(
-        into, user, common, found_by, dialects, lambda log: facts.printed_facts(log).get("precision")
-    )
+    importer = log_import.Importer(into, user, common, found_by, dialects, facts.printed_facts)
     for path in arguments.paths:
         if _is_table(path):
             table = published_tables.read(path)

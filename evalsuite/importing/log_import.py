@@ -65,10 +65,10 @@ class Importer:
         common: Collection[str],
         found_by: "re.Pattern[str] | None",
         dialects: Mapping[str, Dialect],
-        precision: Callable[[Path], str | None],
+        printed_facts: Callable[[Path], Mapping[str, str]],
     ) -> None:
         self._into, self._user, self._common, self._found_by = into, user, common, found_by
-        self._dialects, self._precision = dialects, precision
+        self._dialects, self._printed_facts = dialects, printed_facts
         self._there = contents(into)
         self._paths: set[Path] = set()  # met already
         self._new: dict[Content, Path] = {}
@@ -181,7 +181,7 @@ class Importer:
             raise ValueError(Message("importing.log_wins", reason=", ".join(said)))
         try:
             case = user_facts.case(facts, known, common=self._common)
-            if case.precision == UNKNOWN and (printed := self._precision(first.path)):
+            if case.precision == UNKNOWN and (printed := self._printed_facts(first.path).get("precision")):
                 case = replace(case, precision=user_facts.precision(printed))
             return case, known
         except ValueError as error:

@@ -38,13 +38,8 @@ COMMAND = "command.json"
 OUTCOME = "outcome.json"
 PULSE = ".evalsuite-pulse"
 PLAN = "plan.json"
-BESIDE = (
-    PLAN,
-    "campaign.json",
-    f"{CAMPAIGNS}/*.json",
-    "equivalence/*.json",
-    "models/*.json",
-)  # what is read beside the runs
+# what is read beside the runs
+BESIDE = (PLAN, "campaign.json", f"{CAMPAIGNS}/*.json", "equivalence/*.json", "models/*.json")
 LONGEST_NAME = 180  # bytes; file systems take 255, and archives and sites put more before it
 SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
 ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
