@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from evalsuite.contracts.adapter import Command, Recipe
+from evalsuite.launch import campaign
 from evalsuite.launch.provision import installer, recipe_locks, virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
-from tests import sources
+from evalsuite.plan import plan
+from evalsuite.plan.spec import Spec
+from tests import sources, toys
 
 # What the stand-in does is steered by files beside it: `fails` holds the word of the command that is to fail,
 # `locks` the answer to each resolution, `seen` collects the command lines.
@@ -146,6 +149,28 @@ def test_two_at_once_make_one(uv):
         thread.join()
 
     assert sum(line.startswith("venv") for line in uv.seen) == 1
+
+
+def test_environments_of_a_plan_are_made_side_by_side_and_one_that_fails_skips_its_own_cases(monkeypatch):
+    both = threading.Barrier(2, timeout=60)
+
+    def ensure(recipe, device, progress):
+        both.wait()
+        if recipe is broken:
+            raise CannotInstall("no such pin")
+        return Path(sys.executable)
+
+    monkeypatch.setattr(virtualenvs, "ensure", ensure)
+    monkeypatch.setattr(virtualenvs, "packages", lambda recipe, kind, device: {})
+    adapters = {name: toys.toynet(name) for name in ("toynet", "othernet")}
+    broken = adapters["othernet"].recipes[0]
+    asked = Spec(frameworks=tuple(adapters), scales=((1, 1), (1, 2)))
+    made = plan.plan(asked, adapters, plan.Machine(cores=4, accelerators=0, device="cpu"))
+
+    ready = campaign.environments(made, "managed", lambda line: None)
+
+    assert [name for name, _ in ready.pythons] == ["toynet"]
+    assert [skip.case.framework for skip in ready.skips] == ["othernet"] * 2
 
 
 def test_progress_is_told_as_it_comes_without_the_chatter_of_uv(uv):
