@@ -81,16 +81,10 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
     check_receipts(arguments.receipts)
     _forecast_scales(arguments)
     if arguments.against:
-        _reference(arguments.against)
+        published_rates.of_reference(arguments.against)
     if arguments.since:
         finished.read(arguments.since)
     _read_author(arguments.author)
-
-
-def _reference(name: str) -> list[published_rates.PublishedRate]:
-    if not Path(name).is_dir():
-        return published_rates.of_reference(name)
-    return published_rates.of_report(valid(finished.read(Path(name)).summaries), Path(name).resolve().name)
 
 
 def _forecast_scales(arguments: argparse.Namespace) -> tuple[tuple[int, int], ...]:
@@ -154,7 +148,7 @@ def evaluate(
         meanwhile=lambda: report.make_ready(languages),
     )
     if arguments.against:
-        compared = published_rates.compare(valid(evaluation.summaries), _reference(arguments.against))
+        compared = published_rates.compare(valid(evaluation.summaries), published_rates.of_reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
     evaluation = replace(evaluation, forecast=_forecast_scales(arguments))
     if before:

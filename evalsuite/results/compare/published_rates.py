@@ -61,26 +61,6 @@ def of_reference(name: str) -> list[PublishedRate]:
     ]
 
 
-def of_report(summaries: Iterable[Summary], source: str) -> list[PublishedRate]:
-    """The results of a finished report, as figures to set others beside."""
-    return [
-        PublishedRate(
-            source=source,
-            framework=row.case.framework,
-            model=row.case.model,
-            device=next((str(run.environment) for run in row.measurements if run.environment), ""),
-            devices=row.case.total_devices,
-            precision=row.case.precision,
-            input_size="",  # one of the options
-            unit=row.unit,
-            batch_per_device=row.case.batch_per_device,
-            items_per_s=row.items_per_s.value,
-            options=tuple(f"{name}={value}" for name, value in row.case.options),
-        )
-        for row in summaries
-    ]
-
-
 def _rate(row: Mapping[str, str], devices: int, device: str, source: str) -> PublishedRate:
     return PublishedRate(
         source=source,
