@@ -169,13 +169,9 @@ def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str]) -> dict[st
     found = explaining.explained(logs[0].path, catalogue.known()) if logs and outcome.ended_well else None
     if found and found.dialect:
         return {"unit": catalogue.known()[found.dialect].unit, "format": found.dialect}
-    for group in found.groups if found else ():
-        if group.dialect and "step" in group.roles:
-            return {"unit": group.dialect.unit if "rate" in group.roles else table["unit"], "line": group.text}
-    for group in found.groups[:1] if found else ():  # too few lines for a shape, and one is enough for an example
+    for group in found.groups if found else ():  # those that can be read come first; one line is enough for an example
         with contextlib.suppress(EvalsuiteError):
-            unit = by_example.unit_of(group.text)
-            return {"unit": unit or table["unit"], "line": group.text}
+            return {"unit": by_example.unit_of(group.text) or table["unit"], "line": group.text}
     log = logs[0].path if logs else folder.path
     reason = measurement.measurement(folder).reason or outcome.reason
     raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=log)

@@ -77,7 +77,6 @@ class Script:
     unit: Unit = "samples/s"
     python: Word | None = None  # a virtual environment or an interpreter; or the version of one for *requirements*
     requirements: tuple[Word, ...] | Word = ()  # pins, or the file that has them
-    without_dependencies: tuple[Word, ...] = ()
     image: Word = ""
     model: Word | None = None  # None: that of the spec, else the name
     line: Word = ""  # that it prints for a step, as an example
@@ -96,20 +95,17 @@ class Script:
     kind: Literal["reference", "official"] = "reference"
     spawn: Literal["once", "per_node", "per_device"] = "per_node"
     step_bound: Literal["steps", "examples", "none"] = "steps"
-    epoch: Word = ""  # the data set within a pass over which the steps must lie
     scope: Literal["global", "per_device", "own"] | None = None
     import_name: Word = ""
     package: Word = ""
     checkout: Word = ""
     amp: Word | None = None  # what mixed precision is in it
     compiler: Word | None = None  # likewise XLA
-    features: tuple[Word, ...] = ()
     facts: Mapping[Word, Word] = field(default_factory=dict)
     needs_gpu: Word = ""
     devices: tuple[Device, ...] = ("cpu", "gpu")
     outside: Word = ""
     source: Word = ""
-    commit: Word = ""
 
     @property
     def names(self) -> set[str]:
@@ -182,18 +178,12 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
         "model": script.model or model or script.name,
         "command": partial(_command, script, words, folder),
         "unsupported": partial(_refusal, script, None if script.image or script.checkout else _absent(words)),
-        "epoch": lambda case: script.epoch or None,
         "needs_gpu": _phrase(script.needs_gpu),
         "dialect": f"{name}_{script.recipe}" if script.line else script.format,
         "interpreter": interpreter,
         "python": script.version or "3.11",
-        "environment": "managed"
-        if interpreter
-        else "container"
-        if not (script.checkout or script.requirements)
-        else None,
-        "source": script.source
-        or ("" if script.checkout else next(filter(_is_script, words), file.name).rpartition("/")[2]),
+        "environment": "managed" if interpreter else None if script.checkout or script.requirements else "container",
+        "source": script.source or Path("" if script.checkout else next(filter(_is_script, words), file.name)).name,
         "requirements": _pins(script, file),
         "options": {**sizes, **{axis: tuple(values) for axis, values in script.options.items()}},
         "precisions": tuple(name for name in accepted if name not in ("fp32", "amp")),

@@ -13,6 +13,7 @@ from evalsuite.contracts import own_script, registry
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Case, Protocol, Run
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.plan import spec
 from evalsuite.results.measure import measurement
@@ -204,6 +205,14 @@ def test_doctor_says_what_its_environment_lacks_and_nothing_where_there_is_no_sc
     assert "lacks torch_of_nobody: install it there" in capsys.readouterr().out
     file.write_text('frameworks = ["pytorch"]\n')
     assert cli.main(["doctor", "--spec", str(file), "--lang", "en"]) == Exit.DONE
+
+
+def test_the_same_pins_as_ours_make_the_same_environment(file):
+    ours = registry.discover()["pytorch"].recipe("reference-resnet50")
+    pins = f"requirements = {json.dumps(list(ours.requirements))}"
+    own = recipe_of(file, old='python = "venv"', new=f'python = "{ours.python}"\n{pins}')
+
+    assert virtualenvs.folder_of(own, "cpu") == virtualenvs.folder_of(ours, "cpu")
 
 
 def test_env_removes_no_environment_that_somebody_else_has_made(file, capsys):
