@@ -113,7 +113,7 @@ def test_a_report_against_published_figures_says_what_share_of_them_and_what_dif
     assert (entry["reference"], entry["figures"]) == (384.19, 1)
     assert entry["differs"] == {"framework": "mxnet", "batch": "128", "device": "V100"}
     assert entry["share"] == entry["items_per_s"] / entry["reference"]
-    for text in (capsys.readouterr().out, *((tmp_path / name).read_text() for name in ("report.html", "report.en.md"))):
+    for text in (capsys.readouterr().out, (tmp_path / "report.html").read_text()):
         assert "384.19" in text and "V100" in text
     assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs), *against]) == Exit.DONE
     assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs)]) == Exit.CRITERION_FAILED
