@@ -8,6 +8,7 @@ import tomllib
 import jsonschema
 import pytest
 
+from evalsuite import cli
 from evalsuite.core import paths
 from tools import build_docs, write_schemas
 
@@ -60,6 +61,18 @@ def test_each_page_says_its_kind_and_stands_under_it_in_the_pages_by_task(index,
     ]
 
     assert wrong == []
+
+
+@pytest.mark.parametrize(("page", "language"), [("README.md", "en"), ("README.zh.md", "zh")])
+def test_the_answer_that_the_readme_shows_is_that_of_parse(page, language, capsys, monkeypatch):
+    monkeypatch.chdir(HOUSE)
+    text = (HOUSE / page).read_text(encoding="utf-8")
+    (line,) = re.findall(r"^evalsuite (parse tests/logs/.*?)  ", text, flags=re.MULTILINE)
+
+    cli.main([*line.split(), "--lang", language])
+
+    shown = text.partition("```text\n")[2].partition("```")[0]
+    assert "".join(capsys.readouterr().out.split()) == "".join(shown.split())
 
 
 def test_make_alone_lists_at_most_eight_targets_and_asked_for_all_every_one():
