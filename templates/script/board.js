@@ -1,5 +1,5 @@
 /* The board: a framework that the reader chooses is 100 %. */
-import { all, one, shownText } from "./dom.js";
+import { all, element, one, shownText, word } from "./dom.js";
 
 const tableSeen = (sheet) => all(".board-table", sheet).find((table) => table.checkVisibility());
 
@@ -15,7 +15,14 @@ function compare(sheet, name) {
   }
 }
 
+/* An option has one language: that of the page. */
+function nameTheFastest() {
+  for (const option of all('.baseline option[value=""]')) option.textContent = shownText(element("b", {}, [word("fastest")]));
+}
+
 export function followBoard() {
+  nameTheFastest();
+  for (const input of all('input[name="lang"]')) input.addEventListener("change", nameTheFastest);
   for (const sheet of all(".sheet")) {
     const select = one(".baseline select", sheet);
     const names = new Set(all("tr[data-raw]:not(.option)", sheet).map((row) => shownText(row.cells[0])));

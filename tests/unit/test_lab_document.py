@@ -84,7 +84,7 @@ def test_chapters_of_models_have_the_number_of_their_kind_or_a_place_of_their_ow
 
 def test_the_chapters_and_places_that_a_lab_may_name_are_those_of_the_report_and_models_keep_their_order():
     given = [function.__module__.rpartition(".")[2] for function in contents.WHOLE]
-    renamed = {"introduction": outline.INTRODUCTION, "author_sections": outline.OWN, "why": "overview"}
+    renamed = {"introduction": outline.INTRODUCTION, "author_sections": outline.OWN}
     known = [model for chapter in outline.MODEL_CHAPTERS for model in chapter.models]
 
     assert sorted(renamed.get(name, name) for name in given) == sorted(outline.ORDERED)

@@ -16,7 +16,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import COUNTS, tally
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Rendered, Words
+from evalsuite.report.text.words import ALIKE, Rendered, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Conditions
@@ -63,7 +63,7 @@ class BoardRow:
     def cells(self, words: Words) -> tuple[Rendered, ...]:
         """Its text in the order of `CELLS`, the same in every form."""
         nothing = words.same(NOTHING)
-        said = [each for each in (self.why, self.cause, *self.marks) if each]
+        said = [each for each in (self.why or self.cause, *self.marks[:1]) if each]  # its receipt has all
         notes = replace(words.listed(said), separators=answers.SEVERAL) if said else nothing
         if self.summary is None:
             return (self.name, *[nothing] * 4, notes)
@@ -285,7 +285,7 @@ class _Maker:
             why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
             ahead=is_ranked and summary.case.id in answer.ahead,
             cause=self._cause(summary),
-            marks=tuple(self._marks(summary)),
+            marks=tuple(self._marks(summary, {each.key for each in unlike})),
             curve=self._curve(summary),
         )
 
@@ -312,17 +312,18 @@ class _Maker:
         lost = numbers.percent(share).about(names.case_anchor(summary.case))
         return self.words("board.cause", share=lost, what_text=self.words(f"why.key_{key if key in DRAWN else 'rest'}"))
 
-    def _marks(self, summary: Summary) -> Iterable[Rendered]:
+    def _marks(self, summary: Summary, unlike: set[str]) -> Iterable[Rendered]:
         words = self.words
         if summary.origin in PUBLISHED and not self.book.published:  # else a chip says it of all
             yield words(f"board.{summary.origin}")
-        elif summary.grounds == "printed":
+        elif summary.grounds == "printed" and fairness.GROUNDS not in unlike:
             yield words("board.printed")
         if summary.disturbed:
             yield words("board.disturbed")
         if summary.origin not in PUBLISHED and len(self.trained) > 1:  # else a chip says it of all
             yield words(f"values.trained.{summary.trained}")
-        yield from (findings.rule(code, words) for code in flags(summary)[: answers.MOST_BESIDE])
+        of_machine = {each.code for run in summary.measurements for each in run.findings if each.question == 6}
+        yield from (findings.rule(code, words) for code in flags(summary) if code not in of_machine)
 
     def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool], ...]:
         rows = sorted(self.curves[summary.case.series], key=lambda row: row.case.total_devices)
@@ -347,15 +348,15 @@ def _lead(answer: Answer, words: Words) -> Rendered:
         if answer.left_out:
             return words("outcome.not_comparable")
         return words("board.only", framework=answers.name(answer, answer.ranked[0].summary, words))
-    leaders = words.listed(answers.name(answer, entry.summary, words) for entry in answer.leaders)
-    if answer.known == "equal":
-        return words("board.tie", frameworks=leaders)
-    if answer.known != "ahead":
-        return words("board.published" if answer.known == "source" else "outcome.not_decided")
     pair = answer.lead_pair
-    if pair is None or answer.disturbed or answer.passed_over:
-        return leaders
-    return words("board.lead", framework=leaders, lead=numbers.gain(pair.lead).about(answers.anchor(answer)))
+    mark = "†" if answer.known == "source" else ""
+    told = answer.known in ("ahead", "source") and pair and not answer.disturbed
+    if pair and told and not answer.passed_over:
+        first, lead = answers.name(answer, pair.first, words), numbers.gain(pair.lead).about(answers.anchor(answer))
+        return words("board.lead", framework=first, mark=mark, lead=lead)
+    level = answer.leaders if answer.level else answer.ranked[: 1 if answer.known == "ahead" or mark else 2]
+    named = [answers.name(answer, entry.summary, words) for entry in level]
+    return replace(words.listed([*named, *([mark] if mark else [])]), separators="" if mark else ALIKE)
 
 
 def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:
@@ -397,26 +398,31 @@ def _again(book: Book) -> str | None:
 
 def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     """In how many comparisons who is ahead, and by how much."""
-    won: dict[str, list[float]] = {}
-    ties = 0
+    won, highest, ties, passed = dict[str, list[float]](), dict[str, list[float]](), 0, 0
     for table in tables:
         answer, pair = table.answer, table.answer.lead_pair
-        if answer.known == "ahead" and pair:
-            won.setdefault(names.framework(answer.ranked[0].summary.case.framework), []).append(pair.lead)
         ties += answer.known == "equal"
+        passed += bool(answer.passed_over)
+        if pair and answer.known != "equal" and not answer.passed_over:
+            into = won if answer.known == "ahead" else highest
+            into.setdefault(names.framework(pair.first.case.framework), []).append(pair.lead)
     all_, decided = numbers.count(len(tables)), sum(map(len, won.values())) + ties
-    if not decided:
-        whys = {table.answer.why for table in tables}
-        if len(whys) == 1 and (why := whys.pop()) and f"answers.why_{why}" in words:
-            return words("board.none_decided_because", all=all_, why_text=words(f"answers.why_{why}"))
-        return words("board.none_decided", all=all_)
     said: list[Rendered] = []
-    for name, leads in sorted(won.items(), key=lambda each: -len(each[1])):
-        lead = _least_and_most(leads, numbers.gain)
-        said.append(words("board.won", framework=name, n=numbers.count(len(leads)), lead=lead))
+    for key, of in (("board.won", won), ("board.highest", highest)):
+        for name, leads in sorted(of.items(), key=lambda each: -len(each[1])):
+            lead = _least_and_most(leads, numbers.gain)
+            said.append(words(key, framework=name, n=numbers.count(len(leads)), lead=lead))
     if ties:
-        said.append(words("board.ties", n=numbers.count(ties)))
-    return words("board.decided", n=numbers.count(decided), all=all_, parts_text=words.listed(said))
+        said.insert(len(won), words("board.ties", n=numbers.count(ties)))
+    if passed:
+        said.append(words("board.passed", n=numbers.count(passed)))
+    parts = replace(words.listed(said), separators=answers.SEVERAL)
+    whys = {table.answer.why for table in tables}
+    if decided:
+        return words("board.decided", n=numbers.count(decided), all=all_, parts_text=parts)
+    if len(whys) == 1 and (why := whys.pop()) and f"answers.why_{why}" in words:
+        return words("board.none_decided_because", all=all_, why_text=words(f"answers.why_{why}"), parts_text=parts)
+    return words("board.none_decided", all=all_, parts_text=parts)
 
 
 def _trained(book: Book) -> Sequence[Trained]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalsuite.core.findings import OwnCriteria
@@ -111,10 +111,11 @@ def _chart(sheet: BoardSheet, subject: Subject) -> CaptionedFigure | None:
     ends = by_key((n, (row, e)) for row in sheet.curves.values() for n, e, _ in row.curve)
     shared = ends[max(ends, key=lambda n: (len(ends[n]), n))]
     known = captioned_figure.low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in shared])
-    title = subject.words.pick("figures.title_across", known) if known else None
+    title = subject.words("board.chart_ends", **known) if known else None
     panel = figures.LinePanel(lines=tuple(lines), share=True, valued=True)
+    drawn = figures.lines((panel,), subject.look, id=f"f-{sheet.id}", value="efficiency")
     return CaptionedFigure(
-        figure=figures.lines((panel,), subject.look, id=f"f-{sheet.id}", value="efficiency"),
+        figure=replace(drawn, axes=()),  # the title says what they are
         title=title or subject.words("board.chart", sheet_text=sheet.title),
     )
 
