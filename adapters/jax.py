@@ -7,6 +7,7 @@ from adapters.common.reference import (
     reference_arguments,
     reference_on_one_device,
     reference_patterns,
+    reference_recipes,
 )
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
@@ -40,10 +41,8 @@ def _unsupported(case: Case) -> str | None:
     return None
 
 
-def _reference(case: Case) -> Command:
-    return Command(
-        argv=("{python}", "{workloads}/jax_resnet50.py", *reference_arguments(case)), environment=REFERENCE_ENVIRONMENT
-    )
+def _workload(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
+    return Command(argv=("{python}", f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
 
 
 def _reference_unsupported(case: Case) -> str | None:
@@ -63,7 +62,7 @@ _RESNET50 = Recipe(
     model="resnet50_v1.5",
     kind="reference",
     dialect="flax",
-    command=_reference,
+    command=lambda case: _workload(case, "jax_resnet50.py", reference_arguments(case)),
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
     xla=None,
@@ -81,6 +80,7 @@ ADAPTER = Adapter(
     title="JAX",
     recipes=(
         _RESNET50,
+        *reference_recipes("jax", _RESNET50, _workload, ["llama"], sources={}),
         reference_patterns(_RESNET50, "jax_patterns.py"),
         Recipe(
             name="flax-resnet50",

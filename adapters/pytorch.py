@@ -4,6 +4,7 @@ from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
     REFERENCE_FACTS,
     SPLIT_CLASSIFIER,
+    WORKLOADS,
     of_script,
     reference_arguments,
     reference_patterns,
@@ -50,7 +51,7 @@ _RESNET50 = Recipe(
     equivalence="pytorch_equivalence.py",
 )
 _OTHERS = reference_recipes(
-    *("pytorch", _RESNET50, _command),
+    *("pytorch", _RESNET50, _command, tuple(WORKLOADS)),
     sources={
         "bert": "torch.nn.TransformerEncoder",
         "resnet50_cifar10": _RESNET50.source,

@@ -97,8 +97,8 @@ def _text(names: tuple[str, ...], least: int, most: int, id: str) -> Workload:
     """BERT or GPT-2, whose size ends the model's name: `bert_tiny`."""
 
     def arguments(case: Case) -> tuple[str, ...]:
-        size = case.model.rpartition("_")[2]
-        return reference_arguments(case, "--size", size, "--sequence-length", input_size(case, "sequence_length"))
+        size = ("--size", case.model.rpartition("_")[2], "--sequence-length", input_size(case, "sequence_length"))
+        return reference_arguments(case, *size, *(("--recompute",) if case.option("recompute") == "on" else ()))
 
     return Workload(
         models=names,
@@ -114,6 +114,9 @@ WORKLOADS = {  # the end of the script's name → its recipes
     # rows of the position embeddings: 512 and 1024
     "bert": _text(("bert_base", "bert_tiny"), 8, 512, "core.bert_length"),
     "gpt2": _text(("gpt2_124m", "gpt2_tiny"), 2, 1024, "core.gpt2_length"),
+    "llama": replace(
+        _text(("llama_tiny",), 2, 2048, "core.gpt2_length"), options={"sequence_length": (), "recompute": ("off", "on")}
+    ),
     "face": Workload(
         models=("face_r50", "face_r100", "face_tiny"),
         arguments=lambda case: reference_arguments(case, "--size", case.model.removeprefix("face_")),
@@ -139,7 +142,7 @@ def reference_recipes(
     framework: str,
     resnet50: Recipe,
     launch: Launch,
-    workloads: Iterable[str] = tuple(WORKLOADS),
+    workloads: Iterable[str] = ("bert", "gpt2", "face", "wide_deep", "cifar10"),
     *,
     sources: Mapping[str, str],
     refusal: Callable[[Case], str | None] = lambda case: None,

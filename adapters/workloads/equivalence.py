@@ -17,6 +17,7 @@ import bert
 import common
 import face
 import gpt2
+import llama
 import numpy
 import wide_deep
 
@@ -28,7 +29,7 @@ SEQUENCES = 2
 SAMPLES = 16  # of clicks
 MODELS = (
     *("resnet50_v1.5", "resnet50_cifar10", "mobilenetv2_cifar10"),
-    *("bert_tiny", "gpt2_tiny", "wide_and_deep_tiny", "face_tiny"),
+    *("bert_tiny", "gpt2_tiny", "llama_tiny", "wide_and_deep_tiny", "face_tiny"),
 )
 
 
@@ -94,6 +95,10 @@ def is_gpt2(model: str) -> bool:
     return model.startswith("gpt2")
 
 
+def is_llama(model: str) -> bool:
+    return model.startswith("llama")
+
+
 def is_wide_deep(model: str) -> bool:
     return model.startswith("wide_and_deep")
 
@@ -114,7 +119,7 @@ def small_name(model: str) -> str:
 
 def of_words(model: str) -> bool:
     """Whether its items are sequences and its optimiser AdamW."""
-    return is_bert(model) or is_gpt2(model)
+    return is_bert(model) or is_gpt2(model) or is_llama(model)
 
 
 def of_images(model: str) -> bool:
@@ -233,7 +238,7 @@ def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple])
 
 
 def tokens_of(task: Task) -> gpt2.Batch:
-    """The batch of GPT-2 in the start."""
+    """The batch of GPT-2 or Llama in the start."""
     return gpt2.Batch(tokens=task.start["tokens"].tolist(), following=task.start["following"].tolist())
 
 
@@ -269,7 +274,8 @@ def _weight(chance, name: str, shape: tuple, model: str) -> numpy.ndarray:
 def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
     arguments = arguments_of(model)
     if not of_images(model):
-        made = (gpt2 if is_gpt2(model) else bert if is_bert(model) else wide_deep).batch(arguments, 0)
+        whose = {"gpt2": gpt2, "llama": llama, "bert": bert}.get(model.partition("_")[0], wide_deep)
+        made = whose.batch(arguments, 0)
         return {name: numpy.array(rows) for name, rows in vars(made).items()}
     classes = 10 if is_small(model) else common.CLASSES  # of faces: as many identities in the small size
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)

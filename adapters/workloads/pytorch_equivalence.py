@@ -7,10 +7,12 @@ import cifar10
 import equivalence
 import face
 import gpt2
+import llama
 import pytorch_bert
 import pytorch_cifar10
 import pytorch_face
 import pytorch_gpt2
+import pytorch_llama
 import pytorch_loop
 import pytorch_resnet50
 import pytorch_wide_deep
@@ -25,6 +27,7 @@ SCRIPTS = {
     "mobilenetv2_cifar10": pytorch_cifar10,
     "bert_tiny": pytorch_bert,
     "gpt2_tiny": pytorch_gpt2,
+    "llama_tiny": pytorch_llama,
     "wide_and_deep_tiny": pytorch_wide_deep,
     "face_tiny": pytorch_face,
 }
@@ -50,6 +53,8 @@ def answered(task: Task) -> Answer:
 def _network(model: str):
     if equivalence.is_gpt2(model):
         return pytorch_gpt2.Gpt2(replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
+    if equivalence.is_llama(model):
+        return pytorch_llama.Llama(llama.SIZES[equivalence.size_of(model)])
     if equivalence.is_bert(model):
         return pytorch_bert.Bert(replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
     if equivalence.is_wide_deep(model):
@@ -74,7 +79,7 @@ def _started(task: Task, dtype: torch.dtype):
 
 
 def _inputs_and_loss(task: Task, dtype: torch.dtype):
-    if equivalence.is_gpt2(task.model):
+    if equivalence.is_gpt2(task.model) or equivalence.is_llama(task.model):
         batch = equivalence.tokens_of(task)
         return pytorch_gpt2.inputs_of(batch, CPU), pytorch_gpt2.loss_of(batch, CPU)
     if equivalence.is_bert(task.model):

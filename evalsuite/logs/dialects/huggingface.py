@@ -205,7 +205,7 @@ DIALECTS = (
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
         facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
-        yields_to=("hf_trainer_tokens", "trl", "axolotl", "ms_swift"),
+        yields_to=("hf_trainer_tokens", "hf_trainer_seconds", "trl", "axolotl", "ms_swift"),
         notes="The final figure is over the whole run, start-up and checkpoints inside, and counts the "
         "samples planned; the evaluations before it that print their runtime are taken off. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
         "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
@@ -221,7 +221,7 @@ DIALECTS = (
             fields=_with_tokens(b"num_input_tokens_seen"),
         ),
         evaluation=_EVALUATION,
-        yields_to=("trl", "ms_swift"),
+        yields_to=("hf_trainer_seconds", "trl", "ms_swift"),
         notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
     ),
     _by_clock(
