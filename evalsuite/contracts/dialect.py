@@ -177,6 +177,7 @@ class Dialect:
     every: int | None = None  # steps per report where lines have no number
     each: int = 1  # steps of one printed number
     cross_entropy: bool = False  # its loss, which is never below zero
+    tokens: Literal["slots", "non_padding", "in_loss"] | None = None  # which its rates count
     redrawn: bool = False  # a bar, which shows a count again
     number_repeats: bool = False  # a skipped step prints its number again
     tagged_print_all: bool = False  # scope auto: under MPI every rank prints the job's rate

@@ -409,6 +409,10 @@ class HeadDisagrees(Finding, code="facts_disagree", question=7):
     other_value: Name
 
 
+class LayoutImpossible(Finding, code="facts_disagree", question=7):
+    said: Said
+
+
 class FailedAtExit(Finding, code="D25", question=5, noted=True):
     failure: FailureName
     line: Count

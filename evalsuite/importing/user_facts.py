@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalsuite.core import paths, redaction
+from evalsuite.core import layout, paths, redaction
 from evalsuite.core.decode import Mistake, decode, message, read_toml, refusal, whole
 from evalsuite.core.documents import STATED_FIGURES, stated_amount
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
@@ -210,7 +210,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         raise ValueError(Message("importing.batch_policy", text=policy))
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
-    return Case(
+    made = Case(
         framework=safe_name(framework),
         recipe=_recipe(facts.get("recipe") or known.dialect or ("cited" if who else "imported"), model),
         model=safe_name(model),
@@ -223,6 +223,9 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         device=KINDS[device] if device in KINDS else next(named, "gpu"),
         options=tuple(sorted(_options(facts, common))),
     )
+    if wrong := layout.contradiction(layout.of_case(made), made, f"{made.framework} {made.recipe}"):
+        raise ValueError(wrong)
+    return made
 
 
 def _recipe(name: str, model: str) -> str:

@@ -9,6 +9,7 @@ from typing import get_args
 
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import choose_adapters
+from evalsuite.core import layout
 from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.findings import Oversubscribed, TooShortWindow
 from evalsuite.core.messages import Message
@@ -138,7 +139,7 @@ def of_matrix(
 ) -> Iterable[tuple[Case, Recipe | None]]:
     frameworks = choose_adapters(spec.frameworks, adapters)
     for (nodes, devices), model, batch, precision, xla in spec.points():
-        for adapter in frameworks:
+        for adapter, chosen in itertools.product(frameworks, spec.options_at((nodes, devices))):
             absent = () if spec.entered else (None,)
             ours = [
                 each for each in adapter.recipes if each.model == model and {each.name, each.kind} & {*spec.recipes}
@@ -159,7 +160,7 @@ def of_matrix(
                     device=machine.device,
                     cores_per_device=cores,
                     protocol=spec.protocol,
-                    options=recipe.meant(spec.options, spec.preset) if recipe else spec.options,
+                    options=recipe.meant(chosen, spec.preset) if recipe else chosen,
                 )
                 there = case.at_scale(nodes, devices)
                 yield there, recipe
@@ -204,6 +205,8 @@ def _without_room(spec: Spec, machine: Machine) -> Refusal:
     cores, accelerators = machine.cores, machine.accelerators
 
     def refusal(case: Case, recipe: Recipe) -> str | None:
+        if wrong := layout.contradiction(layout.of_case(case), case, f"{case.framework} {case.recipe}"):
+            return wrong
         asked, each, here = case.devices_per_node, case.cores_per_device or 0, case.nodes == 1
         if case.strong_batch is not None and case.strong_batch % case.total_devices:
             return Message("plan.undivided", batch=case.strong_batch, devices=case.total_devices)

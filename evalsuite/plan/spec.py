@@ -66,6 +66,7 @@ class Spec:
     seed: int = 0  # of the order of the frameworks within a scale
     oversubscribe: bool = False  # whether devices may share cores
     options: tuple[tuple[str, str], ...] = ()
+    layouts: tuple[tuple[tuple[int, int], tuple[tuple[tuple[str, str], ...], ...]], ...] = ()  # further ones of a scale
     preset: tuple[str, ...] = ()  # options set by a profile, not by the user
     variants: tuple[Variant, ...] = ()
     participants: tuple[Participant, ...] = ()  # each makes every matrix; (): *frameworks* do
@@ -110,6 +111,10 @@ class Spec:
         """The product of the axes but the framework, scales slowest."""
         return product(*self.axes())
 
+    def options_at(self, scale: tuple[int, int]) -> list[tuple[tuple[str, str], ...]]:
+        laid = dict(self.layouts).get(scale, ((),))
+        return [tuple(sorted({**dict(self.options), **dict(each)}.items())) for each in laid]
+
     def axes(self) -> tuple[tuple[Any, ...], ...]:
         batches = (min(self.batch_per_device),) if self.find_batch else self.batch_per_device
         return (self.scales, self.models, batches, self.precision, self.xla)
@@ -140,6 +145,8 @@ def _laid_over(base: Spec, part: "_Part") -> tuple[Spec, ...]:
         given.setdefault("models", tuple(dict.fromkeys(script.model or script.name for script in scripts)))
     changes: dict[str, Any] = {FIELDS.get(key, key): value for key, value in given.items() if key != "parts"}
     made = replace(base, **{**changes, **changes.get("repeats", {}), "options": base.options})
+    if absent := [f"{nodes}x{devices}" for (nodes, devices), _ in made.layouts if (nodes, devices) not in made.scales]:
+        raise EvalsuiteError.of("plan.layout_scale", names=absent, scales=[f"{n}x{d}" for n, d in made.scales])
     return tuple(replace(made, options=options) for options in changes.get("options", (base.options,)))
 
 
@@ -268,6 +275,20 @@ def _choices(table: Mapping[str, object]) -> tuple[tuple[tuple[str, str], ...], 
     return tuple(product(*axes))
 
 
+def _layouts(
+    table: Mapping[str, object],
+) -> tuple[tuple[tuple[int, int], tuple[tuple[tuple[str, str], ...], ...]], ...]:
+    """Of each scale its table of options, or several: `"2x8" = [{ tensor_parallel = 8 }, { tensor_parallel = 4 }]`."""
+
+    def choices(given: object) -> tuple[tuple[tuple[str, str], ...], ...]:
+        if not isinstance(given, Mapping):
+            raise EvalsuiteError.of("plan.layout_table", got=repr(given))
+        return _choices(given)
+
+    known = {scale(name): value if isinstance(value, list) else [value] for name, value in table.items()}
+    return tuple((at, tuple(row for each in values for row in choices(each))) for at, values in known.items())
+
+
 def option(name: str, value: object) -> tuple[str, str]:
     """Raises EvalsuiteError if no command line could hold them."""
     if not OPTION.fullmatch(name):
@@ -308,6 +329,7 @@ class _Part:
     xla: Many[Annotated[bool, From(Literal["on", "off"] | bool, switch)]] | None = None
     steps: Steps | None = None
     options: Choices | None = None
+    layouts: Annotated[Any, From(Mapping[str, object], _layouts)] | None = None
     include: Rules | None = None
     exclude: Rules | None = None
 

@@ -95,19 +95,22 @@ def computed(*commands, receipts=()):
 
 
 @pytest.mark.parametrize(
-    ("origin", "losses", "said"), [("imported", 0, True), ("imported", 2, False), ("measured", 0, False)]
+    ("trained", "beside"),
+    [
+        (("trained", "not_shown"), {"trained ✓", "training not shown"}),
+        (("trained", "trained"), set()),  # said once, of all
+    ],
 )
-def test_a_log_from_elsewhere_without_a_loss_does_not_show_that_it_learnt(origin, losses, said):
-    found = [measured(name) for name in ("pytorch", "mxnet")]
-    made = {"origin": origin, "first_losses": ((1, 7.0), (2, 6.9))[:losses]}
+def test_beside_each_throughput_stands_whether_its_log_shows_training(trained, beside):
+    found = zip([measured(name) for name in ("pytorch", "mxnet")], trained, strict=True)
     rows = [
-        replace(row, origin=origin, measurements=tuple(replace(run, **made) for run in row.measurements))
-        for row in found
+        replace(row, measurements=tuple(replace(run, trained=told) for run in row.measurements)) for row, told in found
     ]
-    (sheet,) = board.board(Book(evaluation=synthetic.evaluation(rows)), SPOKEN).sheets
+    page = board.board(Book(evaluation=synthetic.evaluation(rows)), SPOKEN)
 
-    marks = [mark.plain("en") for row in sheet.chosen.rows for mark in row.marks]
-    assert ("whether it learnt is not shown" in marks) is said
+    marks = {mark.plain("en") for row in page.sheets[0].chosen.rows for mark in row.marks}
+    assert marks & {"trained ✓", "training not shown", "did not train"} == beside
+    assert ("trained ✓" in [chip.text.plain("en") for chip in page.chips]) is (not beside)
 
 
 @pytest.mark.parametrize(("changes", "shown"), sources.cases("report_fairness.toml")["a_pair_is_proven_where"])

@@ -37,6 +37,7 @@ _dialect = functools.partial(Dialect, framework="pytorch", unit="tokens/s", scop
 DIALECTS = (
     _dialect(
         name="nanogpt",
+        tokens="slots",
         cross_entropy=True,
         title="nanoGPT",
         zero_based=True,
@@ -62,6 +63,7 @@ DIALECTS = (
     ),
     _dialect(
         name="modded_nanogpt",
+        tokens="slots",
         cross_entropy=True,
         title="modded-nanogpt",
         averaging="interval",

@@ -212,6 +212,7 @@ DIALECTS = (
     ),
     _by_clock(
         name="hf_trainer_tokens",
+        tokens="slots",
         title="Hugging Face Trainer, tokens",
         unit="tokens/s",
         step=line(
@@ -226,6 +227,7 @@ DIALECTS = (
     ),
     _by_clock(
         name="trl",
+        tokens="non_padding",
         title="TRL",
         unit="tokens/s",
         step=line(

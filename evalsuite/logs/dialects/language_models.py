@@ -62,6 +62,7 @@ DIALECTS = (
     ),
     _dialect(
         name="nanotron",
+        tokens="slots",
         cross_entropy=True,
         title="Nanotron",
         unit="tokens/s",

@@ -4,16 +4,16 @@ import functools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
 from evalsuite.contracts.adapter import exact_amp
-from evalsuite.core import paths
+from evalsuite.core import layout, paths
 from evalsuite.core.decode import decode, read_toml, whole
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.core.findings import FactsDisagree, HeadDisagrees
+from evalsuite.core.findings import FactsDisagree, HeadDisagrees, LayoutImpossible
 from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
 from evalsuite.logs import options
 from evalsuite.results.measure import flops
@@ -26,7 +26,7 @@ AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "reci
 """Who is believed first: what ran says more than what was meant to run."""
 NONE_SET = "none set"
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
-UNPARTED = ("0", "1", "no_shard")  # of a parallel layout: that way nothing is split
+UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
 NEUTRAL = ("0", "0.0", "-1", "none", "off", "no", "false", "[]")  # with them an option states nothing
 VERSIONS = ("framework_version", "driver_generation")  # one may say more digits than the other
@@ -90,7 +90,6 @@ class FactRules:
     communication: tuple[str, ...]
     ignored: tuple[str, ...]
     options: Mapping[str, str]
-    layouts: Mapping[str, str]
     loosely: Mapping[str, str]
     meanings: Mapping[str, tuple[str, ...]]
     axis: Mapping[str, tuple[str, ...]]
@@ -123,8 +122,10 @@ def of_run(
     environments: Mapping[str, HostEnvironment],
     printed: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
+    tokens: str | None = None,
 ) -> tuple[Fact, ...]:
-    """Every statement on a run of *case*: of one fact there may be several, by as many sources.
+    """Every statement on a run of *case*: of one fact there may be several, by as many sources. *tokens*: which of them
+    its dialect counts.
 
     *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
     """
@@ -133,7 +134,7 @@ def of_run(
     if "precision" in said:
         stated["precision"] = said_precision(said["precision"]) or said["precision"].strip().lower()
     facts_of = (
-        *_facts("log", {**_of_words(options), **(printed or {})}),
+        *_facts("log", {**({"token_kind": tokens} if tokens else {}), **_of_words(options), **(printed or {})}),
         *_facts("command_line", _of_words(command.command)),
         *_facts("environment", {**_of_hosts(case.device, environments), **made_up}),
         *_facts("recipe", _of_recipe(case, command)),
@@ -141,7 +142,9 @@ def of_run(
         *(fact for fact in of_case(case) if fact.key != "compiler" or command.stated is None or "xla" in said),
     )
     meant = ("command_line", "recipe", "case")  # that it is ImageNet, say
-    return tuple(dict.fromkeys(fact for fact in facts_of if fact.key not in made_up or fact.source not in meant))
+    packed = any(fact.key == "packing" and fact.value.lower() not in NEUTRAL for fact in facts_of)
+    told = (replace(fact, value="packed") if packed and fact.key == "token_kind" else fact for fact in facts_of)
+    return tuple(dict.fromkeys(fact for fact in told if fact.key not in made_up or fact.source not in meant))
 
 
 def _made_up(command: RunCommand) -> dict[str, str]:
@@ -231,6 +234,10 @@ def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes =
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
         usual = {**(rules().usual if sizes else {}), "devices": str(case.total_devices), "framework": case.framework}
         sizes += _facts("case", {key: value for key, value in usual.items() if key not in said})
+    laid = [(fact, layout.of_text(fact.value)) for fact in facts if fact.key == "parallel_layout"]
+    stack = f"{case.framework} {case.recipe}" if case else ""
+    against = (layout.contradiction(parts, case, stack) for _, parts in laid if case and parts)
+    yield from (LayoutImpossible(said=said) for said in dict.fromkeys(against) if said)
     for rule in (each for each in rules().fact if each.checked and (case is None or each.concerns(case))):
         statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key]
         for a, b in combinations(statements, 2):
@@ -325,7 +332,7 @@ def _facts(source: FactSource, values: Mapping[str, str | None]) -> Iterator[Fac
 
 def _of_words(argv: Sequence[str]) -> dict[str, str]:
     values: dict[str, str] = {}
-    layout: dict[str, str] = {}
+    parts: dict[str, str] = {}
     precisions: dict[str, None] = {}
     for place, token in enumerate(argv):
         name, equals, given = token.partition("=")
@@ -336,20 +343,23 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
         following = argv[place + 1] if place + 1 < len(argv) else ""
         value = flag.value or _in_our_words(flag, given if equals else following)
         if flag.part and value:
-            layout[flag.part] = value.lower()
+            parts[flag.part] = value.lower()
         elif flag.key == "precision" and value:
             precisions[value] = None
         elif value and not (value == "none" and flag.key in values):
             values[flag.key] = value
     if precisions:
         values["precision"] = _together(precisions)
-    if layout:
-        values["parallel_layout"] = _layout(layout)
+    if parts:
+        values["parallel_layout"] = _layout(parts)
     return values
 
 
 def _layout(parts: Mapping[str, str]) -> str:
-    return " · ".join(f"{part} {value}" for part, value in sorted(parts.items()) if value not in UNPARTED) or "DP"
+    return (
+        " · ".join(f"{part} {value}" for part, value in sorted(parts.items()) if value not in UNPARTED and part != "DP")
+        or "DP"
+    )
 
 
 def _together(precisions: Iterable[str]) -> str:
@@ -457,7 +467,8 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
     }
     if "optimiser" in values:
         values["optimiser"] = _optimiser(values["optimiser"])
-    if parts := {rules().layouts[name]: value for name, value in named.items() if name in rules().layouts}:
+    parts_of = {"zero_stage": "ZeRO", **layout.table()["parts"]}
+    if parts := {parts_of[name]: value for name, value in named.items() if name in parts_of}:
         values.setdefault("parallel_layout", _layout(parts))
     if values.get("data") in rules().loaders:
         values = {"loader": values["data"], **values, "data": rules().read_by_loaders}

@@ -114,7 +114,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
     head = options.head(log.path) if log else b""
-    stated = _facts(run.case, head, command, environments, read)
+    stated = _facts(run.case, head, command, environments, read, dialect)
     said = {key: fact.value for key, fact in facts.believed(stated).items()}
     began_at, took_s = _stamped(read.steps, head) if outcome.origin == "imported" else (None, None)
     worked = balance.warmup_factor(records, throughput) if throughput else None
@@ -315,10 +315,13 @@ def _facts(
     command: RunCommand,
     environments: Mapping[str, HostEnvironment],
     read: reading.Reading,
+    dialect: Dialect | None,
 ) -> tuple[Fact, ...]:
     parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
-    return facts.of_run(case, command, environments, printed, options.printed(head))
+    return facts.of_run(
+        case, command, environments, printed, options.printed(head), dialect.tokens if dialect else None
+    )
 
 
 def _stamped(steps: Sequence[Step], head: bytes) -> tuple[str | None, float | None]:
