@@ -77,6 +77,7 @@ class Script:
     unit: Unit = "samples/s"
     python: Word | None = None  # a virtual environment or an interpreter; or the version of one for *requirements*
     requirements: tuple[Word, ...] | Word = ()  # pins, or the file that has them
+    requirements_gpu: tuple[Word, ...] = ()  # with GPUs, where they differ
     image: Word = ""
     model: Word | None = None  # None: that of the spec, else the name
     line: Word = ""  # that it prints for a step, as an example
