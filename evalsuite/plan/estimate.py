@@ -2,22 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from evalsuite.core.model import Case, Run, by_key
-
-Basis = Literal[
-    "own",  # runs of the very case
-    "alike",  # of the same script, at another scale or batch size
-    "stated",  # what the spec says of a run
-    "others",  # of other scripts: enough for the time left, no price
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Expected:
-    seconds: float
-    basis: Basis
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,22 +26,17 @@ class Estimate:
             self.add(run, seconds)
 
     def add(self, run: Run, seconds: float) -> None:
-        for _, alike in _alike(run.case):
+        for alike in (*_alike(run.case), ANY):
             total, runs = self._sums.get(alike, (0.0, 0))
             self._sums[alike] = (total + seconds, runs + 1)
 
-    def expected(self, run: Run) -> Expected | None:
-        for basis, alike in _alike(run.case):
-            if basis == "others" and self._stated_s is not None:
-                return Expected(seconds=self._stated_s, basis="stated")
-            if alike in self._sums:
-                total, runs = self._sums[alike]
-                return Expected(seconds=total / runs, basis=basis)
-        return None
-
-    def of(self, run: Run) -> float | None:
-        expected = self.expected(run)
-        return expected.seconds if expected else None
+    def of(self, run: Run, *, guess: bool = True) -> float | None:
+        """*guess*: also by runs of other scripts, which is enough for the time left and no price."""
+        known = next((self._sums[alike] for alike in _alike(run.case) if alike in self._sums), None)
+        if known is None and self._stated_s is not None:
+            return self._stated_s
+        total, runs = known or (self._sums.get(ANY, (0.0, 0)) if guess else (0.0, 0))
+        return total / runs if runs else None
 
     def total(self, runs: Sequence[Run]) -> float | None:
         expected = [seconds for run in runs if (seconds := self.of(run)) is not None]
@@ -67,9 +48,7 @@ class Estimate:
         return None if total is None or first_s is None else total - min(elapsed_s or 0.0, 0.9 * first_s)
 
     def priced(self, runs: Iterable[Run]) -> list[tuple[Case, float]]:
-        """Those of *runs* whose seconds are more than a guess by other scripts."""
-        expected = ((run.case, self.expected(run)) for run in runs)
-        return [(case, known.seconds) for case, known in expected if known and known.basis != "others"]
+        return [(run.case, seconds) for run in runs if (seconds := self.of(run, guess=False)) is not None]
 
     def jobs(self, runs: Sequence[Run]) -> tuple[Job, ...]:
         """One for each number of nodes. Those of several measure the bases of their cases once more."""
@@ -84,7 +63,10 @@ class Estimate:
         return tuple(jobs)
 
 
-def _alike(case: Case) -> Iterator[tuple[Basis, Hashable]]:
-    yield "own", case
-    yield "alike", (case.framework, case.recipe, case.device, case.options, case.protocol)
-    yield "others", "any"
+ANY = "any"
+
+
+def _alike(case: Case) -> Iterator[Hashable]:
+    """The very case; the same script at another scale or batch size."""
+    yield case
+    yield (case.framework, case.recipe, case.device, case.options, case.protocol)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -54,15 +53,6 @@ def test_a_second_compare_starts_nothing_and_it_and_report_alone_write_the_same_
     assert "2 of 2 runs already measured; nothing is started." in capsys.readouterr().err
     assert cli.main(["report", "--runs", str(measured / "runs"), "--out", str(tmp_path)]) == Exit.DONE
     assert contents(measured / "report") == contents(tmp_path) == before
-
-
-def test_more_repeats_run_only_what_is_missing(measured, tmp_path, capsys):
-    shutil.copytree(measured / "runs", tmp_path / "runs")
-
-    cli.main(words(tmp_path, command="run", repeats="3"))
-
-    assert capsys.readouterr().err.count("] toynet") == 2  # one run: its begin and its end
-    assert len(list((tmp_path / "runs").glob("*/r*/outcome.json"))) == 3
 
 
 def test_what_other_programs_disturb_is_made_again_within_the_limit(tmp_path, capsys):

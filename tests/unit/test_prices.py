@@ -7,7 +7,7 @@ import pytest
 from evalsuite.core import paths
 from evalsuite.core.model import Run
 from evalsuite.launch.checks.room import RemainingTime
-from evalsuite.plan.estimate import Estimate, Expected
+from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.store import Store
 from tests.toys import CASE
 
@@ -38,8 +38,7 @@ def test_before_the_first_run_of_a_script_the_spec_says_how_long_one_takes():
     known = Estimate([(Run(case=CASE, repeat=0), 35.0)], 9.0)
     remaining = RemainingTime(150.0 + 8.0, known, clock=lambda: 0.0)
 
-    assert known.expected(Run(case=OTHER, repeat=0)) == Expected(seconds=9.0, basis="stated")
-    assert known.expected(Run(case=CASE, repeat=1)) == Expected(seconds=35.0, basis="own")
+    assert (known.of(Run(case=OTHER, repeat=0)), known.of(Run(case=CASE, repeat=1))) == (9.0, 35.0)
     assert not remaining.fits(Run(case=OTHER, repeat=0))
 
 

@@ -39,8 +39,6 @@ class RemainingTime:
         """Whether *run* is expected to end in time. One without an estimate of this machine may begin."""
         if self._end_s is None:
             return True
-        expected = self._estimate.expected(run)
-        seconds = expected.seconds if expected else 0.0
-        fits = self._clock() + seconds < self._end_s
+        fits = self._clock() + (self._estimate.of(run) or 0.0) < self._end_s
         self.refused = self.refused or not fits
         return fits
