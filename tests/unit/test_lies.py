@@ -168,6 +168,7 @@ LIES = {
     "in JSON": (*head('{"arch": "resnet18", "lr": 0.1}'), "model variant is resnet18 in the log"),
     "in YAML": (*head("  dtype: bfloat16"), "precision is bf16 or bf16_amp in the log"),
     "batch": (*head("Namespace(batch_size=16, lr=0.1)"), "batch size per device is 16 in the log, and 64"),
+    "batch of a command": (*head("python main.py --batch-size 32"), "batch size per device is 32 in the log, and 64"),
     "a model created": (*head("=> creating model 'resnet26'"), "model variant is resnet26 in the log"),
     "weights": (*head("Number of parameters: 11,689,512"), "parameters is 11689512 in the log"),
     "width": (*head("Namespace(width_mult=0.5, lr=0.1)"), "width factor is 0.5 in the log, and 1"),

@@ -28,7 +28,8 @@ from evalsuite.core.model import Finding, Protocol, Step, Trained, Window
 FEWEST_PARTS = 8  # of the losses: the first is held against the last two
 WARMUP_STEPS = Protocol().warmup_steps  # while the rate warms up, 23 reports of a loss were the same
 LARGEST_LOSS = 1e100  # its square is a number, too
-_ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?")  # fewer digits may be what a rate is rounded to
+# fewer digits may be what a rate is rounded to
+_ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?|[\d.]+e-(1[5-9]|[2-9]\d|\d{3,})")
 Signs = Mapping[str, Sequence[bytes]]  # of data/training_signs.toml → the first values as printed
 
 

@@ -265,7 +265,8 @@ def _sizes(case: Case) -> dict[str, str | None]:
 def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
     words, text = options.loosely_printed(head), head.decode("utf-8", "replace")
-    pairs = [(name, value.lower().rpartition("/")[2]) for name, _, value in (word.partition("=") for word in words)]
+    named = ((f"--{name[2:].replace('-', '_')}", value) for name, _, value in (word.partition("=") for word in words))
+    pairs = [(name, value.lower().rpartition("/")[2]) for name, value in named]
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
     devices = set(_DEVICE.findall(text) if stated == "CPU" or _PRODUCT.search(stated) else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None

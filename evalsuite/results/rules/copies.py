@@ -122,7 +122,8 @@ def _sequences(run: Measurement) -> Iterator[tuple[float, ...]]:
 def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Step times that were multiplied, shuffled or turned round: in order of size they are those of another run."""
     counted = ((place, run.throughput and run.throughput.counted) for place, run in enumerate(runs))
-    timed = [(place, of.seconds) for place, of in counted if of and len(of.seconds) >= SameFigures.steps]
+    every = ((place, s) for place, of in counted if of for s in {of.seconds, (*of.before_s, *of.seconds, *of.after_s)})
+    timed = [(place, seconds) for place, seconds in every if len(seconds) >= SameFigures.steps]
     own = [(place, s) for place, s in timed if runs[place].origin in OWN_LOGS and min(s) > 0]
     cases = [runs[place].run.case for place, _ in own]
     alike = by_key(((case.model, case.scale, len(each[1])), each) for case, each in zip(cases, own, strict=True))
@@ -130,7 +131,7 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     for group in (each for each in alike.values() if len(each) > 1):
         likest = likest_before([seconds for _, seconds in group])
         for (place, seconds), (like, groups) in zip(group[1:], likest, strict=True):
-            if groups >= Reshaped.groups:
+            if groups >= Reshaped.groups and group[like][0] != place:
                 findings[place] = Reshaped(first=runs[group[like][0]].run.id, steps=len(seconds))
     return findings
 
