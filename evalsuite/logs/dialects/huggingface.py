@@ -11,7 +11,7 @@ from evalsuite.logs.text.records import clock_s
 
 _NUMBER = rb"-?[\d.]+(?:e[+-]?\d+)?(?![\d.]|,\d)"  # transformers 5 prints four digits: '1.234e+04'
 _BAR = rb"\s*(?:Train: *)?\d+%\|[^|\r\n]*\| *(\d+)/(\d+) \[([\d:]+)<[^\]\r\n]*\]"
-_LOSS_AND_BAR = rb"\{'loss': '?(?P<loss>%b|nan)'?, [^{}\r\n]*\}%b" % (_NUMBER, _BAR)
+_LOSS_AND_BAR = rb"\{'loss': '?(?P<loss>%b|nan)'?, [^{}\r\n]*\}(?=%b)" % (_NUMBER, _BAR)  # it may arrive with the next
 _ENTRY_BYTES = 8192  # of a JSON object or a printed dictionary: more than one has
 _STEP = re.compile(rb'"step": (\d+)')
 _MAX_STEPS = re.compile(rb'"max_steps": (\d+)')
