@@ -36,7 +36,6 @@ class DialectSource:
     by: Literal["house", "author"]
     file: str | None = None
     sha256: str | None = None
-    option: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -130,4 +130,4 @@ def source(dialect: Dialect | None) -> "DialectSource | None":
     if dialect.origin is None:
         return DialectSource(by="house")
     file = dialect.origin.resolve()
-    return DialectSource(by="author", file=str(file), sha256=files.sha256(file), option=CONTRACT.option)
+    return DialectSource(by="author", file=str(file), sha256=files.sha256(file))

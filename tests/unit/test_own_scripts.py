@@ -15,7 +15,6 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Case, Protocol, Run
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
-from evalsuite.plan import spec
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
@@ -148,16 +147,6 @@ def test_a_line_shows_how_the_log_reads(file):
         **{"step": b"00013", "loss": b"2.20", "rate": b"20150.1", "ms": b"31.1"},
     }
     assert (found.name, found.unit, found.scope) == ("moon_train", "tokens/s", "auto")
-
-
-def test_a_spec_with_scripts_plans_them_and_their_models_beside_other_participants(file):
-    text = 'steps = "5+30"\n' + MOON + '[[participant]]\nframework = "pytorch"\nrecipes = ["reference-bert-tiny"]\n'
-    file.write_text(text + 'environment = "managed"\n')
-
-    read = spec.read(file)
-
-    assert [each.name for each in read.participants] == ["moon", "pytorch"]
-    assert (read.models, read.brings) == (("moon",), (file,))
 
 
 def test_frameworks_of_ours_stand_beside_a_script_in_eight_lines(file, capsys):

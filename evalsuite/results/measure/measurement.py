@@ -171,7 +171,6 @@ def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
         name=name,
         file=source.file,
         sha256=(source.sha256 or "")[:12],
-        option=source.option,
         folder=source.file.rpartition("/")[0],
     )
 
