@@ -13,7 +13,7 @@ SIDE_BY_SIDE := --numprocesses logical --maxprocesses 8 --dist loadfile
 WAITING := --numprocesses $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 8 ? cores + 1 : 8))) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: convergence help setup demo report official rehearse plan equivalence test test-nightly check lint docs docs-site examples bench clean
+.PHONY: convergence help setup demo report official llm rehearse plan equivalence test test-nightly check lint docs docs-site examples bench clean
 
 help: #- these; all of them: make help ALL=1
 	@awk -F ':.*#[#-] ' '/^[a-z-]+:.*$(if $(ALL),#[#-],##) / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ official: setup ## the same for the official scripts that train without a GPU, o
 	-$(BIN)/python -m evalsuite env repositories --profile official-cpu
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite data make --for official-cpu
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
+
+llm: setup #- seven stacks of language models and plain PyTorch and JAX, on a Llama of 4 M parameters made in DATA
+	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite data make llama-tiny
+	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile llm --runs $(RUNS) --out $(OUT)
 
 rehearse: setup #- the first steps of official scripts on a CPU, one at a time: all, or RECIPES="F/R …"; up to 2.5 GB at once
 	$(BIN)/python -m evalsuite rehearse $(foreach recipe,$(RECIPES),--recipe $(recipe)) $(if $(MIRROR),--mirror $(MIRROR)) --out rehearsals
