@@ -39,7 +39,7 @@ def test_a_script_trains_in_the_image_and_its_versions_are_recorded(tmp_path, im
     assert (command["container"], command["recipe"]["image"]) == ("charliecloud", str(image))
     assert (command["packages"], command["framework_version"]) == ({"pip": "9.9"}, "9.9")
     value = json.loads((tmp_path / "report" / "summary.json").read_text())["summaries"][0]["throughput"]["value"]
-    assert 200 < value <= 400  # 8 images in 20 ms
+    assert 100 < value <= 200  # 4 images in 20 ms
 
 
 def test_an_image_that_cannot_start_is_the_platform_s_failure_in_the_runtime_s_words(tmp_path, image):

@@ -68,5 +68,5 @@ def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):
     )
 
     assert code == Exit.UNDETERMINED or code == Exit.DONE
-    assert "processes=2 global_batch=16" in (run / "log.n1.txt").read_text()
+    assert "processes=2 global_batch=8" in (run / "log.n1.txt").read_text()
     assert summaries[0]["throughput"]["value"] > 0
