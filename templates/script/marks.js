@@ -1,7 +1,7 @@
-/* The marks of a figure, by pointer and by keyboard: their cards, and the series of a legend. */
+/* The marks of a figure, by pointer and by keyboard: their cards. */
 import { hideCard, showCard } from "./card.js";
 import { cases, caseTitle } from "./data.js";
-import { all, byId, one } from "./dom.js";
+import { all } from "./dom.js";
 import { openReceipt } from "./drawer.js";
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -46,21 +46,4 @@ function keepCardAtMark() {
   const focused = document.activeElement;
   if (focused?.matches(".mark")) showCard(focused);
   else hideCard();
-}
-
-/** Pointing at an entry of a legend picks out its series. */
-export function followLegends() {
-  for (const entry of all(".fig-legend li[data-series]")) {
-    const figure = byId(entry.parentNode.dataset.legend);
-    const svg = figure && one(".fig-svg", figure);
-    if (!svg) continue;
-    const pick = (on) => {
-      svg.classList.toggle("is-picking", on);
-      for (const part of all("[data-series]", svg)) {
-        part.classList.toggle("is-picked", on && part.dataset.series === entry.dataset.series);
-      }
-    };
-    entry.addEventListener("pointerenter", () => pick(true));
-    entry.addEventListener("pointerleave", () => pick(false));
-  }
 }

@@ -8,7 +8,7 @@ import { followCopyButtons } from "./copy.js";
 import { byId } from "./dom.js";
 import { followNumbers } from "./drawer.js";
 import { offerDrawings } from "./drawings.js";
-import { followLegends, followMarks } from "./marks.js";
+import { followMarks } from "./marks.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
 import { followArrows } from "./roving.js";
@@ -38,7 +38,6 @@ followCopyButtons();
 offerTables();
 offerDrawings();
 followMarks();
-followLegends();
 followArrows(); // when all buttons are there
 for (const event of ["popstate", "hashchange"]) addEventListener(event, () => load(false));
 load(true);

@@ -143,7 +143,8 @@ class Board:
     def sentences_of(self, table: BoardTable) -> list[Rendered]:
         """The sentences of a table, beyond what the finding has said."""
         first = self.finding.words.languages[0]
-        if table.sentence.plain(first) == self.finding.plain(first) or table.answer.known == "source":
+        told = table.sentence.plain(first) == self.finding.plain(first)
+        if told or table.answer.known == "source" or not table.answer.ranked:
             return []
         return [table.sentence, *([table.beside] if table.beside else [])]
 

@@ -4,10 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeGuard
-
-from evalsuite.core.model import Origin
-from evalsuite.report.figures.style import note_swatch
+from typing import TypeGuard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,32 +34,14 @@ def clean(text: str) -> str:
 class Point:
     x: float  # the devices, a size, an epoch
     value: float | None
-    low: float | None = None
-    high: float | None = None
     ref: str = ""  # the anchor a mark leads to
     partial: bool = False
-    origin: Origin | Literal["extrapolated"] = "measured"
 
     @property
     def shown(self) -> float:
         if self.value is None:
             raise ValueError(f"{self.ref}: a point without a value is drawn")
         return self.value
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        if finite(self.low) and finite(self.high) and self.low > 0 and self.high > 0:
-            return self.low, self.high
-        return None
-
-    @property
-    def hollow(self) -> bool:
-        """Not, or not fully, measured; other people's figures are filled."""
-        return self.partial or self.origin in COMPUTED
-
-
-SIGNS = {"extrapolated": "≈", "simulated": "≈", "cited": "†", "digitised": "‡"}
-COMPUTED = ("extrapolated", "simulated")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,36 +89,15 @@ class Figure:
 
 
 def as_drawn(series: Sequence[Line]) -> tuple[Line, ...]:
-    """*series* with marks on the exceptions only: what holds of all points is a line below the figure.
-
-    The mark of an origin follows a name: in the drawing two † look like a ‡.
-    """
-    points = [point for each in series for point in each.points]
-    if all(point.partial for point in points):
-        series = [replace(each, points=tuple(replace(p, partial=False) for p in each.points)) for each in series]
-    if len({point.origin for point in points}) < 2:
-        return tuple(series)
-    return tuple(_with_sign(each) for each in series)
-
-
-def _with_sign(series: Line) -> Line:
-    sign = "".join(sorted({SIGNS[point.origin] for point in series.points if point.origin in SIGNS}))
-    if not sign:
-        return series
-    name = series.name
-    if isinstance(name, Bilingual):
-        return replace(series, name=Bilingual(zh=f"{name.zh} {sign}", en=f"{name.en} {sign}"))
-    return replace(series, name=f"{name} {sign}")
+    """*series* with hollow marks on the exceptions only: what holds of all points is a line below the figure."""
+    if all(point.partial for each in series for point in each.points):
+        return tuple(replace(each, points=tuple(replace(p, partial=False) for p in each.points)) for each in series)
+    return tuple(series)
 
 
 def point_notes(series: Sequence[Line]) -> tuple[str, ...]:
-    points = [point for each in series for point in each.points if point.value is not None]
-    origins = {point.origin for point in points}
-    present: set[str] = {f"all_{origin}" for origin in origins} if len(origins) == 1 else set(origins)
-    partial = [point.partial for point in points]
-    present |= {"all_partial"} if partial and all(partial) else {"partial"} if any(partial) else set()
-    order = ("partial", "all_partial", *(f"{of}{key}" for of in ("", "all_") for key in (*SIGNS, "imported")))
-    return tuple(key for key in order if key in present)
+    partial = [point.partial for each in series for point in each.points if point.value is not None]
+    return ("all_partial",) if partial and all(partial) else ("partial",) if any(partial) else ()
 
 
 def drawable(series: Sequence[Line]) -> tuple[Line, ...]:
@@ -154,10 +112,6 @@ def drawable(series: Sequence[Line]) -> tuple[Line, ...]:
 
 def positive(value: float | None) -> TypeGuard[float]:
     return finite(value) and value > 0
-
-
-def note_entry(key: str) -> LegendEntry:
-    return LegendEntry(key=key, swatch=note_swatch(key))
 
 
 def finite(value: float | None) -> TypeGuard[float]:

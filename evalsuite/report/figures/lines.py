@@ -15,16 +15,14 @@ from evalsuite.report.figures.data import (
     Line,
     as_drawn,
     drawable,
-    note_entry,
     point_notes,
 )
 from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
-from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch, swatch
+from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
 from evalsuite.report.text import numbers
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
-_LABEL, _DETAIL = 20, 17  # what stands above the unit
-_COMPACT = 4  # panels: more stand in three columns, below a legend
+_LABEL = 20  # what stands above the unit
 _LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
 ALIKE = 0.01  # lines whose shares end within it have one label
@@ -36,7 +34,6 @@ class LinePanel:
     lines: tuple[Line, ...]
     unit: str = ""
     label: Label = ""
-    detail: Label = ""
     target: float | None = None
     share: bool = False  # 1.0 is 100 %, which has a line
     valued: bool = False  # names carry the last value
@@ -70,19 +67,11 @@ def lines(
     every = [line for panel in visible for line in panel.lines]
     drawn = [replace(panel, lines=as_drawn(panel.lines)) for panel in visible]
     units = {panel.unit for panel in visible}
-    entries = {line.framework: entry(line, look) for line in every} if len(drawn) > _COMPACT else {}
-    notes = {
-        "threshold": any(panel.share and panel.target for panel in drawn),
-    }
-    aimed = any(panel.target is not None and not panel.share for panel in drawn)
+    aimed = any(panel.target is not None for panel in drawn)
     return Figure(
         id=id,
         svg=draw(_draw, id, look, drawn) if drawn else None,
-        legend=(
-            *entries.values(),
-            *([LegendEntry(key="target", swatch=note_swatch("threshold"))] if aimed else []),
-            *(note_entry(key) for key, present in notes.items() if present),
-        ),
+        legend=(LegendEntry(key="target", swatch=note_swatch("threshold")),) if aimed else (),
         axes=(
             Axis(key=x, unit=x_unit, logarithmic=any(panel.counted for panel in visible)),
             Axis(key=value, unit=units.pop()) if len(units) == 1 else Axis(key="value_by_panel"),
@@ -91,20 +80,14 @@ def lines(
     )
 
 
-def entry(line: Line, look: Look) -> LegendEntry:
-    hue = dashed(look.hue(line.framework), line.variant)
-    return LegendEntry(key=line.framework, label=line.name, hue=hue.index, swatch=swatch(hue))
-
-
 def dashed(hue: Hue, variant: int) -> Hue:
     """A further line of one framework: the dash changes, colour and marker stay."""
     return replace(hue, dash=((), (2, 2), (7, 2, 2, 2), (1, 3))[min(variant, 3)]) if variant else hue
 
 
 def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
-    compact = len(panels) > _COMPACT
-    columns = 3 if compact else min(len(panels), 2)
-    named = [[] if compact else _endings(panel) for panel in panels]
+    columns = min(len(panels), 2)
+    named = [_endings(panel) for panel in panels]
     alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
     room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
     room = min(room, WIDTH / columns / (1 if columns == 1 or alike else 2.6))
@@ -112,20 +95,19 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     lefts = max(46, *(ticks.margin(*form) for form in forms))
     rooms = room if alike else room * columns
     wide = (WIDTH - rooms - columns * lefts - (columns - 1) * _BETWEEN) / columns
-    head = _TOP + (_LABEL if any(panel.label for panel in panels) else 0) + (_DETAIL if compact else 0)
+    head = _TOP + (_LABEL if any(panel.label for panel in panels) else 0)
     most = max(len(panel.lines) for panel in panels)
-    high = 150 if compact else max(300 - 70 * (len(panels) > 1), 17 * most + 22)
+    high = max(300 - 70 * (len(panels) > 1), 17 * most + 22)
     each = head + high + _BOTTOM
-    sheet = Sheet(id, height=math.ceil(len(panels) / columns) * each, ends=columns < 3)
+    sheet = Sheet(id, height=math.ceil(len(panels) / columns) * each, ends=True)
     top = max((_limits(panel)[1] for panel in panels if panel.share), default=0.0)
     for place, (panel, names) in enumerate(zip(panels, named, strict=True)):
         column, down = place % columns, place // columns * each
         left = lefts + column * (wide + lefts + _BETWEEN + (0 if alike else room))
         axes = _axes(sheet, (left, down + head, left + wide, down + head + high), panel, look, top)
-        if not (compact or (alike and column == 0)):
+        if not (alike and column == 0):
             _name_ends(sheet, axes, panel, names, left + wide + 16, down + head, high)
         sheet.write(left, down + 12, shorten(panel.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
-        sheet.write(left, down + 12 + _DETAIL, shorten(panel.detail, wide, SMALL))
     return sheet.svg()
 
 
@@ -161,7 +143,7 @@ def _ending(line: Line, panel: LinePanel) -> Label:
 
 def _limits(panel: LinePanel) -> tuple[float, float]:
     points = [point for line in panel.lines for point in line.points]
-    values = [value for p in points for value in (p.value, p.low, p.high) if value is not None and math.isfinite(value)]
+    values = [p.value for p in points if p.value is not None and math.isfinite(p.value)]
     values += [panel.target] if panel.target is not None else []
     values += [1.0] if panel.share else []
     pad = (max(values) - min(values)) * 0.06 or abs(max(values)) * 0.1 or 1
@@ -202,12 +184,9 @@ def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool)
     if len(line.points) > 1:
         xs, ys = [p.x for p in line.points], [p.shown for p in line.points]
         sheet.join(axes, xs, ys, hue, line.framework, width=2 if counted else 1.6)
-    if spans := [(p.x, *p.interval) for p in line.points if p.interval]:
-        drawn = axes.vlines(*zip(*spans, strict=True), color=ROLES[hue.name], linewidth=1.2, zorder=3.5)
-        sheet.mark(drawn, (), series=line.framework)
     marked = line.points if counted else line.points[:: math.ceil(len(line.points) / _MARKS)]
     for hollow in (False, True):
-        if group := [p for p in marked if p.hollow == hollow]:
+        if group := [p for p in marked if p.partial == hollow]:
             dots_x, dots_y, refs = zip(*((p.x, p.shown, p.ref) for p in group), strict=True)
             sheet.dots(axes, dots_x, dots_y, hue, refs, line.framework, hollow=hollow)
 

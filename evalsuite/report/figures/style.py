@@ -95,24 +95,9 @@ def polygon(marker: str) -> Sequence[tuple[float, float]] | None:
     return points
 
 
-def swatch(hue: Hue) -> str:
-    dash = f' stroke-dasharray="{" ".join(f"{d:g}" for d in hue.dash)}"' if hue.dash else ""
-    line = f'<path d="M0 8H28" class="line-{hue.name}" fill="none" stroke-width="2"{dash}/>'
-    return _sample(line + _marker_sample(hue))
-
-
 def _sample(body: str, width: int = 28) -> str:
     box = f'viewBox="0 0 {width} 16" width="{width}" height="16"'
     return f'<svg class="fig-swatch" {box} aria-hidden="true">{body}</svg>'
-
-
-def _marker_sample(hue: Hue) -> str:
-    kind = f'class="fill-{hue.name} line-{hue.name}" stroke-width="1.5"'
-    corners = polygon(hue.marker)
-    if corners is None:
-        return f'<circle cx="14" cy="8" r="{MARKER_RADIUS}" {kind}/>'
-    points = " ".join(f"{14 + x * MARKER_RADIUS:.1f},{8 - y * MARKER_RADIUS:.1f}" for x, y in corners)
-    return f'<polygon points="{points}" {kind}/>'
 
 
 def note_swatch(key: str) -> str:
