@@ -25,6 +25,7 @@ _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel,
 _LABEL = 20  # what stands above the unit
 _LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
+MOST_NAMED = 3  # of lines with one label
 ALIKE = 0.01  # lines whose shares end within it have one label
 FLAT = 0.4  # of the highest value: the axis of curves that span less does not begin at 0
 
@@ -90,7 +91,7 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     named = [_endings(panel) for panel in panels]
     alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
     room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
-    room = min(room, WIDTH / columns / (1 if columns == 1 or alike else 2.6))
+    room = min(room, WIDTH / columns / (2 if columns == 1 or alike else 2.6))
     forms = [(ticks.linear(*_limits(panel), 5), ticks.percent if panel.share else ticks.number) for panel in panels]
     lefts = max(46, *(ticks.margin(*form) for form in forms))
     rooms = room if alike else room * columns
@@ -112,25 +113,32 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
 
 
 def _endings(panel: LinePanel) -> list[Label]:
-    """The names at the ends of lines; of those of shares that end within one percent the first has all names."""
+    """The names at the ends of lines; of shares that end within one percent the first has the names, and how many
+    more there are."""
     names = [_ending(line, panel) for line in panel.lines]
     if not panel.share:
         return names
-    order = sorted(range(len(names)), key=lambda place: -panel.lines[place].points[-1].shown)
-    first = order[0]
-    for place in order[1:]:
-        above, own = (panel.lines[of].points[-1] for of in (first, place))
-        if above.x == own.x and above.shown - own.shown <= ALIKE:
-            names[first], names[place] = _joined(names[first], names[place]), ""
-        else:
-            first = place
+    ends = [line.points[-1] for line in panel.lines]
+    bundles: list[list[int]] = []
+    for place in sorted(range(len(names)), key=lambda place: -ends[place].shown):
+        first = bundles[-1][0] if bundles else place
+        if not bundles or ends[first].x != ends[place].x or ends[first].shown - ends[place].shown > ALIKE:
+            bundles.append([])
+        bundles[-1].append(place)
+    for first, *others in bundles:
+        if others:
+            shown = [names[first], *(panel.lines[place].name for place in others[: MOST_NAMED - 1])]
+            names[first] = _joined(shown, max(0, len(others) + 1 - MOST_NAMED))
+            for place in others:
+                names[place] = ""
     return names
 
 
-def _joined(first: Label, second: Label) -> Label:
-    both = [of if isinstance(of, Bilingual) else Bilingual(zh=of, en=of) for of in (first, second)]
-    joined = Bilingual(zh="、".join(of.zh for of in both), en=", ".join(of.en for of in both))
-    return joined if Bilingual in map(type, (first, second)) else joined.en
+def _joined(labels: Sequence[Label], more: int) -> Label:
+    each = [label if isinstance(label, Bilingual) else Bilingual(zh=label, en=label) for label in labels]
+    end = f" +{more}" if more else ""
+    joined = Bilingual(zh="、".join(of.zh for of in each) + end, en=", ".join(of.en for of in each) + end)
+    return joined if Bilingual in map(type, labels) else joined.en
 
 
 def _ending(line: Line, panel: LinePanel) -> Label:
