@@ -186,6 +186,7 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
         "environment": "managed" if interpreter else None if script.checkout or script.requirements else "container",
         "source": script.source or Path("" if script.checkout else next(filter(_is_script, words), file.name)).name,
         "requirements": _pins(script, file),
+        "requirements_gpu": script.requirements_gpu or (() if "gpu" in script.devices else None),
         "options": {**sizes, **{axis: tuple(values) for axis, values in script.options.items()}},
         "precisions": tuple(name for name in accepted if name not in ("fp32", "amp")),
         "amp": script.amp or (None if "amp" in accepted or not (script.checkout or script.passes("precision")) else ""),

@@ -113,7 +113,7 @@ def _check_source(recipe: Recipe) -> Iterator[Message]:
         return
     if not recipe.source:
         yield _lack("no_source")
-    if recipe.kind == "official":
+    if recipe.kind == "official" and recipe.source.partition(" ")[0] not in recipe.requirements:  # nor a pinned package
         if not recipe.commit:
             yield _lack("no_commit")
         yield _lack("no_licence", file=file)
