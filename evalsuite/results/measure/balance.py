@@ -7,11 +7,11 @@ than steps.
 import math
 import re
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from evalsuite.contracts.dialect import Dialect
-from evalsuite.core.findings import MostlyOutside, ProcessesLeft, StepsUnfinished, WorkInWarmup
+from evalsuite.core.findings import MostlyOutside, ProcessesLeft, SlowWarmup, StepsUnfinished, WorkInWarmup
 from evalsuite.core.model import RATES, Finding, Log, Throughput, Window
 from evalsuite.logs.text.records import matches, read_arrivals, stamp_s
 from evalsuite.results.samples import run_figures, utilisation
@@ -116,6 +116,13 @@ def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) 
         used, _ = utilisation.of_job(run.samples, part, planned=run.planned)
         levels.append(next((reading.mean for reading in used if reading.resource == resource), None))
     return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else None
+
+
+def borne_out(found: Iterable[Finding], run: RunRecords, measured: Throughput | None) -> Iterator[Finding]:
+    """*found* in a log, less a slow warm-up whose steps took no more work: a neighbour left before the window."""
+    worked = warmup_factor(run, measured) if measured else None
+    refuted = worked is not None and worked <= WorkInWarmup.work_limit
+    return (each for each in found if not (refuted and isinstance(each, SlowWarmup)))
 
 
 def warmup_factor(run: RunRecords, measured: Throughput) -> float | None:

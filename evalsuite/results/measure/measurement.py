@@ -109,19 +109,15 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     (samples, unread), planned = _samples(folder, environments), utilisation.Devices.of(run.case)
     used, sampled = _utilisation(samples, planned, window)
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
-    agents = [*folder.agents().values()]
+    agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
-    head = options.head(log.path) if log else b""
     stated = _facts(run.case, head, command, environments, read, dialect)
     said = {key: fact.value for key, fact in facts.believed(stated).items()}
-    began_at, took_s = _stamped(read.steps, head) if outcome.origin == "imported" else (None, None)
-    worked = balance.warmup_factor(records, throughput) if throughput else None
-    refuted = findings.SlowWarmup if worked and worked <= findings.WorkInWarmup.work_limit else ()
-    of_log = (each for each in read.findings if not isinstance(each, refuted))  # a neighbour left before the window
     contradictions = (
-        *(*of_log, *against, *(throughput.findings if throughput else ()), *sampled),
+        *(*balance.borne_out(read.findings, records, throughput), *against),
+        *(*(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
         *((read.unfinished,) if well and read.unfinished else ()),
@@ -138,8 +134,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         breakdown=read.breakdown if valid else None,
         scores=read.scores,
         findings=tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in contradictions)),
-        started_at=outcome.started_at or began_at,
-        duration_s=outcome.duration_s if outcome.duration_s is not None else took_s,
+        **_times(outcome, read.steps, head),
         exit_code=outcome.exit_code,
         fault=outcome.fault,
         host=next(iter(environments), None),
@@ -323,16 +318,18 @@ def _facts(
     )
 
 
-def _stamped(steps: Sequence[Step], head: bytes) -> tuple[str | None, float | None]:
-    """Begin and length by the stamps of an imported log, where they have a date: then *head* has it, too."""
-    stamps = [step.stamp_s for step in steps if step.stamp_s]
+def _times(outcome: Outcome, steps: Sequence[Step], head: bytes) -> dict[str, Any]:
+    """Begin and length; of an imported log by its stamps, where they have a date: then *head* has it, too."""
+    known = {"started_at": outcome.started_at, "duration_s": outcome.duration_s}
+    stamps = [step.stamp_s for step in steps if step.stamp_s] if outcome.origin == "imported" else []
     if not stamps:
-        return None, None
+        return known
     begin = datetime.fromtimestamp(stamps[0], UTC).replace(tzinfo=None)
     dates = [f"{begin:%Y{sign}%m{sign}%d}" for sign in ("-", "/", "_", "")]
     if not any(date.encode() in head for date in (*dates, str(int(stamps[0])))):
-        return None, None
-    return begin.isoformat(timespec="milliseconds"), stamps[-1] - stamps[0]
+        return known
+    stamped = {"started_at": begin.isoformat(timespec="milliseconds"), "duration_s": stamps[-1] - stamps[0]}
+    return {name: known[name] if known[name] is not None else stamped[name] for name in known}
 
 
 def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> dict[str, Any]:
