@@ -329,7 +329,6 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class LossCurve:
-    points: tuple[tuple[int, float], ...]  # (last step, mean loss) of each stretch
     reports: int
     resumed_at: int | None = None  # the first step of another attempt
     redone: tuple[tuple[int, float, float], ...] = ()  # (step, loss, loss again) of what both attempts trained

@@ -108,15 +108,6 @@ def _to_target(book: Book, thing: Any) -> Mapping[str, Any] | None:
     return {**vars(target), **shown}
 
 
-def _losses(book: Book, run: Measurement) -> Mapping[str, Any] | None:
-    if run.losses is None:
-        return None
-    return {
-        **vars(run.losses),
-        **dict(zip(("first", "last", "most"), convergence.fall(run.losses) or (None,) * 3, strict=True)),
-    }
-
-
 def _facts(book: Book, comparison: Any) -> list[dict[str, Any]]:
     ids = [summary.case.id for summary in comparison.members]
     return [
@@ -158,7 +149,6 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "ids_of_members": lambda book, thing: [summary.case.id for summary in thing.members],
     "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
     "latency": _latency,
-    "losses": _losses,
     "n": lambda book, thing: getattr(thing, "n", 0),
     "options": lambda book, thing: ";".join(f"{name}={value}" for name, value in case_of(thing).options),
     "outcome": lambda book, run: run_state(run),

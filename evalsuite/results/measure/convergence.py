@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from evalsuite.core.findings import BelowTarget, LossesApart, LossNotANumber, RedoneApart
 from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Summary, Target, by_key
-from evalsuite.logs.steps import training
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
@@ -227,9 +226,3 @@ def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
     if apart or (abs(shifts[0]) <= SAME_SEED and max(map(abs, shifts)) > REDONE_APART):
         step, before, after = max(curve.redone, key=lambda each: abs(each[2] - each[1]))
         yield RedoneApart(resumed_at=curve.resumed_at, steps=n, step=step, before=before, after=after, where=run.run.id)
-
-
-def fall(curve: LossCurve) -> tuple[float, float, float] | None:
-    """(loss at first, in the last quarter, the most that it may have fallen)"""
-    fallen = training.fall([loss for _, loss in curve.points]) if curve.resumed_at is None else None
-    return None if fallen is None else (*fallen[:2], fallen[0] - fallen[1] + fallen[2])

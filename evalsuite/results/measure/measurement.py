@@ -30,7 +30,6 @@ from evalsuite.core.model import (
     Throughput,
     Utilisation,
     Window,
-    by_key,
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
@@ -49,7 +48,6 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 
 HOUSE: Places = ()  # where dialects are found: only the built-in ones
 FIRST_LOSSES, FEWEST_LOSSES = 3, findings.LossNotFalling.steps
-STRETCHES = 32  # of a curve of losses
 PARTS = 16  # of the steps that a window needs
 MOST_LOSS_BYTES = 1 << 22
 MOST_REDONE = 100
@@ -368,7 +366,4 @@ def _read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | Non
     gap = statistics.median(after - before for before, after in itertools.pairwise(passed))
     begins = passed[0] - 1 if passed[0] > 2 * gap + 1 else 0
     again = passed[at] if at < len(ours) else begins or None
-    width = max(held) / STRETCHES
-    inside = by_key((min(STRETCHES, max(1, math.ceil(step / width))), loss) for step, loss in sorted(held.items()))
-    points = tuple((round(number * width), statistics.fmean(each)) for number, each in sorted(inside.items()))
-    return LossCurve(points=points, resumed_at=again, redone=redone, reports=len(held))
+    return LossCurve(resumed_at=again, redone=redone, reports=len(held))
