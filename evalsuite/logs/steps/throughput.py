@@ -98,14 +98,13 @@ def throughput(
     timing = clocks.get(method) or Timing(span=chosen, method=method)
     others = [(other, name) for other, name in candidates if other is not None and name != method]
     findings += [disagreement(value, method, *other) for other in others if abs(other[0] / value - 1) > DISAGREE]
-    implied = implied if method == RATES else None
     findings += _denied_by_seconds(stamped, value, method) if own and stamped and not fine else ()
-    findings += _too_small(implied, value) if implied else ()
+    findings += _too_small(implied, value) if implied and method == RATES else ()  # no items are stated
     findings += _unsteady(timing, rough, tick_s or 0.0, steps[:COARSE_REPORTS] if epochs else ())
     if chosen.complete and after.reports and not epochs:
         findings += _behind(after, chosen, value, method)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
-    batch = implied[0] if implied and implied[1] and stamped and not stamped.quotients else None  # no items are stated
+    batch = implied[0] if method == RATES and implied and implied[1] and stamped and not stamped.quotients else None
     result = _throughput(chosen, steps, timing, value, dialect.unit, stamped, findings)
     result = replace(result, printed_items_per_s=by_time or rate, clock_items_per_s=clock, implied_batch=batch)
     return result, chosen.complete
