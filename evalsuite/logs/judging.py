@@ -26,7 +26,7 @@ from evalsuite.core.model import (
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
-from evalsuite.logs.steps import doubts, training
+from evalsuite.logs.steps import doubts
 from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
 from evalsuite.logs.steps.throughput import disagreement
@@ -208,7 +208,7 @@ def _judge_training(numbers: Numbers) -> tuple[Trained, tuple[Finding, ...]]:
     measured, scan = numbers.throughput, next(iter(numbers.run.scans), None)
     if scan is None:
         return "not_shown", ()
-    return training.judge_training(
+    return doubts.judge_training(
         scan.incidents.signs,
         numbers.merged.steps,
         measured.window if measured else None,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.core.model import Target
-from evalsuite.logs.steps import training as training_room
+from evalsuite.logs.steps import doubts
 from evalsuite.results import evaluation
 from evalsuite.results.measure import convergence
 from evalsuite.runs.store import Store
@@ -96,7 +96,7 @@ def test_a_loss_that_does_not_fall_is_flagged_and_noise_is_not(tmp_path, loss, n
 @pytest.mark.parametrize(("reports", "fallen"), [(8, 0.02), (10, 0.02), (40, 0.01), (120, 0.01)])
 def test_noise_without_a_trend_seldom_shows_a_fall(reports, fallen):
     chance = random.Random(3)
-    shown = [training_room.fall([2.3 + chance.gauss(0, 0.02) for _ in range(reports)]) for _ in range(1000)]
+    shown = [doubts.fall([2.3 + chance.gauss(0, 0.02) for _ in range(reports)]) for _ in range(1000)]
 
     assert sum(first - last > error for first, last, error in shown) <= 1000 * fallen
 

@@ -1,20 +1,43 @@
 """What the steps of a log alone say against its value: of runs, imports and `parse` alike (docs/method.md).
 
-Steps of two kinds may be empty every other time, and a slow warm-up may hold work of the window.
+Steps of two kinds may be empty every other time, and a slow warm-up may hold work of the window. Whether they trained
+something: a loss takes many values, is finite, neither zero nor a cross-entropy below it, and does not end above its
+beginning; gradients, learning rate and the count of samples or tokens are neither zero nor the same throughout.
 """
 
 import itertools
 import math
+import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from evalsuite.core.findings import SlowWarmup, TwoKindsOfSteps
-from evalsuite.core.model import Finding, Step, Throughput
+from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.findings import (
+    CounterStands,
+    CrossEntropyNegative,
+    GradientsZero,
+    LossConstant,
+    LossNotANumber,
+    LossNotFalling,
+    LossRises,
+    LossScaleLost,
+    RateZero,
+    SlowWarmup,
+    TwoKindsOfSteps,
+    UpdatesSkipped,
+)
+from evalsuite.core.model import Finding, Protocol, Step, Throughput, Trained, Window
 
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
 FEWEST_STEPS = 20
 INSTANT_S = 0.001
 NOTED_S = 0.01  # within which an arrival is noted
+FEWEST_PARTS = 8  # of the losses: the first is held against the last two
+WARMUP_STEPS = Protocol().warmup_steps  # while the rate warms up, 23 reports of a loss were the same
+LARGEST_LOSS = 1e100  # its square is a number, too
+# fewer digits may be what a rate is rounded to
+_ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?|[\d.]+e-(1[5-9]|[2-9]\d|\d{3,})")
+Signs = Mapping[str, Sequence[bytes]]  # of data/training_signs.toml → the first values as printed
 
 
 def of_steps(measured: Throughput, steps: Sequence[Step]) -> Iterator[Finding]:
@@ -56,4 +79,106 @@ def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:
         if known[place] - known[place - 1] > (noted_s or 2 * digit_s):
             fast_s, slow_s = statistics.median(known[:place]), statistics.median(known[place:])
             yield TwoKindsOfSteps(share=place / len(known), fast_s=fast_s, slow_s=slow_s)
+            return
+
+
+def judge_training(
+    signs: Signs,
+    steps: Sequence[Step],
+    window: Window | None,
+    *,
+    later: Sequence[float],
+    nan: LossNotANumber | None,
+    dialect: Dialect,
+) -> tuple[Trained, tuple[Finding, ...]]:
+    """*later*: losses behind *steps*; where no line says its loss, those are taken that are printed anywhere."""
+    each = statistics.median(step.steps for step in steps) if steps else 1
+    told = [(step.index, step.loss) for step in steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
+    told = told or [(round(each * place), loss) for place, loss in enumerate(_finite(signs["loss"]), 1)]
+    begin, end = (window.first_step, window.last_step) if window else (WARMUP_STEPS + 1, math.inf)
+    inside = [loss for index, loss in told if begin <= index <= end]
+    losses = [*(loss for _, loss in told), *later]
+    judged = inside if _enough(len(inside), each) else [*(loss for index, loss in told if begin <= index), *later]
+    moved = len({*_finite(signs["norm"])}) > 1 and not dialect.cross_entropy  # of GRPO the loss alone is zero
+    unlearnt = _unlearnt(judged, each, dialect.cross_entropy) if any(judged) or not moved else ()
+    against = (*([nan] if nan else ()), *unlearnt, *_still(signs, each, len(steps)))
+    if against:
+        return "did_not_train", against
+    first, last, error = fall(losses) or (0.0, 0.0, 0.0)
+    share = (first - last + error) / abs(first) if first else 1.0
+    long = len(losses) >= LossNotFalling.fewest and len(losses) * each >= LossNotFalling.steps
+    flat = LossNotFalling(reports=len(losses), first=first, last=last, most=share)
+    noted = (flat,) if long and error and share < LossNotFalling.limit else ()  # one of few digits may be rounded
+    return "trained" if first - last > error else "not_shown", noted
+
+
+def fall(losses: Sequence[float]) -> tuple[float, float, float] | None:
+    """(mean of the first eighth, of the last quarter, what their difference may be by noise alone)
+
+    Noise: von Neumann's, of successive values, or that of the second half if it is more. Of noise without a fall one in
+    a hundred shows one (tests/unit/test_trainings.py)."""
+    part = len(losses) // FEWEST_PARTS
+    if not part:
+        return None
+    between = statistics.fmean((after - before) ** 2 for before, after in itertools.pairwise(losses)) / 2
+    noise = math.sqrt(max(between, statistics.variance(losses[len(losses) // 2 :])))
+    first, last = statistics.fmean(losses[:part]), statistics.fmean(losses[-2 * part :])
+    return first, last, LossNotFalling.deviations * noise * math.sqrt(1.5 / part)
+
+
+def _enough(reports: int, each: float) -> bool:
+    return reports >= LossConstant.fewest and reports * each >= LossConstant.covered
+
+
+def _finite(said: Sequence[bytes]) -> list[float]:
+    return [value for text in said if abs(value := float(text)) < LARGEST_LOSS]
+
+
+def _digits(value: float) -> int:
+    return len(f"{value:.15g}".split("e")[0].replace(".", "").strip("-0"))
+
+
+def _unlearnt(losses: Sequence[float], each: float, cross_entropy: bool) -> Iterator[Finding]:
+    if not _enough(len(losses), each):
+        return
+    values = len({*losses})
+    nothing = max(map(abs, losses)) < LossConstant.least
+    few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
+    if nothing or (few and max(map(_digits, losses)) >= LossConstant.digits):
+        yield LossConstant(steps=len(losses), values=1 if nothing else values, loss=losses[-1])
+        return
+    below = [loss for loss in losses if loss < -LossConstant.least]
+    if cross_entropy and len(below) >= LossConstant.fewest:
+        yield CrossEntropyNegative(reports=len(below), loss=below[-1])
+    if len(losses) < LossRises.fewest:
+        return
+    quarter = len(losses) // 4
+    first, last = statistics.fmean(losses[:quarter]), statistics.fmean(losses[-quarter:])
+    scatter = statistics.stdev(after - before for before, after in itertools.pairwise(losses))
+    if last - first > max(LossRises.scatters * scatter, LossRises.limit * abs(first)):
+        yield LossRises(steps=len(losses), first=first, last=last)
+
+
+def _still(signs: Signs, each: float, steps: int) -> Iterator[Finding]:
+    told = {name: said for name, said in signs.items() if _enough(len(said), each)}
+    norms = [float(text) for text in told.get("norm", ())]
+    nothing = sum(norm < GradientsZero.least or not math.isfinite(norm) for norm in norms)
+    one = len({*norms}) == 1 and _digits(norms[0]) >= GradientsZero.digits
+    if norms and (nothing >= GradientsZero.share * len(norms) or one):
+        yield GradientsZero(reports=len(norms))
+    rates, stated = signs["rate"], signs["head_rate"]  # before the first step
+    printed = rates if "rate" in told and 2 * len(rates) >= steps else stated
+    if printed and all(_ZERO.fullmatch(text) for text in (*printed, *rates)):
+        yield RateZero(reports=len(printed))
+    if len({*told.get("counter", ())}) == 1:
+        yield CounterStands(reports=len(told["counter"]), value=told["counter"][0].decode())
+    counted: tuple[tuple[str, type[UpdatesSkipped] | type[LossScaleLost]], ...]
+    counted = (("skipped", UpdatesSkipped), ("not_finite", UpdatesSkipped), ("scale", LossScaleLost))
+    for name, rule in counted:
+        values = [float(text) for text in told.get(name, ())]
+        later = values[len(values) // 2 :]  # scripts of mixed precision skip some of their first steps
+        scales = [LossScaleLost.least < value < math.inf for value in later]
+        lost = scales.count(False) if rule is LossScaleLost else sum(value > 0 for value in later)
+        if lost > UpdatesSkipped.limit * len(later):
+            yield rule(reports=lost, of_reports=len(later))
             return
