@@ -1,8 +1,8 @@
 """The samples of a host as arrays. Imported where a figure is computed: numpy loads slowly."""
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -68,13 +68,6 @@ class Readings:
     times_s: Floats
     places: range | NDArray[int64]  # of these readings in the file
     stride: int = 1  # every Nth reading of the file is here
-    _known: dict[Hashable, "Spans"] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    def spans(self, key: Hashable, made: Callable[[], "Spans"]) -> "Spans":
-        """What *made* gives, made once for all that has the same *key*: quantities are mostly read together."""
-        if key not in self._known:
-            self._known[key] = made()
-        return self._known[key]
 
     @property
     def header(self) -> Header:
@@ -157,7 +150,6 @@ class Spans:
     end_s: Floats
     at_s: Floats  # when each was read: where it is drawn
     values: Callable[[Floats], Floats]
-    _of_rows: dict[int, tuple[Floats, float]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def seconds(self) -> Floats:
@@ -166,13 +158,6 @@ class Spans:
     @cached_property
     def whole_s(self) -> float:
         return sum_of(self.seconds)
-
-    def of_rows(self, rows: int) -> tuple[Floats, float]:
-        """The seconds of the cells of *rows* devices, and their sum: found once for all that was read together."""
-        if rows not in self._of_rows:
-            seconds = numpy.tile(self.seconds, rows)
-            self._of_rows[rows] = seconds, sum_of(seconds)
-        return self._of_rows[rows]
 
     def where(self, flags: Flags) -> "Spans":
         if flags.all():
@@ -303,8 +288,6 @@ def _known(spans: Spans, values: Floats) -> Cells:
 
 def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
     """The values that count, the seconds for which each holds, and the sum of these."""
-    if len(parts) == 1 and parts[0].complete:
-        return parts[0].values.ravel(), *parts[0].spans.of_rows(len(parts[0].values))
     values = numpy.concatenate([cells.values.ravel() for cells in parts])
     seconds = numpy.concatenate([numpy.tile(cells.spans.seconds, len(cells.values)) for cells in parts])
     known = ~numpy.isnan(values)

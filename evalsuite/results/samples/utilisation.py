@@ -270,21 +270,14 @@ def _spans(readings: "Readings", resource: str, read: "Flags", window: Bounds | 
     meter, since = METERS[resource], resource == "cpu" or (resource == "gpu" and _is_finer(readings))
     times_s = readings.times_s[read]
     reach_s = max(readings.period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
-
-    def compute() -> "Spans":
-        if meter.counts:
-            spans = cells.rates(times_s, readings.period_s)
-        elif since:
-            spans = cells.since_before(readings.times_s, read)
-        else:
-            spans = cells.gauge(times_s, reach_s, window)
-        spans = spans if window is None else spans.inside(*window)
-        return spans.where(spans.seconds > 0)
-
-    if not read.all():
-        return compute()
-    kind = "rate" if meter.counts else "since" if since else "gauge"
-    return readings.spans((kind, reach_s, window), compute)
+    if meter.counts:
+        spans = cells.rates(times_s, readings.period_s)
+    elif since:
+        spans = cells.since_before(readings.times_s, read)
+    else:
+        spans = cells.gauge(times_s, reach_s, window)
+    spans = spans if window is None else spans.inside(*window)
+    return spans.where(spans.seconds > 0)
 
 
 # from series to the job
