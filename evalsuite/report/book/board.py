@@ -253,6 +253,10 @@ class _Maker:
         if ranked and ranked.known:
             pair = tuple(names.case_anchor(each.summary.case) for each in (answer.ranked[0], ranked))
             row = replace(row, pair=(pair[0], pair[1]), outcome=ranked.outcome or answer.outcome)
+        gap = next((gap for gap in answer.missing if gap.candidate == candidate and gap.why == "no_valid_run"), None)
+        if gap and row.why:  # why it is not there as the others are
+            said = self.words.listed([row.why, answers.missing(gap, answer, self.words)])
+            row = replace(row, why=replace(said, separators=answers.SEVERAL))
         if not ranked and answer.ranked and row.why is None:
             row = replace(row, why=self.words("outcome.not_comparable"), ratio=None)
         if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
