@@ -25,8 +25,8 @@ FORMS = {
     "megatron_stamped": " [{at:%Y-%m-%d %H:%M:%S}.{ms:03d}000] iteration {step:8d}/    1600 | consumed samples: "
     "{samples:12d} | elapsed time per iteration (ms): {took_ms:.1f} | learning rate: {rate} | "
     "global batch size:     8 | lm loss: {loss} | loss scale: 1.0 | grad norm: {norm} | skipped iterations: 0 |",
-    "hf_trainer_tokens": "{percent:3d}%|#####| {step}/{steps} [{clock}<10:00,  1.00s/it]{{'loss': {loss}, "
-    "'grad_norm': {norm}, 'learning_rate': {rate}, 'num_input_tokens_seen': {tokens}, 'epoch': 0.1}}",
+    "hf_trainer_tokens": "{{'loss': {loss}, 'grad_norm': {norm}, 'learning_rate': {rate}, 'num_input_tokens_seen': "
+    "{tokens}, 'epoch': 0.1}} {percent:3d}%|#####| {step}/{steps} [{clock}<10:00,  1.00s/it]",
     "maxtext": "I{at:%m%d %H:%M:%S}.{ms:03d}000 140 metric_logger.py:181] completed step: {step}, "
     "seconds: {took_s:.3f}, TFLOP/s/device: 134.9, Tokens/s/device: {own}.5, total_weights: 65536, loss: {loss}",
     "nemo_automodel": f"{STAMP} | INFO | root | step {{step}} | epoch 0 | loss {{loss}} | grad_norm {{norm}} "
