@@ -163,6 +163,7 @@ LIES = {
     "parameters": (*head("number of parameters: 124439808", **LLM), "parameters is 124439808 in the log"),
     "model": (*head("Namespace(arch='resnet18', batch_size=64)"), "model variant is resnet18 in the log"),
     "device": (*head("GPU 0: NVIDIA H100 80GB HBM3"), "device model is H100 in the log, and V100"),
+    "device in lower case": (*head("device: nvidia h100 80gb hbm3"), "device model is H100 in the log, and V100"),
     "precision": (*head("Namespace(amp=True, batch_size=64)"), "precision is amp in the log, and fp32"),
     "size": (*head("Namespace(image_size=160)"), "input size is 160 in the log, and 224"),
     "in JSON": (*head('{"arch": "resnet18", "lr": 0.1}'), "model variant is resnet18 in the log"),

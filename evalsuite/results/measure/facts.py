@@ -33,7 +33,7 @@ VERSIONS = ("framework_version", "driver_generation")  # one may say more digits
 _PRODUCT = re.compile(r"\b(V100|P100|T4|A100|A800|A30|A40|L40S|H100|H800|H20|H200|B200|GB200|MI\d{3}X?|RTX \d{4})\b")
 # GPU 0: A40 · |   0  Tesla V100-SXM2... · name: A100-PCIE-40GB · CUDA:0 (NVIDIA GeForce RTX 3070, · on NVIDIA H100
 _DEVICE = re.compile(
-    r"(?:\b(?:GPU|[Dd]evice) ?\(?\d+\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?"
+    r"(?i)(?:\b(?:GPU|device) ?\(?\d*\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?"
     r"|(?<![/\w])(?=NVIDIA |Tesla |GeForce ))['\"]?(?:[A-Z]\w+ )*" + _PRODUCT.pattern
 )
 _ARCHITECTURE = ("--arch", "--model", "--model_name", "--model_name_or_path", "--network", "--backbone")
@@ -268,7 +268,7 @@ def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | 
     named = ((f"--{name[2:].replace('-', '_')}", value) for name, _, value in (word.partition("=") for word in words))
     pairs = [(name, value.lower().rpartition("/")[2]) for name, value in named]
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
-    devices = set(_DEVICE.findall(text) if stated == "CPU" or _PRODUCT.search(stated) else ())
+    devices = set(map(str.upper, _DEVICE.findall(text)) if stated == "CPU" or _PRODUCT.search(stated) else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
     own, created = _MODEL_SIZE.match(case.model.lower()), ["".join(each).lower() for each in _CREATED.findall(text)]
     sizes = map(_MODEL_SIZE.match, [*created, *(value for name, value in pairs if name in _ARCHITECTURE)])
