@@ -1,14 +1,12 @@
 /* The board: a framework that the reader chooses is 100 %. */
 import { all, element, one, shownText, word } from "./dom.js";
 
-const tableSeen = (sheet) => all(".board-table", sheet).find((table) => table.checkVisibility());
-
-/** Writes the ratios of *sheet* to the row called *name*; "" is the fastest, as the page is made. */
+/** Writes the ratios of *sheet* to the row called *name*; where it is "", to the fastest of each table. */
 function compare(sheet, name) {
   for (const table of all(".board-table", sheet)) {
     const rows = all("tr[data-raw]", table);
     const base = rows.find((row) => shownText(row.cells[0]) === name) ?? rows[0];
-    for (const row of name ? rows : []) {
+    for (const row of rows) {
       const share = (100 * Number(row.dataset.raw)) / Number(base.dataset.raw);
       one(".ratio", row).textContent = `${share.toFixed(1)}%`;
     }
@@ -17,7 +15,8 @@ function compare(sheet, name) {
 
 /* An option has one language: that of the page. */
 function nameTheFastest() {
-  for (const option of all('.baseline option[value=""]')) option.textContent = shownText(element("b", {}, [word("fastest")]));
+  const name = shownText(element("b", {}, [word("fastest")]));
+  for (const option of all('.baseline option[value=""]')) option.textContent = name;
 }
 
 export function followBoard() {
@@ -28,7 +27,7 @@ export function followBoard() {
     const names = new Set(all("tr[data-raw]:not(.option)", sheet).map((row) => shownText(row.cells[0])));
     if (names.size < 2) one(".baseline", sheet).hidden = true;
     select.append(...[...names].map((name) => new Option(name)));
-    select.addEventListener("change", () => compare(sheet, select.value || shownText(one("tr[data-raw] th", tableSeen(sheet)))));
+    select.addEventListener("change", () => compare(sheet, select.value));
   }
 }
 

@@ -35,7 +35,7 @@ SPOKEN = words.read()
 def test_cases_alike_have_one_utilisation(language):
     book = Book(evaluation=identity.ordered(reports.evaluation(reports.summary())))
 
-    assert usage.finding(usage.usages(book, models(book)), SPOKEN).plain(language).count("%") == 1
+    assert usage.finding(usage.usages(models(book)), SPOKEN).plain(language).count("%") == 1
 
 
 # findings collapsed by rule: counted, ranged by number, worst first
