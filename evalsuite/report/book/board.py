@@ -325,10 +325,12 @@ class _Maker:
             yield words("board.printed")
         if summary.disturbed:
             yield words("board.disturbed")
-        if summary.origin not in PUBLISHED and len(self.trained) > 1:  # else a chip says it of all
+        told = len(self.trained) == 1 or summary.trained == "did_not_train"  # by a chip of all, or by its rule
+        if summary.origin not in PUBLISHED and not told:
             yield words(f"values.trained.{summary.trained}")
         of_machine = {each.code for run in summary.measurements for each in run.findings if each.question == 6}
-        yield from (findings.rule(code, words) for code in flags(summary) if code not in of_machine)
+        said = {summary.doubts[0].split()[0]} if fairness.CLOCKS in unlike and summary.doubts else set[str]()
+        yield from (findings.rule(code, words) for code in flags(summary) if code not in of_machine | said)
 
     def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool], ...]:
         rows = sorted(self.curves[summary.case.series], key=lambda row: row.case.total_devices)
