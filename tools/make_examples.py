@@ -28,6 +28,7 @@ EXAMPLES: Mapping[str, Callable[[], Evaluation]] = {
     "cpu-quick": rebuild_recorded.quick,
     "recorded": rebuild_recorded.recorded,
     "links": rebuild_recorded.links,
+    **({"llm": rebuild_recorded.llm} if rebuild_recorded.LLM.is_file() else {}),
 }
 
 

@@ -1,7 +1,8 @@
 """The evaluations of recorded runs, for `make_examples.py`.
 
 `data/recorded` has four frameworks on two cores, ResNet-50 v1.5; `data/recorded.zip` has these and all others;
-`data/recorded-links.zip` is from `tools/measure_links.py`.
+`data/recorded-links.zip` is from `tools/measure_links.py`; what `make llm` gives is kept beside it, by
+`tools/keep_runs.py` and `tools/pack_runs.py`.
 """
 
 import sys
@@ -17,6 +18,8 @@ from evalsuite.results import evaluation
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
+LLM = paths.DATA / "recorded-llm.zip"
+
 
 def quick() -> Evaluation:
     return replace(evaluation.evaluate(Store(paths.DATA / "recorded")), profile="quick")
@@ -28,3 +31,7 @@ def recorded() -> Evaluation:
 
 def links() -> Evaluation:
     return replace(evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded-links.zip"))), title="links")
+
+
+def llm() -> Evaluation:
+    return replace(evaluation.evaluate(Store(archive.unpack(LLM))), title="llm", profile="llm")
