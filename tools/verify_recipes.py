@@ -124,6 +124,8 @@ LAUNCHERS = {
     "--multiprocessing-distributed": ("{node_rank}", "{master_addr}"),  # a process for each device that it sees
     "TF_CONFIG": ("{node_rank}", "{hosts_ports_json}"),  # a process a node
     "worker_endpoints": ("{hosts_ports}", "{host}"),  # likewise
+    "NPROC_PER_NODE": ("{node_rank}", "{master_addr}"),  # by torchrun, which the script starts
+    "JAX_PROCESS_COUNT": ("{master_addr}",),  # a process a device
     "--ctrl_port={master_port}": ("{hosts}",),  # OneFlow 0.2, likewise
     "--ctrl-port": ("{hosts}",),
 }
