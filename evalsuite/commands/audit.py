@@ -23,7 +23,6 @@ from evalsuite.core.findings import BusyMachine
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import INPUTS, Summary
 from evalsuite.finished import finished, manifest
-from evalsuite.launch import signing
 from evalsuite.logs.text import logfile
 from evalsuite.report import forms
 from evalsuite.report.book import identity
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = print_wrong(mistakes, arguments.runs or ())
     if not arguments.runs:
         note(say("audit.no_runs"))
-    if arguments.seal is None and arguments.signed_by is None:
+    if arguments.seal is None:
         note(say("audit.no_seal"))
     if not mistakes:
         line(say("audit.holds", report=arguments.report))
@@ -94,7 +93,6 @@ def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
     """Its `summary.json`, and what does not hold of the report with the code of each. Raises EvalsuiteError."""
     if arguments.seal is not None and not re.fullmatch(f"[0-9a-f]{{{LEAST_DIGITS},64}}", arguments.seal):
         raise EvalsuiteError.of("audit.seal_form", text=arguments.seal, least=LEAST_DIGITS)
-    signing.check(arguments.signed_by)
     facts = read_facts(arguments.report)
     return facts, list(dict.fromkeys((error.message, error.exit_code) for error in _mistakes(facts, arguments)))
 
@@ -117,8 +115,6 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
     got = files.sha256(summary := folder / finished.SUMMARY)
     if arguments.seal is not None and not got.startswith(arguments.seal):
         yield Contradicts.of("audit.other_seal", path=summary, got=got, expected=arguments.seal)
-    if arguments.signed_by:
-        yield from _of_signature(folder, arguments.signed_by)
     try:
         finished.read(folder)
         yield from own_files.mistakes(folder, manifest.files_of(folder))
@@ -126,17 +122,6 @@ def _mistakes(facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterat
             yield from _against_runs(folder, facts, arguments)
     except EvalsuiteError as error:
         yield error
-
-
-def _of_signature(folder: Path, allowed: Path) -> Iterator[EvalsuiteError]:
-    signed, signature = folder / manifest.NAME, folder / manifest.SIGNATURE
-    if gone := [file for file in (signed, signature) if not files.is_file(file)]:
-        yield Gone.of("audit.gone", path=gone[0])
-        return
-    try:
-        note(say("audit.signed", name=signing.signer(signed, signature, allowed)))
-    except EvalsuiteError as error:
-        yield Contradicts(error.message)
 
 
 def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Namespace) -> Iterator[EvalsuiteError]:
@@ -187,7 +172,7 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
 def run_again(arguments: argparse.Namespace, measure: Callable[[argparse.Namespace], int]) -> int:
     """*measure*: runs what is missing of the cases that arguments of `run` name."""
     folder, case = Path(arguments.again[0]), arguments.again[1]
-    _, wrong = checked(argparse.Namespace(report=folder, seal=None, signed_by=None))
+    _, wrong = checked(argparse.Namespace(report=folder, seal=None))
     if wrong:
         return print_wrong(wrong)
     published = {summary.case.id: summary for summary in valid(finished.read(folder).summaries)}

@@ -19,7 +19,6 @@ from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Case, Evaluation, Finding
 from evalsuite.finished import finished, manifest
-from evalsuite.launch import signing
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.plan import spec
@@ -68,7 +67,6 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     """
     check_languages(arguments.lang)
     check_forms(arguments.forms)
-    signing.check(arguments.sign)
     certificate.check(arguments.certificate, arguments.out)
     check_files(arguments, cases)
 
@@ -156,10 +154,8 @@ def evaluate(
     return author.attached(evaluation, authored) if authored else evaluation
 
 
-def write_forms(
-    book: Book, store: Store, out: Path, languages: Sequence[str], names: Sequence[str], key: Path | None = None
-) -> list[Path]:
-    """Page, tables and the forms of *names* in *out*, signed by *key*; gives page and forms."""
+def write_forms(book: Book, store: Store, out: Path, languages: Sequence[str], names: Sequence[str]) -> list[Path]:
+    """Page, tables and the forms of *names* in *out*; gives page and forms."""
     from evalsuite.report import forms
 
     with report.renewed(out) as new:
@@ -167,8 +163,7 @@ def write_forms(
         logs = functools.partial(log_copies.of, store)
         written = [page, *forms.write(names, book.evaluation, new, languages, logs)]
         (out / manifest.SIGNATURE).unlink(missing_ok=True)
-    signatures = [signing.sign(out / manifest.NAME, key)] if key else []
-    return [*(out / path.relative_to(new) for path in written), *signatures]
+    return [out / path.relative_to(new) for path in written]
 
 
 @_keeping_all()
@@ -188,7 +183,7 @@ def write(
     old = forms.outdated(evaluation, arguments.out, languages)
     book = Book(evaluation=identity.ordered(evaluation))
     try:
-        written = write_forms(book, store, arguments.out, languages, check_forms(arguments.forms), arguments.sign)
+        written = write_forms(book, store, arguments.out, languages, check_forms(arguments.forms))
         for path in (path for path in old if path not in written):
             path.unlink()
             note(say("report.removed", path=path))
