@@ -47,7 +47,7 @@ KNOWN: tuple[dict[str, int], ...] = ({}, {"devices": 8}, {"devices": 8, "batch_p
 # beside reports
 READ_WRONG = {
     *("verl_2025.log", "caffe_2014.log", "keras_3.log", "dllogger_mxnet.log", "gluonnlp_bert.log"),
-    "ultralytics.log",
+    *("ultralytics.log", "hf_trainer_seconds.log"),
 }
 SHORT = {"nanotron_2024.log"}  # three steps of its own speed each: two of them are another mean
 FALLEN_BACK = 0.1  # what is left is the script's own total, with its start-up; the certainty says so
