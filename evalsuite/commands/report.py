@@ -25,7 +25,6 @@ from evalsuite.plan import spec
 from evalsuite.report.book import board, identity
 from evalsuite.report.book.board import Board
 from evalsuite.report.book.book import Book
-from evalsuite.report.data import since
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.sections.reproduction import reproduction
@@ -80,8 +79,6 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
     _forecast_scales(arguments)
     if arguments.against:
         published_rates.of_reference(arguments.against)
-    if arguments.since:
-        finished.read(arguments.since)
     _read_author(arguments.author)
 
 
@@ -134,7 +131,6 @@ def evaluate(
     recorded_elsewhere: bool = False,
 ) -> Evaluation:
     authored = _read_author(arguments.author)
-    before = finished.read(arguments.since) if arguments.since else None
     evaluation = results.evaluate(
         store,
         only=only,
@@ -149,8 +145,6 @@ def evaluate(
         compared = published_rates.compare(valid(evaluation.summaries), published_rates.of_reference(arguments.against))
         evaluation = replace(evaluation, against=tuple(compared))
     evaluation = replace(evaluation, forecast=_forecast_scales(arguments))
-    if before:
-        evaluation = replace(evaluation, since=since.since(before, evaluation))
     return author.attached(evaluation, authored) if authored else evaluation
 
 

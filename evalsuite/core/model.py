@@ -666,16 +666,6 @@ class Evaluation:
     forecast: tuple[tuple[int, int], ...] = ()  # scales, (nodes, devices per node), that the report is asked about
     journal_sha256: tuple[str, ...] = ()  # of the last line of each folder's journal
     beside_runs: tuple[Mapping[str, str], ...] = ()  # of each folder: its files that are no run's → SHA-256
-    since: "Since | None" = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Since:
-    at: str | None  # start of its last run, ISO 8601
-    outcomes: tuple[tuple[str, int], ...]  # "slower", "faster", …: in how many cases
-    disturbed: tuple[int, int]  # runs beside other programs, then and now
-    ordered: tuple[str, ...]  # models whose headline has the same order
-    reordered: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,16 +1,12 @@
 """The eight questions of a reader, of a planted campaign and of the examples; and how much work its page is."""
 
 import functools
-from dataclasses import replace
 
 import pytest
-import reports
 import synthetic
 
 from benchmarks import planted_logs
 from evalsuite import report
-from evalsuite.finished import finished
-from evalsuite.report.data import since
 from evalsuite.results.compare.scaling import with_scaling
 from tests import sources
 from tools.make_examples import EXAMPLES
@@ -35,14 +31,12 @@ def summary_of(series, scale):
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """Of the page of a campaign, which knows an earlier report of itself."""
+    """Of the page of a campaign."""
 
     @functools.cache
     def of(name):
         evaluation = planted() if name == "planted" else EXAMPLES[name]()
-        last = finished.read(reports.written(tmp_path_factory.mktemp("last"), evaluation))
-        found = replace(evaluation, since=since.since(last, evaluation))
-        return report.build(found, tmp_path_factory.mktemp(name))[0].as_uri()
+        return report.build(evaluation, tmp_path_factory.mktemp(name))[0].as_uri()
 
     return of
 

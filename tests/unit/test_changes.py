@@ -7,13 +7,9 @@ import synthetic
 
 from evalsuite import cli
 from evalsuite.core import findings
-from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import Exit
 from evalsuite.core.model import Machine
 from evalsuite.finished import finished
-from evalsuite.report.book.book import Book
-from evalsuite.report.data import since
-from evalsuite.report.sections.verdict import verdict
-from evalsuite.report.text import words
 from evalsuite.results.compare import changes
 from tests import sources
 
@@ -182,39 +178,6 @@ def test_a_case_that_lost_its_value_or_is_open_never_passes_a_gate_unless_it_may
 
     assert cli.main(["diff", *two, "--fail-on-regression"]) == code
     assert cli.main(["diff", *two, "--fail-on-regression", "--allow-missing"]) == Exit.DONE
-
-
-def slowed(day, factors, *found):
-    cases = [synthetic.case(framework=name, protocol=synthetic.FULL) for name in ("pytorch", "mxnet", "tensorflow")]
-    summaries = [
-        reports.summary([value * factor for value in reports.STEADY[:3]], day=day, of=case)
-        for case, factor in zip(cases, factors, strict=True)
-    ]
-    return reports.evaluation(*summaries, findings=found)
-
-
-BUSY = findings.BusyMachine(where="a run", others=0.5)
-
-
-@pytest.fixture
-def moved(tmp_path):
-    """Three cases, and the same 42 to 67 % slower on a machine that was busy."""
-    of = {"calm": slowed(1, (1, 0.9, 0.8)), "busy": slowed(2, (0.58, 0.297, 0.4), BUSY)}
-    return [str(reports.written(tmp_path / name, evaluation)) for name, evaluation in of.items()]
-
-
-@pytest.mark.parametrize(("factors", "said"), sources.table("changes.toml")["since"])
-def test_a_report_against_an_earlier_one_says_first_what_changed(factors, said, moved):
-    evaluation = slowed(2, factors, BUSY)
-    found = since.since(finished.read(moved[0]), evaluation)
-
-    line, *_ = verdict.remarks(Book(evaluation=replace(evaluation, since=found)), words.read())
-    assert line.plain("en") == f"Since 2026-11-01 12:00: {said}."
-
-
-def test_an_earlier_report_that_is_a_later_one_is_refused(moved):
-    with pytest.raises(EvalsuiteError, match="expected an earlier report"):
-        since.since(finished.read(moved[1]), slowed(1, (1, 0.9, 0.8)))
 
 
 def test_a_report_against_itself_proves_no_speed(two, capsys):

@@ -66,36 +66,12 @@ def _in_every_form(subject: Subject) -> dict[str, Any]:
 
 
 def remarks(book: Book, words: Words) -> Iterable[Rendered]:
-    """What changed since an earlier report, criteria of one's own, and how much of the plan is valid."""
-    if since := _since(book, words):
-        yield since.about(tally.COUNTS)
+    """Criteria of one's own, and how much of the plan is valid."""
     for finding in book.evaluation.findings:
         if isinstance(finding, OwnCriteria):
             values = {"file": names.visible(finding.where), "differences": names.visible(finding.differences)}
             yield words("notices.own_criteria", **values).about(tally.COUNTS)
     yield tally.coverage(book, words)
-
-
-def _since(book: Book, words: Words) -> Text | None:
-    change = book.evaluation.since
-    if change is None:
-        return None
-    of_all = sum(n for _, n in change.outcomes)
-    counts = {"all": numbers.count(of_all).about(tally.COUNTS)}
-    parts = [words("notices.since_order")] if change.ordered and not change.reordered else []
-    if change.reordered:
-        parts = [words("notices.since_reordered", models=words.listed(map(names.model, change.reordered)))]
-    for outcome, n in change.outcomes:
-        parts.append(words(f"notices.since_{outcome}", n=numbers.count(n).about(tally.COUNTS), **counts))
-    if not of_all:
-        parts.append(words("notices.since_none"))
-    if any(change.disturbed):
-        then, now = map(numbers.count, change.disturbed)
-        parts.append(words("notices.since_disturbed", before=then, after=now))
-    said = words.clauses(parts)
-    if change.at is None:
-        return words("notices.since_earlier", parts_text=said)
-    return words("notices.since", date=names.minute(change.at), parts_text=said)
 
 
 def _chart(sheet: BoardSheet, subject: Subject) -> CaptionedFigure | None:
