@@ -100,7 +100,7 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     most = max(len(panel.lines) for panel in panels)
     high = max(300 - 70 * (len(panels) > 1), 17 * most + 22)
     each = head + high + _BOTTOM
-    sheet = Sheet(id, height=math.ceil(len(panels) / columns) * each, ends=True)
+    sheet = Sheet(id, height=math.ceil(len(panels) / columns) * each)
     top = max((_limits(panel)[1] for panel in panels if panel.share), default=0.0)
     for place, (panel, names) in enumerate(zip(panels, named, strict=True)):
         column, down = place % columns, place // columns * each

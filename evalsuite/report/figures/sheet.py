@@ -31,13 +31,12 @@ _PIXELS_PER_INCH = 72  # matplotlib's points are then our pixels
 class Sheet:
     """One SVG in the making. Coordinates are pixels from the top left unless a panel is named."""
 
-    def __init__(self, id: str, *, height: float, width: float = WIDTH, ends: bool = False):
+    def __init__(self, id: str, *, height: float, width: float = WIDTH):
         from matplotlib.figure import Figure
 
         if not re.fullmatch(r"[A-Za-z][\w-]*", id):
             raise ValueError(f"figure id {id!r}: a letter, then letters, digits, - and _ are expected")
         self.id, self.width, self.height = id, width, height
-        self.ends = ends  # the right end says most, and a narrow window begins there
         self.figure = Figure(figsize=(width / _PIXELS_PER_INCH, height / _PIXELS_PER_INCH), dpi=_PIXELS_PER_INCH)
         self.figure.patch.set_visible(False)
         self._groups: dict[str, svg.Group] = {}
@@ -120,7 +119,7 @@ class Sheet:
         for artist in (artist for panel in self.figure.axes for artist in panel.get_children()):
             artist.set_clip_on(False)  # limits hold all that is drawn, and a line along an edge keeps its width
         shapes = svg.draw(self.figure, self.id, self._groups)
-        classes = f"fig-svg{' fig-wide' * (self.width == WIDTH)}{' fig-ends' * self.ends}"
+        classes = f"fig-svg{' fig-wide' * (self.width == WIDTH)}"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="{classes}" id="{self.id}-svg" role="img" '
             f'aria-labelledby="{self.id}-title" aria-describedby="{self.id}-reading" '
