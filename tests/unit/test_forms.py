@@ -97,14 +97,18 @@ def test_markdown_has_one_table_row_shape_no_gap_and_no_tag_of_a_page(any_materi
 
 
 def test_markdown_begins_with_what_was_found_the_matrix_and_the_verdicts(tmp_path):
-    found = {name: markdown.document(material(synthetic.PAGES[name](), tmp_path), "en") for name in ("thorough", "gpu")}
+    found = {
+        name: markdown.document(material(synthetic.PAGES[name](), tmp_path), "en")
+        for name in ("thorough", "gpu", "one_scale")
+    }
     alone = markdown.document(material(reports.evaluation(reports.summary(reports.FASTER)), tmp_path), "en")
 
     assert "**PyTorch is fastest: " in found["thorough"]
     assert re.search(r"\| PyTorch \| [\d.]+ \| [\d.–]+ · n = 7 \| 100.0% \|", found["thorough"])
     assert found["gpu"].index("PyTorch is fastest") < found["gpu"].index("C1")
     assert "110.20 (109.70–110.80; n = 5)" in alone
-    assert "Not applicable here. C1: No value measured here is of 20 nodes or more" in alone
+    assert "Not applicable here. C1: No value measured here is of 20 nodes or more" in found["one_scale"]
+    assert "Not applicable here" not in alone
 
 
 def test_each_language_gets_a_file_with_its_figure_beside_it_that_stands_alone(tmp_path):
@@ -180,7 +184,7 @@ def test_a_workbook_says_first_what_was_found_and_how_sure_it_is(tmp_path):
     about, *_ = sheets(material(synthetic.quick(), tmp_path, ("zh",)))
 
     lines = [cell.value for row in about.iter_rows() for cell in row if cell.value]
-    found = next(k for k, text in enumerate(lines) if "尚不能排名（n\u00a0=\u00a03）" in text)
+    found = next(k for k, text in enumerate(lines) if "未能判定（n\u00a0=\u00a03）" in text)
     assert {"30 步", "已证明计算一致"} & {*lines[found + 1 :]}
     assert all(row[1].value for row in about.iter_rows(max_row=4) if row[0].value)
 
@@ -272,7 +276,7 @@ def test_a_full_disk_leaves_the_old_report_whole_and_the_next_one_replaces_all_o
 
 
 def test_a_page_in_one_language_holds_nothing_of_the_other(tmp_path):
-    zh, en = forms.write(("single",), reports.evaluation(reports.summary()), tmp_path, BOTH)
+    zh, en = forms.write(("single",), synthetic.one_scale(), tmp_path, BOTH)
 
     page = pages.read(en.read_text())
     assert (zh.name, en.name) == ("report.zh.html", "report.en.html")

@@ -277,15 +277,15 @@ class _Maker:
     def _row(self, answer: Answer, summary: Summary, name: Rendered) -> BoardRow:
         leader = answer.ranked[0].summary if answer.ranked else summary
         is_ranked = any(entry.summary is summary for entry in answer.ranked)
-        alone = len(answer.ranked) < 2
         unlike = self._unlike(answer, summary) if not is_ranked else ()
         known = is_ranked or all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
-        lone = alone and len(answer.apart) == 0
         return BoardRow(
             name=name,
             framework=summary.case.framework,
             summary=summary,
-            ratio=speed(summary) / speed(leader) if known and not lone and summary.unit == leader.unit else None,
+            ratio=speed(summary) / speed(leader)
+            if known and answer.ranked[1:] and summary.unit == leader.unit
+            else None,
             unlike=summary.unit != leader.unit,
             why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
             ahead=is_ranked and summary.case.id in answer.ahead,
@@ -344,11 +344,18 @@ def _order(work: Conditions) -> tuple[object, ...]:
     known = list(names.PRECISIONS)
     precision = known.index(work.precision) if work.precision in known else len(known)
     strong = work.strong_batch is not None
-    return (*names.model_order(work.model), precision, work.precision, work.device, strong, work.options)
+    return (
+        *names.model_order(work.model),
+        precision,
+        work.precision,
+        work.device,
+        strong,
+        names.options_order(work.options),
+    )
 
 
 def _lead(answer: Answer, words: Words) -> Rendered:
-    """Who leads by how much: names nobody where nothing is decided."""
+    """Who leads by how much, and whether that is open."""
     if len(answer.ranked) < 2:
         if not answer.ranked:
             return words("board.no_result")
@@ -356,14 +363,18 @@ def _lead(answer: Answer, words: Words) -> Rendered:
             return words("outcome.not_comparable")
         return words("board.only", framework=answers.name(answer, answer.ranked[0].summary, words))
     pair = answer.lead_pair
+    if answer.known == "equal":
+        level = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
+        return replace(words.listed(level), separators=ALIKE)
+    said: Rendered = answers.name(answer, answer.ranked[0].summary, words)
     mark = "†" if answer.known == "source" else ""
-    told = answer.known in ("ahead", "source") and pair and not answer.disturbed
-    if pair and told and not answer.passed_over:
-        first, lead = answers.name(answer, pair.first, words), numbers.gain(pair.lead).about(answers.anchor(answer))
-        return words("board.lead", framework=first, mark=mark, lead=lead)
-    level = answer.leaders if answer.level else answer.ranked[: 1 if answer.known == "ahead" or mark else 2]
-    named = [answers.name(answer, entry.summary, words) for entry in level]
-    return replace(words.listed([*named, *([mark] if mark else [])]), separators="" if mark else ALIKE)
+    if pair and not answer.disturbed and not answer.passed_over:
+        said = words(
+            "board.lead", framework=said, mark=mark, lead=numbers.gain(pair.lead).about(answers.anchor(answer))
+        )
+    elif mark:
+        said = replace(words.listed([said, mark]), separators="")
+    return said if answer.known == "ahead" or mark else words.clauses([said, words("outcome.not_decided")])
 
 
 def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:

@@ -61,7 +61,7 @@ def _in_every_form(subject: Subject) -> dict[str, Any]:
         "remarks": list(remarks(book, words)),
         "criteria": criteria,
         "cards": [card for card in criteria if card.applies],
-        "not_here": cards.not_here(criteria, words),
+        "not_here": cards.not_here(criteria, words) if len(book.planned) > 1 else None,
     }
 
 
@@ -85,9 +85,13 @@ def _chart(sheet: BoardSheet, subject: Subject) -> CaptionedFigure | None:
     if not lines or subject.book.huge:
         return None
     ends = by_key((n, (row, e)) for row in sheet.curves.values() for n, e, _ in row.curve)
-    shared = ends[max(ends, key=lambda n: (len(ends[n]), n))]
-    known = captioned_figure.low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in shared])
-    title = subject.words("board.chart_ends", **known) if known and str(known["low"]) != str(known["high"]) else None
+    n = max(ends, key=lambda n: (len(ends[n]), n))
+    known = captioned_figure.low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in ends[n]])
+    title = (
+        subject.words("board.chart_ends", n=numbers.count(n), **known)
+        if known and str(known["low"]) != str(known["high"])
+        else None
+    )
     panel = figures.LinePanel(lines=tuple(lines), share=True, valued=True)
     drawn = figures.lines((panel,), subject.look, id=f"f-{sheet.id}", value="efficiency")
     return CaptionedFigure(
