@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -23,7 +24,6 @@ from evalsuite.contracts.adapter import INPUT_SIZES
 from evalsuite.core import files, paths
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured
-from evalsuite.core.messages import Message
 from evalsuite.launch import campaign, runner
 from evalsuite.logs import catalogue, explaining
 from evalsuite.logs.formatting import rate
@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     words, asked, spelt = _with_placeholders(arguments.argv)
     name = _name(words)
     file: Path = arguments.out or Path(f"{name}.toml")
-    if file.exists():
+    mark, _, written = (files.text(file) or "").partition("\n")
+    if file.exists() and mark != _mark(written):
         raise EvalsuiteError.of("commands.init_exists", path=file)
     python, words[0] = _environment(words[0], file)
     quoted = (word if re.fullmatch(r"[\w@%+=:,./{}-]+", word) else shlex.quote(word) for word in words)
@@ -56,11 +57,20 @@ def run(arguments: argparse.Namespace) -> int:
     _write(file, axes, table, spelt)
     note(say("init.wrote", path=file))
     own_script.read(file)  # what it lacks is said once it is there to be mended
-    folder = _try(file, arguments.timeout)
-    _write(file, axes, {**table, **_look_at(folder, file, table)}, spelt)
-    code = _print_what_is_read(folder, file)
-    shutil.rmtree(folder.path.parents[1])
+    steps: str | None = STEPS
+    while steps:
+        folder = _try(file, arguments.timeout, steps)
+        _write(file, axes, {**table, **_look_at(folder, file, table)}, spelt)
+        code, steps = _print_what_is_read(folder, file, again=steps == STEPS)
+        shutil.rmtree(folder.path.parents[1])
+    if code == Exit.DONE:
+        files.write_atomically(file, files.read_text(file).partition("\n")[2].encode())
     return code
+
+
+def _mark(written: str) -> str:
+    """The first line of a file that was refused and that nobody has changed since."""
+    return f"# not read yet: {hashlib.sha256(written.strip().encode()).hexdigest()[:12]}"
 
 
 def _with_placeholders(given: Sequence[str]) -> tuple[list[str], dict[str, str], dict[str, str]]:
@@ -140,15 +150,16 @@ def _write(file: Path, axes: Mapping[str, object], table: Mapping[str, str], spe
     of_spec = [f"{key} = {json.dumps(values)}" for key, values in axes.items() if key not in INPUT_SIZES]
     sizes = ", ".join(f"{key} = {value}" for key, value in axes.items() if key in INPUT_SIZES)
     of_spec += [f"options = {{ {sizes} }}"] if sizes else []
-    files.write_atomically(file, "\n".join([*of_spec, "[[participant]]", *lines, ""]).encode())
+    text = "\n".join([*of_spec, "[[participant]]", *lines, ""])
+    files.write_atomically(file, f"{_mark(text)}\n{text}".encode())
 
 
-def _try(file: Path, limit_s: float) -> RunFolder:
+def _try(file: Path, limit_s: float, steps: str) -> RunFolder:
     """Its first steps, beside whatever else runs here, in a folder of their own."""
     parser = argparse.ArgumentParser(add_help=False)
     options.add_arguments(parser, "run")
     place = tempfile.mkdtemp(prefix="evalsuite-init-")
-    small = ("--steps", STEPS, "--repeats", "1", "--share")
+    small = ("--steps", steps, "--repeats", "1", "--share")
     request = read_request(parser.parse_args(["--spec", str(file), *small, "--runs", place]))
     spec, engine = replace(request.plan.spec, timeout_s=limit_s), request.place.engine
     note(say("init.trial", steps=spec.protocol.total_steps, limit=f"{limit_s:g}"))
@@ -177,21 +188,21 @@ def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str]) -> dict[st
     raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=log)
 
 
-def _print_what_is_read(folder: RunFolder, file: Path) -> Exit:
+def _print_what_is_read(folder: RunFolder, file: Path, *, again: bool) -> tuple[Exit, str | None]:
+    """Or the steps that give three reports, to be tried *again*."""
     (adapter,) = registry.load_author_adapters(file).values()
-    (recipe,), dialects, case = (
-        adapter.recipes,
-        catalogue.with_example(adapter.recipes[0], catalogue.known()),
-        folder.run().case,
-    )
+    recipe, case = adapter.recipes[0], folder.run().case
+    dialects = catalogue.with_example(recipe, catalogue.known())
     used = replace(folder.command().recipe, unit=recipe.unit, dialect=recipe.dialect, line=recipe.line)
     read = measurement.read_logs(folder.logs(), case, used, dialects, True)
-    seen = explaining.explained(folder.logs()[0].path, dialects, recipe.dialect).lines
-    if read.steps and read.steps[-1].index + read.steps[-1].steps <= (asked := case.protocol.total_steps):
-        reason = Message("results.run_early", step=read.steps[-1].index, wanted=asked)
+    seen = explaining.explained(folder.logs()[0].path, dialects, recipe.dialect)
+    reports, asked = seen.counts.get("step", 0), case.protocol.total_steps
+    if again and reports < FEW_REPORTS and read.steps and 1 < (every := read.steps[0].index) <= asked:
+        return Exit.DONE, f"2+{FEW_REPORTS * every - 2}"
+    if reason := measurement.ended_early(read, asked, reports):
         raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=folder.logs()[0].path)
-    line(f"\n{file}:\n{files.read_text(file)}")
-    for each in [each for each in seen if each.kind in ("step", "final")][:1]:
+    line(f"\n{file}:\n{files.read_text(file).partition(chr(10))[2]}")
+    for each in [each for each in seen.lines if each.kind in ("step", "final")][:1]:
         line(say("init.line", text=each.text.strip(), why=each.why))
     value = read.throughput.items_per_s if read.throughput else None
     if value is None or read.unit is None:
@@ -202,4 +213,4 @@ def _print_what_is_read(folder: RunFolder, file: Path) -> Exit:
     if not read.steps:
         line(say("init.no_steps"))
     line(say("init.next", command=f"evalsuite compare --spec {file}"))
-    return Exit.NOTHING_MEASURED if value is None and read.steps_reported > FEW_REPORTS else Exit.DONE
+    return Exit.NOTHING_MEASURED if value is None and read.steps_reported > FEW_REPORTS else Exit.DONE, None

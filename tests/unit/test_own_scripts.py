@@ -12,9 +12,10 @@ from evalsuite.commands import init
 from evalsuite.contracts import own_script, registry
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.model import Case, Protocol, Run
+from evalsuite.core.model import Case, Protocol, Run, Step
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
+from evalsuite.logs.judging import Reading
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import Store
@@ -317,7 +318,48 @@ def test_init_says_what_the_command_lacks_and_keeps_the_file(file, monkeypatch, 
         cli.main(["init", "--lang", "en", "-o", "new.toml", "--", "python3", "train.py", "--batch", "4"]) == Exit.USAGE
     )
     assert "--max-steps {steps}" in capsys.readouterr().err
-    assert "--batch {batch_per_device}" in file.with_name("new.toml").read_text()
+    new = file.with_name("new.toml")
+    assert "--batch {batch_per_device}" in new.read_text()
+    for change, said in (("", "--max-steps {steps}"), ("# mended\n", "there already")):
+        new.write_text(refused := new.read_text() + change)
+        assert cli.main(["init", "--lang", "en", "-o", "new.toml", "--", "python3", "train.py", "--batch", "4"]) == 2
+        assert said in capsys.readouterr().err
+    assert new.read_text() == refused
+
+
+@pytest.mark.parametrize(
+    ("ends", "asked", "reports", "early"),
+    [
+        ([10], 12, 1, False),  # the next would be the twentieth
+        ([10, 20], 30, 2, True),
+        ([1, 10, 20], 29, 3, False),
+        ([1, 2, 3], 12, 3, True),
+        ([5], 12, 2, False),  # of a coarse clock, which leaves the second out
+        ([5], 12, 1, True),
+        ([], 12, 0, False),
+    ],
+)
+def test_a_script_ended_early_where_its_next_report_would_be_a_step_that_was_asked_for(ends, asked, reports, early):
+    steps = tuple(Step(index=end, steps=end - before) for before, end in zip([0, *ends], ends, strict=False))
+    read = Reading(dialect=None, framework=None, model=None, scope=None, status="ok", steps=steps)
+
+    assert bool(measurement.ended_early(read, asked, reports)) is early
+
+
+def test_init_runs_a_script_that_reports_every_ten_steps_for_three_reports(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        "import sys\n"
+        "for step in range(10, int(sys.argv[4]) + 1, 10):\n"
+        "    print(f'step {step} loss {3 / step:.3f} {1000 + step}.0 samples/s', flush=True)\n"
+    )
+    words = ["-o", "ten.toml", "--", sys.executable, "train.py", "--batch", "4", "--steps", "50"]
+
+    assert cli.main(["init", "--lang", "en", *words]) == Exit.DONE
+    said = capsys.readouterr()
+    assert "30 steps" in said.err
+    assert "a step:  step 10 loss" in said.out
+    assert (tmp_path / "ten.toml").read_text().startswith("batch_per_device")
 
 
 def test_the_environment_is_that_of_the_program_else_the_active_one(file, monkeypatch):

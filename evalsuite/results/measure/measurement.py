@@ -199,9 +199,16 @@ def _unlike_its_declaration(case: Case, recipe: UsedRecipe, outcome: Outcome, re
         return Message("results.run_unit", unit=unit, wanted=said)
     if read.status == "unrecognised" and not read.steps:
         return Message("results.run_no_step", reason=read.reason)
-    if read.steps and not outcome.enough and read.steps[-1].index + read.steps[-1].steps <= asked:
-        return Message("results.run_early", step=read.steps[-1].index, wanted=asked)
-    return None
+    return None if outcome.enough else ended_early(read, asked)
+
+
+def ended_early(read: reading.Reading, asked: int, reports: int = 0) -> str | None:
+    """Whether the next report would still be one of the steps *asked*; *reports*: lines, which a coarse clock joins."""
+    if not read.steps:
+        return None
+    every, last = read.steps[0].index, read.steps[-1]
+    following = max(last.index, reports * every) + (last.steps if len(read.steps) > 1 else every)
+    return None if following > asked else Message("results.run_early", step=last.index, wanted=asked)
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
