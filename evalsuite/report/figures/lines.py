@@ -23,7 +23,7 @@ from evalsuite.report.text import numbers
 
 _TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
 _LABEL = 20  # what stands above the unit
-_LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name, between panels, from a line's end to its name at most
+_LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name by two panels, between panels, from a line to its name
 _MARKS = 12  # on a curve of many points: enough to tell it by shape
 MOST_NAMED = 3  # of lines with one label
 ALIKE = 0.01  # lines whose shares end within it have one label
@@ -88,7 +88,7 @@ def dashed(hue: Hue, variant: int) -> Hue:
 
 def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     columns = min(len(panels), 2)
-    named = [_endings(panel) for panel in panels]
+    named = [_endings(panel, _LONGEST * (1.6 if columns == 1 else 1)) for panel in panels]
     alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
     room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
     room = min(room, WIDTH / columns / (2 if columns == 1 or alike else 2.6))
@@ -112,10 +112,10 @@ def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
     return sheet.svg()
 
 
-def _endings(panel: LinePanel) -> list[Label]:
+def _endings(panel: LinePanel, longest: float) -> list[Label]:
     """The names at the ends of lines; of shares that end within one percent the first has the names, and how many
     more there are."""
-    names = [_ending(line, panel) for line in panel.lines]
+    names = [_ending(line, panel, longest) for line in panel.lines]
     if not panel.share:
         return names
     ends = [line.points[-1] for line in panel.lines]
@@ -141,9 +141,9 @@ def _joined(labels: Sequence[Label], more: int) -> Label:
     return joined if Bilingual in map(type, labels) else joined.en
 
 
-def _ending(line: Line, panel: LinePanel) -> Label:
+def _ending(line: Line, panel: LinePanel, longest: float) -> Label:
     value = f"  {panel.written(line.points[-1].shown)}" if panel.valued else ""
-    name = shorten(line.name, _LONGEST - text_width(value + line.end, SMALL))
+    name = shorten(line.name, longest - text_width(value + line.end, SMALL))
     if isinstance(name, Bilingual):
         return Bilingual(zh=f"{name.zh}{value}{line.end}", en=f"{name.en}{value}{line.end}")
     return f"{name}{value}{line.end}"

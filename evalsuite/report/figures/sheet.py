@@ -199,6 +199,14 @@ PARTS_OF_NUMBERS = "0123456789.,"  # a number that is cut reads as another one
 def _cut(text: str, width: float, size: float) -> str:
     if text_width(text, size) <= width:
         return text
+    if " + " in text:  # a name of several options keeps the value of each
+        parts = text.split(" + ")
+        return " + ".join(_cut(part, width / len(parts) - text_width(" + ", size), size) for part in parts)
+    value = re.search("[:：].*", text)
+    if value and text_width(value[0], size) < width / 2:
+        while text_width(text, size) + size > width and len(text) > len(value[0]):
+            text = text[: -len(value[0]) - 1] + value[0]
+        return f"{text.removesuffix(value[0]).rstrip()}…{value[0]}"
     while text and text_width(text, size) + size > width:
         text = text[: len(text) // 2] + text[len(text) // 2 + 1 :]
     middle = len(text) // 2
