@@ -41,7 +41,7 @@ def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
 def above_title(evaluation: Evaluation, words: Words) -> Rendered | None:
     document = evaluation.document
     if document and document.organisation:
-        return words("page.by_author", text=words.same(vars(document.organisation)))
+        return words.same(vars(document.organisation))  # whose words they are stands with the title
     return None if evaluation.title == TITLE and not document else words("page.kicker")
 
 

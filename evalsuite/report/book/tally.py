@@ -41,7 +41,9 @@ def coverage(book: Book, words: Words) -> Text:
         return numbers.count(n).about(COUNTS)
 
     valid, partial = counted(total["cases_valid"]), counted(total["cases_partial"])
-    if not total["cases_partial"]:
+    if book.published:
+        parts = [words("headlines.coverage_cited", n=valid)]
+    elif not total["cases_partial"]:
         parts = [words("headlines.coverage_valid", valid=valid)]
     elif total["cases_partial"] == total["cases_valid"]:
         parts = [words("headlines.coverage_all_partial", valid=valid)]
@@ -51,6 +53,8 @@ def coverage(book: Book, words: Words) -> Text:
         parts.append(words("headlines.coverage_skipped", skipped=counted(total["cases_skipped"])))
     if total["cases_without"]:
         parts.append(words("headlines.coverage_without", without=counted(total["cases_without"])))
+    if book.published:  # nothing was run
+        return words("answers.closed", said_text=words.clauses(parts))
     made, failed = counted(total["runs_made"]), counted(total["runs_made"] - total["runs_valid"])
     runs = words.pick(f"headlines.{'some_failed' if failed.raw else 'all_valid'}", {"runs": made, "failed": failed})
     planned = counted(total["cases_planned"])
