@@ -201,7 +201,7 @@ def test_who_may_not_be_ranked_stands_in_its_place_and_a_faster_option_below_its
 
 @pytest.mark.parametrize(("evaluation", "language", "line"), sources.cases("board.toml")["counted"])
 def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, line):
-    assert text(tally.coverage(Book(evaluation=synthetic.PAGES[evaluation]()), SPOKEN), language) == line
+    assert text(tally.coverage(Book(evaluation=(synthetic.PAGES | SCENES)[evaluation]()), SPOKEN), language) == line
 
 
 def test_a_finding_over_several_sheets_counts_what_is_decided():
@@ -209,3 +209,5 @@ def test_a_finding_over_several_sheets_counts_what_is_decided():
 
     assert text(made.finding) == "2 of 2 comparisons are decided: PyTorch is fastest in 1, by 23.1%; 1 tie."
     assert [text(sheet.lead) for sheet in made.sheets][1] == "OneFlow ≈ NGC PyTorch"
+    (sheet,) = board.board(Book(evaluation=synthetic.quick()), SPOKEN).sheets
+    assert re.fullmatch(r"PyTorch \+[\d.]+%, not decided", text(sheet.lead))

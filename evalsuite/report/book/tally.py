@@ -41,14 +41,8 @@ def coverage(book: Book, words: Words) -> Text:
         return numbers.count(n).about(COUNTS)
 
     valid, partial = counted(total["cases_valid"]), counted(total["cases_partial"])
-    if book.published:
-        parts = [words("headlines.coverage_cited", n=valid)]
-    elif not total["cases_partial"]:
-        parts = [words("headlines.coverage_valid", valid=valid)]
-    elif total["cases_partial"] == total["cases_valid"]:
-        parts = [words("headlines.coverage_all_partial", valid=valid)]
-    else:
-        parts = [words("headlines.coverage_partial", valid=valid, partial=partial)]
+    of = "cited" if book.published else "partial" if total["cases_partial"] else "valid"
+    parts = [words.pick(f"headlines.coverage_{of}", {"valid": valid, "partial": partial})]
     if total["cases_skipped"]:
         parts.append(words("headlines.coverage_skipped", skipped=counted(total["cases_skipped"])))
     if total["cases_without"]:
