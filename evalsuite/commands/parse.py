@@ -1,6 +1,7 @@
 """`evalsuite parse`: what training logs say, without any run folder."""
 
 import argparse
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -160,6 +161,7 @@ def read_path(
     """A log, or what agents recorded, doubtful where that is no whole run; and the logs."""
     from evalsuite.logs.reading import read_file
 
+    how |= _of_run(path if path.is_dir() else path.parent, how) if not how.get("dialect") else {}
     if not path.is_dir():
         clock = [recordings.arrivals_of(path)]
         return read_file(path, arrivals=clock, devices=devices, batch_per_device=batch_per_device, **how), [path]
@@ -178,6 +180,20 @@ def read_path(
     devices = devices or user_facts.devices(facts)
     reading = read_file(*logs, arrivals=arrivals, devices=devices, batch_per_device=batch, **how)
     return replace(reading, status="doubtful", reason=join(lack, reading.reason)) if lack else reading, logs
+
+
+def _of_run(folder: Path, how: Mapping[str, Any]) -> Row:
+    """How a log of ours reads by the example line that the record of its run keeps."""
+    if not (folder / "command.json").is_file():
+        return {}
+    from evalsuite.logs import catalogue
+    from evalsuite.runs.store import RunFolder
+
+    with contextlib.suppress(EvalsuiteError):
+        recipe = RunFolder(folder).command().recipe
+        dialects = catalogue.with_example(recipe, known := how.get("dialects") or catalogue.known())
+        return {"dialect": recipe.dialect, "dialects": dialects} if dialects is not known else {}
+    return {}
 
 
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:

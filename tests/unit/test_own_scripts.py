@@ -150,6 +150,15 @@ def test_a_line_shows_how_the_log_reads(file):
     assert (found.name, found.unit, found.scope) == ("moon_train", "tokens/s", "auto")
 
 
+def test_a_number_that_no_word_calls_a_step_is_one_where_the_line_marks_it(file):
+    (line,) = catalogue.recipe_dialect(
+        "moon", recipe_of(file, 'line = "épisode 7 [round {step}] loss 2.31 | 46.1 tok/s"'), catalogue.known()
+    ).step
+
+    match = line.compiled.search("épisode 8 [round 931] loss 2.20 | 50.1 tok/s".encode())
+    assert match is not None and match.groupdict() == {"step": b"931", "loss": b"2.20", "rate": b"50.1"}
+
+
 def test_frameworks_of_ours_stand_beside_a_script_in_eight_lines(file, capsys):
     head = 'frameworks = ["pytorch"]\nmodels = ["resnet50_v1.5"]\nscales = ["1x2"]\n'
     file.write_text(head + MOON.replace(" --dtype {precision}", "").replace("tokens/s", "images/s"))
@@ -251,7 +260,7 @@ def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_
     assert said is None or said in str(found.reason)
 
 
-def test_a_run_keeps_the_line_that_shows_its_log_so_that_a_report_needs_no_declaration(tmp_path):
+def test_a_run_keeps_the_line_that_shows_its_log_so_that_no_reader_needs_a_declaration(tmp_path, capsys):
     case = replace(CASE, nodes=1, devices_per_node=1)
     recipe = UsedRecipe(name="train", kind="reference", model="moon", unit="tokens/s", dialect="moon_train")
     with Store(tmp_path).claim(Run(case=case, repeat=0)) as folder:
@@ -261,6 +270,8 @@ def test_a_run_keeps_the_line_that_shows_its_log_so_that_a_report_needs_no_decla
         folder.write_outcome(Outcome(status="completed", reason="", exit_code=0))
 
     assert measurement.measurement(folder).value is not None
+    assert cli.main(["parse", "--json", str(folder.path / "log.n1.txt")]) == Exit.DONE
+    assert json.loads(capsys.readouterr().out)[0]["dialect"] == "moon_train"
 
 
 # evalsuite init
