@@ -114,7 +114,7 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     if unfit := next((example for example, fit in fits.items() if not fit), None):
         raise EvalsuiteError.of("commands.parse_value", example=unfit, text=said[unfit.partition("=")[0]][:60])
     how = {"scope": user_facts.scope(said), "steps_per_report": user_facts.whole_number(said, "steps_per_report")}
-    return {name: said.get(name) for name in SAID} | how
+    return dict.fromkeys(SAID) | said | how
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:

@@ -52,9 +52,9 @@ def _counters(columns: roles.Columns, marked: int) -> roles.Chosen:
     whole = [column for column in columns.values() if re.fullmatch(rb"\d+", column[0].text)]
     epochs = [column for column in whole if words.EPOCH.search(column[0].label)]
     steps = [column for column in whole if column not in epochs and not words.RATE.search(column[0].words)]
-    here = [column for column in whole if column[0].start == marked]
-    called = [column for column in steps if words.COUNTER.search(column[0].label)]
+    called = [column for column in steps if column[0].start == marked]
+    called += [column for column in steps if words.COUNTER.search(column[0].label)]
     shares = [column for column in steps if re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", column[0].tail)]
     bare = [column for column in steps if not column[0].label]
-    chosen = {"step": next(iter((*here, *called, *shares, *bare)), None), "epoch": next(iter(epochs), None)}
+    chosen = {"step": next(iter((*called, *shares, *bare)), None), "epoch": next(iter(epochs), None)}
     return {name: column for name, column in chosen.items() if column}
