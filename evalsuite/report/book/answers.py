@@ -80,7 +80,7 @@ def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) 
 
 
 def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
-    """Who is as fast and not ranked, without whom no lead is printed."""
+    """Who is not ranked and no slower than the second, without whom no lead is printed."""
     first, *others = answer.passed_over
     why = why_not_comparable.briefly(first.obstacles, words)
     text = words(
