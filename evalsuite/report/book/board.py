@@ -278,14 +278,12 @@ class _Maker:
         leader = answer.ranked[0].summary if answer.ranked else summary
         is_ranked = any(entry.summary is summary for entry in answer.ranked)
         unlike = self._unlike(answer, summary) if not is_ranked else ()
-        known = is_ranked or all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
+        known = answer.ranked[1:] and all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
         return BoardRow(
             name=name,
             framework=summary.case.framework,
             summary=summary,
-            ratio=speed(summary) / speed(leader)
-            if known and answer.ranked[1:] and summary.unit == leader.unit
-            else None,
+            ratio=speed(summary) / speed(leader) if known and summary.unit == leader.unit else None,
             unlike=summary.unit != leader.unit,
             why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
             ahead=is_ranked and summary.case.id in answer.ahead,
@@ -343,15 +341,8 @@ class _Maker:
 def _order(work: Conditions) -> tuple[object, ...]:
     known = list(names.PRECISIONS)
     precision = known.index(work.precision) if work.precision in known else len(known)
-    strong = work.strong_batch is not None
-    return (
-        *names.model_order(work.model),
-        precision,
-        work.precision,
-        work.device,
-        strong,
-        names.options_order(work.options),
-    )
+    strong, options_ = work.strong_batch is not None, names.options_order(work.options)
+    return (*names.model_order(work.model), precision, work.precision, work.device, strong, options_)
 
 
 def _lead(answer: Answer, words: Words) -> Rendered:
@@ -369,9 +360,8 @@ def _lead(answer: Answer, words: Words) -> Rendered:
     said: Rendered = answers.name(answer, answer.ranked[0].summary, words)
     mark = "†" if answer.known == "source" else ""
     if pair and not answer.disturbed and not answer.passed_over:
-        said = words(
-            "board.lead", framework=said, mark=mark, lead=numbers.gain(pair.lead).about(answers.anchor(answer))
-        )
+        lead = numbers.gain(pair.lead).about(answers.anchor(answer))
+        said = words("board.lead", framework=said, mark=mark, lead=lead)
     elif mark:
         said = replace(words.listed([said, mark]), separators="")
     return said if answer.known == "ahead" or mark else words.clauses([said, words("outcome.not_decided")])

@@ -87,11 +87,8 @@ def _chart(sheet: BoardSheet, subject: Subject) -> CaptionedFigure | None:
     ends = by_key((n, (row, e)) for row in sheet.curves.values() for n, e, _ in row.curve)
     n = max(ends, key=lambda n: (len(ends[n]), n))
     known = captioned_figure.low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in ends[n]])
-    title = (
-        subject.words("board.chart_ends", n=numbers.count(n), **known)
-        if known and str(known["low"]) != str(known["high"])
-        else None
-    )
+    unlike = known and str(known["low"]) != str(known["high"])
+    title = subject.words("board.chart_ends", n=numbers.count(n), **known) if unlike else None
     panel = figures.LinePanel(lines=tuple(lines), share=True, valued=True)
     drawn = figures.lines((panel,), subject.look, id=f"f-{sheet.id}", value="efficiency")
     return CaptionedFigure(
