@@ -208,7 +208,7 @@ STAMPED = {
     "ranks of one training": (lambda repeat: {"begin": BEGAN}, "it ran while"),
     "at once on one machine": (lambda repeat: {"begin": in_turns("mxnet", repeat)}, "1 other evaluation ran"),
     "another month": (lambda repeat: {"begin": in_turns("pytorch", repeat) - 260 * DAY}, "campaign is c"),
-    "steps behind the last": (lambda repeat: {"behind": "queue flushed"}, "after the line of the last step"),
+    "steps behind the last": (lambda repeat: {"behind": "queue flushed"}, "of work after the last step"),
     "another host": (lambda repeat: {"head": "hostname: fast7"}, "campaign is c"),
 }
 
