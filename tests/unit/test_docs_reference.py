@@ -77,7 +77,9 @@ def test_the_answer_that_the_readme_shows_is_that_of_parse(page, language, capsy
 
 def test_make_alone_lists_at_most_eight_targets_and_asked_for_all_every_one():
     shown, every = (
-        subprocess.run(["make", *words], cwd=HOUSE, capture_output=True, text=True).stdout.splitlines()
+        subprocess.run(
+            ["make", "--no-print-directory", *words], cwd=HOUSE, capture_output=True, text=True
+        ).stdout.splitlines()
         for words in ([], ["help", "ALL=1"])
     )
 
