@@ -116,6 +116,7 @@ def impossible(run: Measurement) -> Iterator[Finding]:
         yield from check_figures(printed, rates, known)
 
 
+@functools.cache
 def highest_peak(device: str, precision: str) -> tuple[float, str]:
     """Of all devices by that name at that precision, with its name; of one that is not named or listed, of any."""
     fitting = [each for each in _peaks() if each.fits(device)]
