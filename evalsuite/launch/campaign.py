@@ -7,7 +7,6 @@ import functools
 import math
 import os
 import secrets
-import sysconfig
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -84,7 +83,6 @@ def environments(
         except CannotInstall as error:
             return error
 
-    sysconfig.get_config_vars()  # uv asks for them, and Python 3.11 fills them while another thread reads
     with ThreadPoolExecutor(INSTALLING) as installing:
         made = zip(asked.items(), installing.map(python_of, asked.values()), strict=True)
     for ((framework, name), cases), python in made:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from evalsuite.core.messages import Message
 Progress = Callable[[str], None]
 
 LAST_LINES = 12
+FINDING_UV = threading.Lock()  # it asks sysconfig, which Python 3.11 fills while another thread reads
 
 
 class CannotInstall(EvalsuiteError):
@@ -115,4 +117,5 @@ def run_installer(
 def uv_program() -> str:
     import uv
 
-    return uv.find_uv_bin()
+    with FINDING_UV:
+        return uv.find_uv_bin()
