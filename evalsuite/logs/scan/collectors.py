@@ -191,6 +191,7 @@ class Incidents:
     signs: dict[str, list[bytes]] = field(default_factory=lambda: {name: [] for name in (*_signs(), "head_rate")})
     counters: list[tuple[int, int]] = field(default_factory=list)  # of the first reports: samples so far, global batch
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
+    _read: str = ""  # the sign that the first step line gives its dialect
 
     def add(self, piece: Piece) -> None:
         text, first = piece.chunk.text, 0 if self._anchor is not None else len(piece.chunk.text)
@@ -199,6 +200,7 @@ class Incidents:
             match = min(hits, key=re.Match.start)
             first = match.start()
             groups = match.re.groupindex
+            self._read = "loss" if "loss" in groups and match["loss"] is not None else ""
             counter = "step" if "step" in groups else "consumed"
             needed = ("step", "epoch") if self.dialect.steps_restart == "epoch" else (counter,)
             told = all(name in groups and match[name] is not None for name in needed)
@@ -212,8 +214,7 @@ class Incidents:
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
         for name, (words, pattern) in _signs().items():
             values = self.signs[name]
-            read = name == "loss" and any("loss" in line.groups for line in self.dialect.step)
-            if len(values) < MOST_COUNTERS and not read and _has_one(text, words):
+            if len(values) < MOST_COUNTERS and name != self._read and _has_one(text, words):
                 found = itertools.islice(pattern.finditer(text, first), MOST_COUNTERS - len(values))
                 values += [match[match.lastindex or 0] for match in found]
                 if name == "rate":
