@@ -94,10 +94,8 @@ def with_example(recipe: "Recipe | UsedRecipe", dialects: Mapping[str, Dialect])
         return dialects
     from evalsuite.logs.unknown import by_example  # slow, and few need it
 
-    return {
-        **dialects,
-        recipe.dialect: by_example.dialect(recipe.line, recipe.dialect, recipe.unit or "", recipe.scope),
-    }
+    made = by_example.dialect(recipe.line, recipe.dialect, recipe.unit or "", recipe.scope)
+    return {**dialects, made.name: made}
 
 
 def load(file: Path) -> tuple[Dialect, ...]:
