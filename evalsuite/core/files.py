@@ -217,6 +217,11 @@ def sha256(path: Path, *, follow: bool = True) -> str:
     return hashed.hexdigest()
 
 
+def existing(path: Path) -> Path:
+    """*path*, or the nearest folder above it that is there."""
+    return next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+
+
 def zip_entry(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name, EARLIEST)
     info.compress_type = zipfile.ZIP_DEFLATED

@@ -139,9 +139,8 @@ def await_quiet(tell: Callable[[str], None], wait_s: float = WAIT_S) -> None:
     if not quiet:
         tell(Message("launch.machine_disturbed", used=share))
         return
-    standing = next(each for each in (paths.cache(), *paths.cache().parents) if each.exists())
-    facts = {"cores": f"{cpu.capacity:g}", "all": os.cpu_count(), "free": shutil.disk_usage(standing).free / GIB}
-    tell(Message("launch.machine_quiet", used=share, **facts))
+    free = shutil.disk_usage(files.existing(paths.cache())).free / GIB
+    tell(Message("launch.machine_quiet", used=share, cores=f"{cpu.capacity:g}", all=os.cpu_count(), free=free))
 
 
 def engines() -> Iterator[Check]:
@@ -235,7 +234,7 @@ def data() -> Iterator[Check]:
 
 def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
     check = functools.partial(Check, group="folders", name=name)
-    standing = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+    standing = files.existing(path)
     try:
         with tempfile.TemporaryFile(dir=standing):
             pass

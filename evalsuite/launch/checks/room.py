@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 
+from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
 from evalsuite.plan.estimate import Estimate
@@ -19,8 +20,7 @@ def check_disk_space(runs: Sequence[Run], store: Store, estimate: Estimate) -> N
         return
     device_h = sum(run.case.total_devices * (estimate.of(run) or USUAL_S) for run in runs) / 3600
     needed = max(LEAST_BYTES, NODE_BYTES * sum(run.case.nodes for run in runs) + DEVICE_HOUR_BYTES * device_h)
-    standing = next(folder for folder in (store.root.resolve(), *store.root.resolve().parents) if folder.exists())
-    free = shutil.disk_usage(standing).free
+    free = shutil.disk_usage(files.existing(store.root.resolve())).free
     if free < needed:
         sizes = {"free": f"{free / 1e6:,.0f} MB", "needed": f"{needed / 1e6:,.0f} MB"}
         raise EvalsuiteError.of("launch.no_room", root=store.root, **sizes, runs=len(runs))
