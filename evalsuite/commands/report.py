@@ -26,7 +26,6 @@ from evalsuite.report.book import board, identity
 from evalsuite.report.book.board import Board
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author, author_file
-from evalsuite.report.sections.author.author_file import Authored
 from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Rendered, Words
@@ -79,7 +78,8 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
     _forecast_scales(arguments)
     if arguments.against:
         published_rates.of_reference(arguments.against)
-    _read_author(arguments.author)
+    if arguments.author:
+        author_file.read(arguments.author)
 
 
 def _forecast_scales(arguments: argparse.Namespace) -> tuple[tuple[int, int], ...]:
@@ -130,7 +130,7 @@ def evaluate(
     only: Sequence[Case] | None,
     recorded_elsewhere: bool = False,
 ) -> Evaluation:
-    authored = _read_author(arguments.author)
+    authored = author_file.read(arguments.author) if arguments.author else None
     evaluation = results.evaluate(
         store,
         only=only,
@@ -186,9 +186,8 @@ def write(
     language = i18n.language()
     spoken = words.read((language,), on_cpu=book.on_cpu)
     show_board(board.board(book, spoken), spoken)
-    said = [text.plain(language).replace("\u202f", " ") for text in reproduction.sentences_against(book, spoken)]
-    for text in said:
-        line(text)
+    for sentence in reproduction.sentences_against(book, spoken):
+        line(_plain(sentence))
     _note_edits(book)
     checks.tell(checks.of_criteria(book, spoken, language), arguments)
     if arguments.certificate:
@@ -198,10 +197,6 @@ def write(
         size = path.stat().st_size
         note(say("report.written", path=path, size=f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"))
     return evaluation
-
-
-def _read_author(file: Path | None) -> Authored | None:
-    return author_file.read(file) if file else None
 
 
 def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
@@ -223,26 +218,26 @@ def _note_edits(book: Book) -> None:
         note(say("report.more_edited", n=len(edited) - MOST_EDITS))
 
 
+def _plain(text: Rendered) -> str:
+    return text.plain(i18n.language()).replace("\u202f", " ").replace("\u00a0", " ")
+
+
 def show_board(made: Board, spoken: Words) -> None:
     """The board in text: what was found, its tables, on what it rests, and what would make it better."""
-
-    def plain(text: Rendered) -> str:
-        return text.plain(i18n.language()).replace("\u202f", " ").replace("\u00a0", " ")
-
     for found in filter(None, (made.finding, made.beside)):
-        line(plain(found))
+        line(_plain(found))
     few = sum(len(each.rows) for sheet in made.sheets for each in sheet.tables) <= MOST_ROWS
     sides = ("left", *["right"] * 4, "left")
-    columns = list(zip(map(plain, board.heads(spoken)), sides, strict=True))
+    columns = list(zip(map(_plain, board.heads(spoken)), sides, strict=True))
     for sheet in made.sheets:
         for each in sheet.tables if few else [sheet.chosen]:
-            title = " · ".join([plain(sheet.title), plain(each.setting), each.scale, *filter(None, [each.unit])])
-            table(title, columns, [list(map(plain, row.cells(spoken))) for row in each.rows], ROOMY)
+            title = " · ".join([_plain(sheet.title), _plain(each.setting), each.scale, *filter(None, [each.unit])])
+            table(title, columns, [list(map(_plain, row.cells(spoken))) for row in each.rows], ROOMY)
             for sentence in made.sentences_of(each):
-                line(plain(sentence))
+                line(_plain(sentence))
     if not few:
         line(say("report.more_scales"))
     if made.chips:
-        line(" · ".join(plain(chip.text) for chip in made.chips))
+        line(" · ".join(_plain(chip.text) for chip in made.chips))
     if made.again:
-        line(f"{plain(spoken('board.again'))} {made.again}")
+        line(f"{_plain(spoken('board.again'))} {made.again}")
