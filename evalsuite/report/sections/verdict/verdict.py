@@ -44,10 +44,9 @@ def section(subject: Subject) -> Section:
 def facts(subject: Subject) -> Mapping[str, Any]:
     told = _in_every_form(subject)
     criteria = told["criteria"]
-    drawn = {sheet.id: _chart(sheet, subject) for sheet in told["board"].sheets}
     return {
         **told,
-        "charts": {id: chart for id, chart in drawn.items() if chart},
+        "charts": {sheet.id: chart for sheet in told["board"].sheets if (chart := _chart(sheet, subject))},
         "without": [subject.words.same(card.verdict.criterion).about(card.id) for card in criteria if not card.applies],
         "without_card": [card.id for card in criteria if not card.applies],
     }
