@@ -48,3 +48,18 @@ def test_tokens_are_timed_by_our_clock_where_the_sequence_has_a_known_length(len
 
     assert measured.throughput.method == method
     assert measured.value == pytest.approx(32 * 128 / 0.5 if length else 8200.0)
+
+
+def test_a_counter_of_tokens_counts_tokens_where_the_case_names_a_sequence_too(tmp_path):
+    case = replace(CASE, options=(("sequence_length", "128"),))
+    recipe = replace(runfolders.COMMAND.recipe, unit="tokens/s", dialect="hf_trainer_seconds")
+    lines = [
+        f"{{'loss': '{7 - step / 100}', 'num_input_tokens_seen': {step * 4096}, 'train_runtime': '{step / 2}', "
+        f"'train_tokens_per_second': '8192'}} {step}%|#| {step}/120 [00:05<00:38,  1.91s/it]"
+        for step in range(1, 121)
+    ]
+    host = runfolders.Host(printed=(runfolders.steps(seconds=0.5, lines=lines),))
+
+    assert measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe)).value == pytest.approx(
+        8192, rel=0.01
+    )

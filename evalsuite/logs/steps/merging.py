@@ -34,6 +34,7 @@ class Facts:
     global_batch: float | None = None  # per optimiser step
     items_per_epoch: float | None = None
     items_per_batch: float | None = None  # tokens in a sequence
+    items_per_count: float = 1.0  # the same for what a counter counts: only a log says that its counter is of sequences
     batch_from_outside: bool = False
     argument: str | None = None  # as printed in the log
     model: str | None = None
@@ -80,6 +81,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         global_batch=total,
         items_per_epoch=numbers.get("epoch_items"),
         items_per_batch=items_per_batch,
+        items_per_count=counts.get("items_per_batch", 1.0),
         items_per_step=step and step * (items_per_batch or 1.0),
         batch_on_device=on_device,
         batch_from_outside=outside,
@@ -144,6 +146,7 @@ def merge_records(
         epochs=dialect.per_epoch and not dialect.epochs_are_steps,
         items_per_epoch=facts.items_per_epoch if dialect.per_epoch else None,
         items_per_batch=facts.items_per_batch or 1.0,
+        items_per_count=facts.items_per_count,
         arrival=arrivals[spoke[0]] if arrivals else None,
     )
     if len(streams) == 1:
@@ -276,6 +279,7 @@ class _Job:
     epochs: bool  # is an increment without a number of steps an epoch?
     items_per_epoch: float | None  # where every increment is an epoch
     items_per_batch: float
+    items_per_count: float
     arrival: Arrival | None
 
 
@@ -294,7 +298,7 @@ def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> 
     said, relayed, arrival = increment.record, record.relayed, job.arrival
     items: float | None = None
     if increment.items is not None:
-        items = increment.items * job.items_per_batch
+        items = increment.items * job.items_per_count
     elif said.global_batch is not None:
         items = said.global_batch * job.items_per_batch * increment.steps
     elif said.interval is not None and said.interval == job.items_per_epoch:
