@@ -27,7 +27,6 @@ from evalsuite.logs import excerpt
 from evalsuite.plan.plan import Plan
 from evalsuite.results.measure import measurement
 from evalsuite.runs.journal import Campaign
-from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 
 
@@ -72,17 +71,7 @@ def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan:
         _say_left_out(ready.skips)
         plan = plan.without(ready.skips)
         missing = missing_runs(plan, place.store, options.search_paths, options.criteria)  # others may have run some
-    planned = Planned(
-        profile=plan.spec.name,
-        repeats=plan.spec.repeats,
-        cases=tuple(plan.cases),
-        skips=tuple(plan.skips),
-        most_repeats=plan.spec.most_repeats,
-        columns=plan.spec.columns,
-        criteria=plan.spec.criteria,
-        machine=plan.spec.machine,
-        expected_run_s=plan.spec.expected_run_s,
-    )
+    planned = campaign.document(plan)
     place.store.write_plan(planned)
     if missing:
         room.check_disk_space(missing, place.store, prices.estimate(plan, place.store, missing))

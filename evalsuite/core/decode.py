@@ -267,6 +267,8 @@ def _object_words(strict: bool) -> str:
 def _with_rule(strict: bool, kind: Kind, rule: Constraint | From) -> Kind:
     if isinstance(rule, From):
         return _converted(_kind(rule.raw, strict), rule.convert)
+    if rule is FILLED and not strict:
+        return kind  # people leave the key out; a file of ours has an empty list
 
     def words() -> Message:
         return message("ruled", kind=kind.words(), rule=message(rule.name, **dict(rule.values)))

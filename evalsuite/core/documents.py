@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from evalsuite.core import decode
+from evalsuite.core import decode, files
 from evalsuite.core.decode import above, at_least
 from evalsuite.core.errors import EvalsuiteError
 
@@ -19,6 +19,12 @@ class Document:
 
     def to_json(self) -> dict[str, object]:
         return {"schema": self.SCHEMA, **decode.encode(self)}
+
+    def write(self, file: Path) -> None:
+        """Raises EvalsuiteError, with nothing written, for what could not be read again."""
+        facts = self.to_json()
+        decode.decode(type(self), {name: facts[name] for name in facts if name != "schema"}, file, "try_unread")
+        files.write_json(file, facts)
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:

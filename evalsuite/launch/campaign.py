@@ -108,6 +108,21 @@ def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str],
     return virtualenvs.ensure(recipe, device=device, progress=progress)
 
 
+def document(plan: Plan) -> Planned:
+    """*plan* as it stands beside the run folders."""
+    return Planned(
+        profile=plan.spec.name,
+        repeats=plan.spec.repeats,
+        cases=tuple(plan.cases),
+        skips=tuple(plan.skips),
+        most_repeats=plan.spec.most_repeats,
+        columns=plan.spec.columns,
+        criteria=plan.spec.criteria,
+        machine=plan.spec.machine,
+        expected_run_s=plan.spec.expected_run_s,
+    )
+
+
 def begin(planned: Planned, store: Store) -> Campaign:
     now, sealed = datetime.now(UTC), journal.seal(planned.cases, planned.repeats, planned.most_repeats)
     started = Campaign(

@@ -307,6 +307,7 @@ Framework = Annotated[str, From(Word, registry.framework)]
 Seed = Annotated[int, From(int, seed)]
 Planned = Annotated[Precision, From(str, precision)]
 Retries = Annotated[int, From(int, retries)]
+QuietRounds = Annotated[int, From(int, quiet_rounds)]
 Variants = Annotated[tuple[Variant, ...], decode.NAMES_ONCE]
 Rules = tuple[Annotated[Rule, From(Mapping[variants.Axis, object], variants.rule)], ...]
 Options = Annotated[
@@ -342,7 +343,7 @@ class _SpecFile(_Part):
     cores_per_device: Annotated[int, From(int, cores)] | None = None
     seed: Seed | None = None
     retries: Retries | None = None
-    quiet_rounds: Annotated[int, From(int, quiet_rounds)] | None = None
+    quiet_rounds: QuietRounds | None = None
     max_device_hours: Annotated[float, From(int, device_hours)] | None = None
     stop_after_window: bool | None = None
     participant: tuple[Participant | Script, ...] | None = None

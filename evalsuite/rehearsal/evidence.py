@@ -128,5 +128,5 @@ def write(evidence: Evidence, folder: Path) -> Path:
     if before and replace(before, scales={}) == replace(evidence, scales={}):
         evidence = replace(evidence, scales={**before.scales, **evidence.scales})
     file = folder / f"{evidence.framework}-{evidence.recipe}.json"
-    files.write_json(file, evidence.to_json())
+    evidence.write(file)
     return file

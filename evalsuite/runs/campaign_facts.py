@@ -10,7 +10,7 @@ from pathlib import Path
 from evalsuite.core.decode import Mistake, message, refusal
 from evalsuite.core.documents import Document
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import read_json, write_json
+from evalsuite.core.files import read_json
 
 NAME = "campaign.json"
 
@@ -42,7 +42,7 @@ def write_once(root: Path, facts: Mapping[str, str]) -> None:
     if check(root, facts):
         return
     root.mkdir(parents=True, exist_ok=True)
-    write_json(root / NAME, CampaignFacts(facts=facts, sha256=_hash(facts)).to_json())
+    CampaignFacts(facts=facts, sha256=_hash(facts)).write(root / NAME)
 
 
 def _hash(facts: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 from evalsuite.core import decode, files, locks
 from evalsuite.core.documents import Document
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import read_json, write_json
+from evalsuite.core.files import read_json
 from evalsuite.core.model import Attempt, Case, Run
 from evalsuite.runs.planned import Planned
 
@@ -71,7 +71,7 @@ class Journal:
     def begin(self, campaign: Campaign) -> None:
         folder = self.root / CAMPAIGNS
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / f"{campaign.id}.json", campaign.to_json())
+        campaign.write(folder / f"{campaign.id}.json")
 
     def count_elsewhere(self, plan_sha256: str) -> int:
         """In how many other folders the same plan was started: beside this one, or beside the one that holds it."""

@@ -113,13 +113,13 @@ class RunFolder:
         return [file for file in map(self.path.joinpath, names) if is_file(file)]
 
     def write_case(self, run: Run) -> None:
-        write_json(self.path / CASE, AskedRun.of(run).to_json())
+        AskedRun.of(run).write(self.path / CASE)
 
     def write_command(self, command: RunCommand) -> None:
-        write_json(self.path / COMMAND, command.to_json())
+        command.write(self.path / COMMAND)
 
     def write_environment(self, environment: HostEnvironment) -> None:
-        write_json(self.environment_path(environment.host), environment.to_json())
+        environment.write(self.environment_path(environment.host))
 
     def write_waiting(self, host: str, words: str | None) -> None:
         file = self.path / f"waiting.{host}.json"
@@ -136,12 +136,12 @@ class RunFolder:
         return None
 
     def write_agent(self, host: str, outcome: AgentOutcome) -> None:
-        write_json(self.path / f"agent.{host}.json", outcome.to_json())
+        outcome.write(self.path / f"agent.{host}.json")
 
     def write_outcome(self, outcome: Outcome) -> None:
         """Ends the run. Adds the hash of each recorded file."""
         hashes = {file.name: sha256(file) for file in self._recorded()}
-        write_json(self.path / OUTCOME, replace(outcome, sha256=hashes).to_json())
+        replace(outcome, sha256=hashes).write(self.path / OUTCOME)
 
     @property
     def finished(self) -> bool:
@@ -310,7 +310,7 @@ class Store:
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             sweep(self.root, older_s=ABANDONED_S)
-            write_json(self.root / PLAN, planned.to_json())
+            planned.write(self.root / PLAN)
         except OSError as error:
             raise _unwritable(self.root, error) from error
 

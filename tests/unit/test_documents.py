@@ -16,13 +16,16 @@ from evalsuite.core import decode, documents, paths
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case, Protocol
+from evalsuite.launch import campaign
+from evalsuite.plan import spec
+from evalsuite.plan.plan import Machine, plan
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.journal import Campaign, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import Header
 from evalsuite.runs.store import Store
 from tests import sources
-from tests.toys import CASE, COMMAND
+from tests.toys import CASE, COMMAND, toynet
 
 RECORDED = Store(paths.DATA / "recorded").finished()
 CASE_WITH_ALL = replace(
@@ -120,6 +123,33 @@ def test_what_was_written_is_read_back_and_what_is_not_known_is_left_out_of_the_
     bare = replace(one, **{field.name: None for field in fields(one) if field.default is None})
     assert None not in written(bare).values()
     assert read(type(one), written(bare)) == bare
+
+
+KEYS = sources.table("documents.toml")["spec_keys"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_plan_of_a_spec_with_any_key_and_any_other_beside_it_is_read_as_it_was_written(tmp_path, key):
+    assert {*KEYS} == {field.name for field in fields(spec._SpecFile)}
+    laptop, file, store = Machine(cores=2, accelerators=0, device="cpu"), tmp_path / "spec.toml", Store(tmp_path)
+    for other in KEYS:
+        file.write_text("\n".join({KEYS["frameworks"]: "", KEYS[key]: "", KEYS[other]: ""}))
+        asked = spec.read(file)
+        if {key, other} == {"batch", "scaling"}:
+            continue  # refused: a search and a strong scaling
+        document = campaign.document(plan(asked, {"toynet": toynet()}, laptop))
+
+        store.write_plan(document)
+
+        assert store.plan() == document
+        assert (document.columns, document.criteria) == (asked.columns, asked.criteria)
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path):
+    with pytest.raises(EvalsuiteError, match=r"plan.json: repeats: got -1; .* could not be read again"):
+        Store(tmp_path).write_plan(Planned(profile="x", repeats=-1, cases=(), skips=()))
+
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
