@@ -631,14 +631,6 @@ class LossNotFalling(Finding, code="training", question=3, noted=True):
     steps: Count = 200
 
 
-class RedoneApart(Finding, code="training", question=3, noted=True):
-    resumed_at: Count
-    steps: Count  # trained again
-    step: Count  # where the two losses differ most
-    before: Rate
-    after: Rate
-
-
 class LossesApart(Finding, code="losses_apart", question=7):
     step: Count  # of both; one global batch and sequence: so many tokens
     loss: Rate  # mean of the runs

@@ -328,13 +328,6 @@ class Score:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LossCurve:
-    reports: int
-    resumed_at: int | None = None  # the first step of another attempt
-    redone: tuple[tuple[int, float, float], ...] = ()  # (step, loss, loss again) of what both attempts trained
-
-
-@dataclass(frozen=True, kw_only=True)
 class Target:
     """What a trained model must reach, and in how many epochs."""
 
@@ -443,7 +436,6 @@ class Measurement:
     probe_s: float | None = None  # time of a fixed computation before the run's block
     trained: Trained = "not_shown"
     first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports
-    losses: LossCurve | None = None  # of a training of some length
     course: tuple[tuple[float, float], ...] = ()  # (middle step, mean loss) of parts of the steps that were read
 
     @property

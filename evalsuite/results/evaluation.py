@@ -113,7 +113,6 @@ def _compared(
         *(each for case, theirs in gone.items() if case not in known for each in theirs),
         *data_rules.findings(rows, environments, commands),
         *convergence.findings(rows, settings.target),
-        *convergence.loss_findings(rows),
         *(finding for row in rows for run in row.measurements for finding in run.findings),
         *(finding for row in rows for finding in row.findings),
     ]

@@ -10,7 +10,7 @@ from evalsuite.logs.steps import doubts
 from evalsuite.results import evaluation
 from evalsuite.results.measure import convergence
 from evalsuite.runs.store import Store
-from tests import runfolders, sources
+from tests import runfolders
 from tests.runfolders import Host, Printed
 from tests.toys import CASE, COMMAND
 
@@ -99,32 +99,6 @@ def test_noise_without_a_trend_seldom_shows_a_fall(reports, fallen):
     shown = [doubts.fall([2.3 + chance.gauss(0, 0.02) for _ in range(reports)]) for _ in range(1000)]
 
     assert sum(first - last > error for first, last, error in shown) <= 1000 * fallen
-
-
-@pytest.mark.parametrize(("shift", "growth", "noise", "apart"), sources.table("convergence.toml")["redone"])
-def test_a_step_trained_again_has_the_loss_it_had_where_nothing_was_lost(tmp_path, shift, growth, noise, apart):
-    passed = iter(range(10_000))
-
-    def loss(step):
-        more = shift + growth * (step - 151) + random.Random(-step).gauss(0, noise)
-        return loss_at(step) + random.Random(step).gauss(0, 0.15) + (next(passed) >= 155) * more
-
-    _, codes = summary_of(tmp_path, training(9, steps=RESUMED, loss=loss, noise=0.0))
-
-    assert ("training" in codes) is apart
-
-
-def test_the_loss_of_the_first_rank_is_read_and_none_of_ranks_that_nothing_names(tmp_path):
-    own = training(0), training(1, loss=lambda step: loss_at(step) + 1)
-    ranks = [[f"[{rank}]<stdout>:{line}" for line in lines] for rank, lines in enumerate(own)]
-    mixed = [line for pair in zip(*ranks, strict=True) for line in pair]
-    two = replace(CASE, devices_per_node=2)
-
-    named = summary_of(tmp_path / "a", mixed, case=two)[0].measurements[0].losses
-    bare = summary_of(tmp_path / "b", [line.partition(":")[2] for line in mixed], case=two)[0].measurements[0].losses
-
-    assert named.reports == STEPS
-    assert bare is None
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,26 @@ below the target is never "the same accuracy" (D24).
 import itertools
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.core.findings import BelowTarget, LossesApart, LossNotANumber, RedoneApart
-from evalsuite.core.model import Case, Finding, Interval, LossCurve, Measurement, Row, Score, Summary, Target, by_key
+from evalsuite.core.findings import (
+    BeginsAgain,
+    BelowTarget,
+    LossesApart,
+    LossNotANumber,
+    Restarted,
+    Resumed,
+    SeveralRuns,
+)
+from evalsuite.core.model import Case, Finding, Interval, Measurement, Row, Score, Summary, Target, by_key
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
 LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the whole
 ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 accuracy as "accuracy"
 FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
-REDONE_LEVEL, REDONE_APART = 0.01, 0.005  # of a paired t-test; relative
+AGAIN = (BeginsAgain, Restarted, Resumed, SeveralRuns)
 IN_SEQUENCES = ("tokens/s", "sequences/s")  # of language models, whose loss is a cross-entropy
 IN_PERCENT = ("top1", "top5", "accuracy")
 
@@ -98,7 +106,8 @@ def has_failed(run: Measurement) -> bool:
 
 def _whole(run: Measurement) -> bool:
     excluded = any(finding.severity == "exclude" for finding in run.findings)
-    whole = run.losses is not None and run.losses.resumed_at is None
+    begun = not any(isinstance(finding, AGAIN) for finding in run.findings)
+    whole = begun and bool(run.first_losses) and run.printed_steps is not None and run.printed_steps[0] <= 1
     return whole and run.status in ("ok", "partial", "doubtful") and not excluded and not has_failed(run)
 
 
@@ -126,7 +135,7 @@ class Arrivals:
 
 def arrivals(summary: Row, target: Target) -> Arrivals:
     whole = seeds_of(summary)
-    trained = any(run.losses for run in summary.measurements)
+    trained = any(run.first_losses for run in summary.measurements)
     lost = [run for run in summary.measurements if trained and has_failed(run)]
     firsts = [score for run in whole if (score := _first(run, target)) is not None]
     return Arrivals(
@@ -161,13 +170,6 @@ def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Fi
                 difference=score.value - target.value,
                 where=run.run.id,
             )
-
-
-def loss_findings(summaries: Iterable[Row]) -> Iterator[Finding]:
-    for row in summaries:
-        for run in row.measurements:
-            if run.losses:
-                yield from _redone(run, run.losses)
 
 
 def hold_together(summaries: Sequence[Row]) -> list[Row]:
@@ -214,15 +216,3 @@ def _loss_at(course: Sequence[tuple[float, float]], step: float) -> float:
     behind = next(place for place, (middle, _) in enumerate(course) if middle >= step)
     (begin, before), (end, after) = course[max(0, behind - 1)], course[behind]
     return after if end == begin else before + (after - before) * (step - begin) / (end - begin)
-
-
-def _redone(run: Measurement, curve: LossCurve) -> Iterator[Finding]:
-    """Weights of another step shift all losses; lost moments leave the first as it was, where the data are the same."""
-    if curve.resumed_at is None or not (shifts := [again / loss - 1 for _, loss, again in curve.redone if loss]):
-        return
-    mean, n, apart = statistics.fmean(shifts), len(shifts), False
-    if n >= FEWEST_SEEDS and abs(mean) > REDONE_APART:
-        apart = abs(mean) > t_limit(REDONE_LEVEL, n - 1) * statistics.stdev(shifts) / math.sqrt(n)
-    if apart or (abs(shifts[0]) <= SAME_SEED and max(map(abs, shifts)) > REDONE_APART):
-        step, before, after = max(curve.redone, key=lambda each: abs(each[2] - each[1]))
-        yield RedoneApart(resumed_at=curve.resumed_at, steps=n, step=step, before=before, after=after, where=run.run.id)

@@ -7,7 +7,6 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES, Dialect
@@ -21,7 +20,6 @@ from evalsuite.core.model import (
     Fact,
     Finding,
     Log,
-    LossCurve,
     Measurement,
     Protocol,
     Run,
@@ -33,8 +31,6 @@ from evalsuite.core.model import (
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
-from evalsuite.logs.text.logfile import chunks
-from evalsuite.logs.text.records import Extractor, Record
 from evalsuite.results.measure import balance, facts, machines, plausibility
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -47,10 +43,8 @@ BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one co
 
 
 HOUSE: Places = ()  # where dialects are found: only the built-in ones
-FIRST_LOSSES, FEWEST_LOSSES = 3, findings.LossNotFalling.steps
+FIRST_LOSSES = 3
 PARTS = 16  # of the steps that a window needs
-MOST_LOSS_BYTES = 1 << 22
-MOST_REDONE = 100
 LARGEST_LOSS = 1e100  # its square is a number, too
 
 
@@ -149,7 +143,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
         round=campaign.round if campaign else None,
         probe_s=campaign.probe_s if campaign else None,
-        **_losses(log, dialect, read),
+        **_losses(read),
     )
 
 
@@ -337,40 +331,11 @@ def _times(outcome: Outcome, steps: Sequence[Step], head: bytes) -> dict[str, An
     return {name: known[name] if known[name] is not None else stamped[name] for name in known}
 
 
-def _losses(log: Log | None, dialect: Dialect | None, read: reading.Reading) -> dict[str, Any]:
+def _losses(read: reading.Reading) -> dict[str, Any]:
     known = ((step.index, step.loss) for step in read.steps if step.loss is not None and math.isfinite(step.loss))
     first = tuple(itertools.islice(known, FIRST_LOSSES))
-    long = bool(first) and read.steps_reported >= FEWEST_LOSSES
-    curve = _read_losses(log.path, dialect, read.printers) if long and log and dialect else None
     told = [(step.index, step.loss) for step in read.steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
     each = math.ceil(len(told) / PARTS)
     parts = (told[begin : begin + each] for begin in range(0, len(told), max(1, each)))
     course = tuple(tuple(statistics.fmean(column) for column in zip(*part, strict=True)) for part in parts)
-    return {"trained": read.trained, "first_losses": first, "losses": curve, "course": course}
-
-
-def _read_losses(path: Path, dialect: Dialect, printers: int) -> LossCurve | None:
-    """None of steps without numbers, in a later epoch, or of ranks that nothing names."""
-    share, records = min(1.0, MOST_LOSS_BYTES / max(1, path.stat().st_size)), list[Record]()
-    for chunk in chunks(path, bare=dialect.spans_lines):
-        part, _ = chunk.lines_from(0, math.ceil(share * len(chunk.text)))
-        Extractor(dialect).extend(records, part)
-    own = (line for line in records if line.rank == records[0].rank)
-    ours = [line for line in own if line.step is not None and line.loss is not None and abs(line.loss) < LARGEST_LOSS]
-    if len(ours) < FEWEST_LOSSES or (printers > 1 and records[0].rank is None):
-        return None
-    first = ours[0].epoch or 0
-    by_epoch = dialect.steps_restart == "epoch" and ours[0].epoch is not None
-    if by_epoch and first > 1:
-        return None
-    length = max(line.of or (line.step or 0) + 1 for line in ours) if by_epoch else 0
-    passed = [((line.epoch or 0) - first) * length + (line.step or 0) for line in ours]
-    losses = list(zip(passed, (line.loss or 0.0 for line in ours), strict=True))
-    at = next((at for at, (before, after) in enumerate(itertools.pairwise(passed), 1) if after <= before), len(ours))
-    earlier, held = dict(losses[:at]), dict(losses)
-    gone_on = passed[at:][:MOST_REDONE] if passed[at:] and passed[at] > passed[0] else []  # else it is begun anew
-    redone = tuple((step, earlier[step], held[step]) for step in gone_on if step in earlier)
-    gap = statistics.median(after - before for before, after in itertools.pairwise(passed))
-    begins = passed[0] - 1 if passed[0] > 2 * gap + 1 else 0
-    again = passed[at] if at < len(ours) else begins or None
-    return LossCurve(resumed_at=again, redone=redone, reports=len(held))
+    return {"trained": read.trained, "first_losses": first, "course": course}
