@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from evalsuite.commands import report
 from evalsuite.commands.launching.batch_searches import find_batches
-from evalsuite.commands.launching.request import read_request, say_scripts
+from evalsuite.commands.launching.request import Request, read_request, say_scripts
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.commands.run import run_missing
+from evalsuite.commands.run import check_runs, run_missing
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.launch import campaign
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     say_scripts(request.plan)
     plan, store = request.plan, request.place.store
-    report.check(arguments, [*plan.cases, *(skip.case for skip in plan.skips)])
+    check(arguments, request)
     campaign.redo(arguments.redo, plan, store)
     request = find_batches(arguments, request)
     if arguments.criteria:
@@ -47,6 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
     if failed and verdict != Exit.CRITERION_FAILED:
         return Exit.SOME_FAILED
     return verdict
+
+
+def check(arguments: argparse.Namespace, request: Request) -> None:
+    """Raises EvalsuiteError for all that can be refused before the first run; `submit` asks it before a job waits."""
+    plan = request.plan
+    report.check(arguments, [*plan.cases, *(skip.case for skip in plan.skips)])
+    check_runs(arguments, request)
 
 
 def _provisional_page(arguments: argparse.Namespace, store: Store) -> Callable[[Plan], None]:

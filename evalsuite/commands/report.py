@@ -14,7 +14,7 @@ from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import ROOMY, line, note, table
-from evalsuite.core import findings, paths
+from evalsuite.core import files, findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Case, Evaluation, Finding
@@ -63,10 +63,21 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
 
     *cases*: those that are planned, where that is known: a criterion must be about one of them.
     """
+    check_words(arguments)
+    certificate.check(arguments.certificate, arguments.out)
+    files.try_place(arguments.out, folder=True)
+    for file in filter(None, (arguments.junit, arguments.certificate)):
+        files.try_place(file)
+    check_files(arguments, cases)
+
+
+def check_words(arguments: argparse.Namespace) -> None:
+    """What can be told without a file."""
     check_languages(arguments.lang)
     check_forms(arguments.forms)
-    certificate.check(arguments.certificate, arguments.out)
-    check_files(arguments, cases)
+    _forecast_scales(arguments)
+    if arguments.against:
+        published_rates.of_reference(arguments.against)
 
 
 def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) -> None:
@@ -75,9 +86,6 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
         if cases is not None:
             asked.check(cases, arguments.criteria)
     check_receipts(arguments.receipts)
-    _forecast_scales(arguments)
-    if arguments.against:
-        published_rates.of_reference(arguments.against)
     if arguments.author:
         author_file.read(arguments.author)
 

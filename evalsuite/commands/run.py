@@ -16,6 +16,7 @@ from evalsuite.commands.launching.request import Options, Place, Request, make_l
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, note
+from evalsuite.core import files
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Measurement, Run, Skip, by_key
 from evalsuite.launch import campaign
@@ -42,6 +43,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     say_scripts(request.plan)
     store = request.place.store
+    check_runs(arguments, request)
     campaign.redo(arguments.redo, request.plan, store)
     request = batch_searches.find_batches(arguments, request)
     plan, failed = run_missing(request)
@@ -52,6 +54,11 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         note(say("run.nothing_valid"))
         return Exit.NOTHING_MEASURED
     return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def check_runs(arguments: argparse.Namespace, request: Request) -> None:
+    files.try_place(request.place.store.root, folder=True)
+    campaign.find_finished(arguments.redo, request.plan, request.place.store)
 
 
 def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan: None) -> tuple[Plan, int]:

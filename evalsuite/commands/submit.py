@@ -1,6 +1,7 @@
 """`evalsuite submit`: one allocation for a whole evaluation, as a script to read; with --go it is submitted."""
 
 import argparse
+import math
 import re
 import shlex
 import sys
@@ -8,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from evalsuite.commands import compare
 from evalsuite.commands.launching import kubernetes_submission, prices
 from evalsuite.commands.launching.request import KUBERNETES, Request, every_case, read_request
 from evalsuite.commands.options import add_arguments
@@ -19,7 +21,7 @@ from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Phrase, message_of
 from evalsuite.launch import programs
-from evalsuite.launch.checks.room import check_disk_space
+from evalsuite.launch.checks.room import MARGIN_S, check_disk_space
 from evalsuite.launch.remote import allocations
 from evalsuite.report.page import templates
 from evalsuite.schedulers import SCHEDULERS
@@ -39,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     device = "gpu" if arguments.device == "auto" and "gres" in dict(arguments.ask) else arguments.device
     asked = {**vars(arguments), "engine": scheduler.name, "device": device, "commands": False}
     request = read_request(argparse.Namespace(**asked))
+    compare.check(arguments, request)
     allocation = _allocation(arguments, request)
     submitter = scheduler.submits_with
 
@@ -68,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     chosen, runs = [*texts][len(texts) > 1 :], shlex.quote(str(arguments.runs))
     if not arguments.go:
         line(say("submit.next", lines=" && ".join(f"{submitter} {shlex.quote(str(file))}" for file in chosen)))
+    for file in () if arguments.anyway else texts:
+        allocations.test(scheduler, file)
     for file in chosen if arguments.go else ():
         number = allocations.submit(scheduler, file, lambda words: note(say("run.waiting", who=words)))
         line(say("submit.submitted", job=number, runs=runs))
@@ -95,10 +100,15 @@ def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bo
     devices = max(case.devices_per_node for case in every_case(request.plan))
     if given and int(given[1]) < devices:
         reasons.append(Message("commands.submit_gres", gres=allocation.gres, devices=devices))
+    estimate = prices.estimate(request.plan, request.place.store, runs)
+    needed_s = MARGIN_S + max((estimate.of(run) or 0.0 for run in runs), default=0.0)
+    asked_s = scheduler.seconds(allocation.time) if allocation.time else None
+    if asked_s is not None and asked_s < needed_s:
+        reasons.append(Message("commands.submit_time", time=allocation.time, minutes=math.ceil(needed_s / 60)))
     for reason in reasons:
         note(i18n.worded(reason))
     try:
-        check_disk_space(runs, request.place.store, prices.estimate(request.plan, request.place.store, runs))
+        check_disk_space(runs, request.place.store, estimate)
     except EvalsuiteError as error:  # a guess, of a disk that may have more room when the job starts
         note(i18n.worded(message_of(error)))
     return bool(not runs or reasons or find_unready(request))
@@ -111,6 +121,9 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
     devices = max(case.devices_per_node for case in cases)
     asked = {SYNONYMS.get(name, name): value for name, value in arguments.ask}
     known = {name: asked.pop(name, None) for name in ("account", "partition", "time", "gres", "constraint")}
+    for name in asked:
+        if not re.fullmatch(r"[A-Za-z][\w-]*", name):  # it would be an option more
+            raise EvalsuiteError.of("plan.one_line", name="ask", text=repr(name))
     if request.place.machine.device == "gpu":
         known["gres"] = known["gres"] or f"gpu:{devices}"
     return Allocation(

@@ -204,6 +204,17 @@ def write_named(path: Path, content: bytes) -> None:
         raise EvalsuiteError.of("core.out_file", path=path, error=error) from error
 
 
+def try_place(path: Path, *, folder: bool = False) -> None:
+    """Raises EvalsuiteError if *path*, a file or a *folder*, cannot be written: before the work that it is for."""
+    try:
+        if not folder and (path.is_symlink() or (path.exists() and not path.is_file())):
+            raise OSError(errno.EINVAL, Message("core.no_regular_file"))
+        with tempfile.TemporaryFile(dir=existing(path if folder else path.parent)):
+            pass
+    except OSError as error:
+        raise EvalsuiteError.of("core.out_file", path=path, error=error.strerror or error) from error
+
+
 def open_private(path: str, flags: int) -> int:
     """An opener for `open`: other users may not read what a training script prints."""
     return os.open(path, flags, 0o600)

@@ -160,11 +160,9 @@ def _now() -> str:
     return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
 
 
-def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
-    """Sets aside the finished runs that *words* name (`failed`, a case or a run's id), so that they are missing again.
-
-    They stay next to their place. Raises EvalsuiteError for a word that names no finished run.
-    """
+def find_finished(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
+    """The finished runs that *words* name: `failed`, a case or a run's id. Raises EvalsuiteError for one that names
+    none."""
     finished = list(filter(store.ended(), plan.runs))
     chosen: list[Run] = []
     for word in words:
@@ -178,9 +176,13 @@ def redo(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
                 "launch.redo", name=word, example=plan.cases[0].id if plan.cases else "CASE", near=hint
             )
         chosen += [run for run in matching if run not in chosen]
-    for run in chosen:
-        store.set_aside(store.folder(run), "redone")
     return chosen
+
+
+def redo(words: Sequence[str], plan: Plan, store: Store) -> None:
+    """Sets aside the finished runs that *words* name, next to their place, so that they are missing again."""
+    for run in find_finished(words, plan, store):
+        store.set_aside(store.folder(run), "redone")
 
 
 def _launch(

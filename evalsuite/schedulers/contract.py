@@ -69,8 +69,10 @@ class Scheduler:
     step: Callable[[int, Argv, Sequence[Host]], Argv]  # starts *argv* once on each of the first hosts; (): it chooses
     size: Callable[[Ask, str | None], int | None]  # nodes of a partition, or of the default one; None without an answer
     submitter: Argv  # the script's path follows
+    tester: Argv  # the same, and nothing is submitted; (): there is none
     submitted: Callable[[str], str]  # what the submitter printed → the job's id
     in_turn: Options  # which make the jobs of one user start one after another; (): none do
+    seconds: Callable[[str], float | None]  # of a time as it is asked for; None: not written so
     directives: Callable[[Allocation, str, str], Sequence[str]]  # lines of the script, for its folder and that of runs
     before: Callable[[str], Sequence[str]]  # shell lines before the command: into that folder, if no directive says it
     interactive: str  # takes two nodes for the command that follows, as typed in a shell
@@ -84,9 +86,9 @@ class Scheduler:
 
 
 def one_line(name: str, value: str) -> str:
-    if not value.isprintable() or '"' in value:
+    if not value.isprintable() or {*'"\\'} & {*value}:
         raise EvalsuiteError.of("plan.one_line", name=name, text=repr(value[:60]))
-    return f'"{value}"' if re.search(r"\s", value) and not value.startswith("-") else value
+    return f'"{value}"' if re.search(r"[\s'#]", value) else value
 
 
 def unroll_nodelist(nodelist: str) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from evalsuite.core.decode import instant, whole
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.schedulers import contract
 
-_TIME = re.compile(r"(?:\d+:){0,2}\d+")  # pbs_resources(7B): [[hours:]minutes:]seconds
 _GPUS = re.compile(r"gpu:(\d+)")
 # A rank for each task: PBS_NODENUM counts all hosts of the job.
 _STEP = """rank=0
@@ -39,16 +38,19 @@ def left_s(environment: contract.Environment, ask: contract.Ask, now_s: float) -
     """The time that is used is renewed every few minutes alone, so the start is asked for."""
     jobs = _answer(ask, "Jobs", "qstat", "-f", "-F", "json", environment["PBS_JOBID"])
     for job in (jobs or {}).values():
-        parts = [whole(part) for part in str(job.get("Resource_List", {}).get("walltime", "")).split(":")]
+        left = seconds(str(job.get("Resource_List", {}).get("walltime", "")))
         began = parsedate(str(job.get("stime")))  # of the host's zone, by ctime(3): Fri Jul  1 14:42:57 2022
         start = instant("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}".format(*began)) if began else None
-        if start is None or None in parts:
-            return None
-        seconds = 0
-        for part in parts:
-            seconds = 60 * seconds + (part or 0)
-        return start.timestamp() + seconds - now_s
+        return None if start is None or left is None else start.timestamp() + left - now_s
     return None
+
+
+def seconds(text: str) -> float | None:
+    """pbs_resources(7B): [[hours:]minutes:]seconds."""
+    parts = [whole(part) for part in text.split(":")]
+    if None in parts or len(parts) > 3:
+        return None
+    return sum((part or 0) * int(60**place) for place, part in enumerate(reversed(parts)))
 
 
 def step(nodes: int, argv: contract.Argv, hosts: Sequence[contract.Host]) -> contract.Argv:
@@ -77,7 +79,7 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
     gpus = _GPUS.fullmatch(allocation.gres) if allocation.gres else None
     if allocation.gres and not gpus:
         raise EvalsuiteError.of("pbs.gres", text=allocation.gres)
-    if allocation.time and not _TIME.fullmatch(allocation.time):
+    if allocation.time and seconds(allocation.time) is None:
         raise EvalsuiteError.of("pbs.time", text=allocation.time)
     for name, value in allocation.options:
         if len(name) > 1:  # qsub(1B) has letters alone
@@ -120,8 +122,10 @@ SCHEDULER = contract.Scheduler(
     step=step,
     size=size,
     submitter=("qsub",),
+    tester=(),  # qsub(1B) has no such option
     submitted=str.strip,
     in_turn=(),
+    seconds=seconds,
     directives=directives,
     before=lambda folder: [f"cd {shlex.quote(folder)} || exit"],  # a job starts in $HOME
     interactive="qsub -I -l select=2 -l place=scatter:excl",

@@ -9,7 +9,6 @@ from evalsuite.schedulers import contract
 
 PLAIN_TIMES = ("env", "SLURM_TIME_FORMAT=standard")
 WARNED_S = 120  # for agents to end their trees and write files
-_TIME = re.compile(r"(?:\d+-)?\d{1,3}(?::\d{2}){0,2}")  # sbatch(1): minutes, h:mm:ss, d-hh, d-hh:mm:ss
 
 
 def place(environment: contract.Environment) -> contract.NodePlace:
@@ -68,9 +67,20 @@ def size(ask: contract.Ask, partition: str | None) -> int | None:
     return sum(counts) if counts else None
 
 
+def seconds(text: str) -> float | None:
+    """sbatch(1): minutes, mm:ss, h:mm:ss, d-hh, d-hh:mm, d-hh:mm:ss."""
+    match = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d\d))?(?::(\d\d))?", text)
+    if match is None:
+        return None
+    parts = [int(part) for part in match.groups()[1:] if part]
+    padded = [0, *parts] if match[1] is None and len(parts) < 3 else parts
+    hours, minutes, rest = (*padded, 0, 0)[:3]
+    return 86400 * int(match[1] or 0) + 3600 * hours + 60 * minutes + rest
+
+
 def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[str]:
     """Comments have their own lines: sbatch takes what follows an option for its value."""
-    if allocation.time and not _TIME.fullmatch(allocation.time):
+    if allocation.time and seconds(allocation.time) is None:
         raise EvalsuiteError.of("plan.sbatch_time", text=allocation.time)
     spare = f"{allocation.nodes} for the largest scale and {allocation.spare} to take the place of one that fails"
     asked = {
@@ -98,7 +108,7 @@ def directives(allocation: contract.Allocation, folder: str, runs: str) -> list[
         f"#SBATCH --chdir={contract.one_line('chdir', folder)}",
         f"#SBATCH --output={contract.one_line('runs', f'{runs}/slurm-%j.txt')}",
         *(
-            f"#SBATCH {contract.one_line('ask', f'--{name}={value}' if name[1:] else f'-{name} {value}')}"
+            f"#SBATCH {f'--{name}=' if name[1:] else f'-{name} '}{contract.one_line(name, value)}"
             for name, value in allocation.options
         ),
     ]
@@ -118,8 +128,10 @@ SCHEDULER = contract.Scheduler(
     step=step,
     size=size,
     submitter=("sbatch", "--parsable"),
+    tester=("sbatch", "--test-only"),
     submitted=lambda printed: printed.strip().partition(";")[0],
     in_turn=(("dependency", "singleton"),),  # by the name of the job
+    seconds=seconds,
     directives=directives,
     before=lambda folder: (),  # --chdir
     interactive="salloc --nodes=2 --exclusive",

@@ -209,8 +209,9 @@ def test_a_good_run_is_set_aside_by_its_name_and_stays_known(tmp_path, monkeypat
     lab = Lab(tmp_path, monkeypatch, {}, {})
     lab.start()
 
-    assert campaign.redo(["failed"], asked(RUN.case), lab.store) == []
-    assert campaign.redo([word], asked(RUN.case), lab.store) == [RUN]
+    assert campaign.find_finished(["failed"], asked(RUN.case), lab.store) == []
+    assert campaign.find_finished([word], asked(RUN.case), lab.store) == [RUN]
+    campaign.redo([word], asked(RUN.case), lab.store)
     lab.start()
 
     assert "taken_away" in [finding.code for finding in evaluate(lab.store).findings]
@@ -222,7 +223,7 @@ def test_failed_runs_are_set_aside_by_one_word_and_an_unknown_name_is_an_error_w
 
     with pytest.raises(EvalsuiteError, match="expected failed, a case"):
         campaign.redo([RUN.case.id + "x"], asked(RUN.case), lab.store)
-    assert campaign.redo(["failed"], asked(RUN.case), lab.store) == [RUN]
+    campaign.redo(["failed"], asked(RUN.case), lab.store)
     assert lab.folders == ["redone-r0-1"]
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import time
 from pathlib import Path
 
@@ -127,6 +128,39 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
     assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
     assert cli.main([*asked, "2x1"]) == Exit.DONE
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *("--redo nothing", "--lang xx", "--forms docx", "--against nobody", "--author none.toml", "--forecast zz"),
+        *("--criteria none.toml", "--receipts none", "--junit /dev/zero", "--certificate /dev/zero", "--out /dev/zero"),
+        *("--out /proc/x", "--ask account='a\\'", "--ask 'x --uid=0'", "--ask time=soon"),
+    ],
+)
+def test_what_compare_would_refuse_on_the_nodes_is_refused_before_a_job_waits(tmp_path, monkeypatch, asked):
+    monkeypatch.chdir(tmp_path)
+    line = ["submit", "--frameworks", "pytorch", "--scales", "1x1", "--device", "cpu", "--anyway"]
+
+    assert cli.main([*line, *shlex.split(asked)]) == Exit.USAGE
+    assert not list(tmp_path.iterdir())
+
+
+def test_slurm_itself_says_what_it_does_not_know_and_a_time_in_which_no_run_would_begin_is_refused(
+    programs, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    program(programs, "scontrol", "exit 0")
+    refused = "allocation failure: Invalid account"
+    program(programs, "sbatch", f'test "$1" != --test-only || {{ echo "{refused}" >&2; exit 1; }}')
+    asked = ["submit", "--frameworks", "pytorch", "--models", "resnet50_v1.5", "--device", "cpu", "--scales", "1x1"]
+
+    assert cli.main([*asked, "--go"]) == Exit.USAGE and "Invalid account" in capsys.readouterr().err
+    assert cli.main([*asked, "--anyway"]) == Exit.DONE
+    assert cli.main([*asked, "--ask", "time=2"]) == Exit.NOTHING_MEASURED and "3 min" in "".join(capsys.readouterr())
+    assert [slurm.seconds(text) for text in ("90", "1:30", "8:00:00", "1-2", "1-2:03", "1-2:03:04", "1:2", "x")] == [
+        *(5400, 90, 28800, 93600, 93780, 93784, None, None)
+    ]
 
 
 def test_jobs_of_their_own_for_each_number_of_nodes_are_written_where_slurm_charges_less_for_them(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+from evalsuite.commands import report
 from evalsuite.commands.launching.request import KUBERNETES, every_case, read_request
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import line
@@ -75,6 +76,7 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     if arguments.values is None:
         raise EvalsuiteError.of("commands.kubernetes_values")
     values = read_values(arguments.values)
+    report.check_words(arguments)  # files lie where the pods see them
     asked = argparse.Namespace(**{**vars(arguments), "engine": KUBERNETES, "commands": True})
     cases = every_case(read_request(asked).plan)
     file = arguments.runs / "evaluation.yaml"

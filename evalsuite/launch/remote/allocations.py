@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -82,6 +83,13 @@ def silent_schedulers() -> list[str]:
     return [scheduler.title for scheduler in there if ask(*scheduler.alive) is None]
 
 
+def test(scheduler: Scheduler, script: Path) -> None:
+    """Raises EvalsuiteError if the scheduler would refuse the job; one that is not here or silent is not asked."""
+    answer = ask_program((*scheduler.tester, str(script)), ANSWER_S) if scheduler.tester else None
+    if answer is not None and answer.returncode and ask(*scheduler.alive) is not None:
+        raise _refused(scheduler, script, answer)
+
+
 def submit(scheduler: Scheduler, script: Path, say: Callable[[str], object]) -> str:
     program, line = scheduler.submits_with, (*scheduler.submitter, str(script))
     answer = ask_program(line, ANSWER_S)
@@ -90,16 +98,20 @@ def submit(scheduler: Scheduler, script: Path, say: Callable[[str], object]) -> 
     if answer is None:
         raise EvalsuiteError.of("launch.submitter_absent", program=program, scheduler=scheduler.title, file=script)
     if answer.returncode:
-        text = re.sub(rf"(?m)^{scheduler.submitter[0]}: (?:error: )?", "", answer.stderr)
-        raise EvalsuiteError.of(
-            f"launch.job_{'unheard' if scheduler.title in silent_schedulers() else 'refused'}",
-            program=program,
-            scheduler=scheduler.title,
-            text=" ".join(text.split())[:300] or Message("launch.run_exit", code=answer.returncode),
-            inventory=scheduler.inventory,
-            file=script,
-        )
+        raise _refused(scheduler, script, answer)
     return scheduler.submitted(answer.stdout)
+
+
+def _refused(scheduler: Scheduler, script: Path, answer: "subprocess.CompletedProcess[str]") -> EvalsuiteError:
+    text = re.sub(rf"(?m)^{scheduler.submitter[0]}: (?:error: )?", "", answer.stderr)
+    return EvalsuiteError.of(
+        f"launch.job_{'unheard' if scheduler.title in silent_schedulers() else 'refused'}",
+        program=scheduler.submits_with,
+        scheduler=scheduler.title,
+        text=" ".join(text.split())[:300] or Message("launch.run_exit", code=answer.returncode),
+        inventory=scheduler.inventory,
+        file=script,
+    )
 
 
 def clients() -> tuple[Program, ...]:
