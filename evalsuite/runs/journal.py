@@ -22,6 +22,7 @@ from evalsuite.runs.planned import Planned
 
 CAMPAIGNS = "campaigns"
 ATTEMPTS = "attempts.jsonl"
+PUBLISHED = "reports/*/summary.json"  # on a site
 Event = Literal["started", "ended", "measured", "removed"]  # by `status --prune`: of a folder with all its files
 
 
@@ -74,11 +75,19 @@ class Journal:
         campaign.write(folder / f"{campaign.id}.json")
 
     def count_elsewhere(self, plan_sha256: str) -> int:
-        """In how many other folders the same plan was started: beside this one, or beside the one that holds it."""
+        """In how many other folders the same plan was started: beside this one, or beside the one that holds it.
+
+        A start whose report is on a site there hides nothing, and does not count: a nightly job has a folder a night.
+        """
         own, sealed = self.root.resolve(), f'"plan_sha256": "{plan_sha256}"'.encode()
         beside = (*own.parent.glob(f"*/{CAMPAIGNS}"), *own.parent.parent.glob(f"*/{own.name}/{CAMPAIGNS}"))
-        folders = {folder.resolve() for folder in beside}  # a link to this one is no other
-        return sum(any(_holds(file, sealed) for file in of.glob("*.json")) for of in folders - {own / CAMPAIGNS})
+        folders = {folder.resolve() for folder in beside} - {own / CAMPAIGNS}  # a link to this one is no other
+        starts = {folder: {file.stem for file in folder.glob("*.json") if _holds(file, sealed)} for folder in folders}
+        places = (own.parent, own.parent.parent) if any(starts.values()) else ()
+        for summary in (each for place in places for each in place.glob(f"*/{PUBLISHED}")):
+            told = {id for ids in starts.values() for id in ids if _holds(summary, f'"id": "{id}"'.encode())}
+            starts = {folder: ids - told for folder, ids in starts.items()}
+        return sum(map(bool, starts.values()))
 
     def started(self, run: Run, campaign: str, at: str) -> int:
         """Notes a start; gives the number of the attempt, from 1."""

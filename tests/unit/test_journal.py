@@ -134,6 +134,15 @@ def test_the_same_plan_started_beside_a_folder_is_counted_and_found(tmp_path, pl
     assert (started.elsewhere, said) == (elsewhere, [elsewhere] if elsewhere else [])
 
 
+def test_a_night_that_is_published_costs_the_next_no_level_and_one_that_is_not_does(tmp_path):
+    nights = [campaign.begin(PLAN, Store(tmp_path / night / "runs")) for night in ("mon", "tue", "wed")]
+    for night, place in zip(nights[:2], ("site/reports/1", "site/reports/2"), strict=True):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "summary.json").write_text(json.dumps({"campaigns": [{"id": night.id}]}, indent=1))
+
+    assert campaign.begin(PLAN, Store(tmp_path / "thu" / "runs")).elsewhere == 1  # wednesday is nowhere
+
+
 # several runs in one log, and what happened to a run: each is said, and only the last attempt can have failed
 
 
