@@ -560,12 +560,6 @@ class WorkInWarmup(Finding, code="work_outside", question=2):
     first: Limit = SlowWarmup.first
 
 
-class MostlyOutside(Finding, code="work_outside", question=2, noted=True):
-    before_s: Seconds  # beyond the warm-up at the window's pace
-    after_s: Seconds
-    window_s: Seconds
-
-
 class LossConstant(Finding, code="no_learning", question=3):
     steps: Count
     values: Count

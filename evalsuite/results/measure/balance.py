@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from evalsuite.contracts.dialect import Dialect
-from evalsuite.core.findings import MostlyOutside, ProcessesLeft, SlowWarmup, StepsUnfinished, WorkInWarmup
+from evalsuite.core.findings import ProcessesLeft, SlowWarmup, StepsUnfinished, WorkInWarmup
 from evalsuite.core.model import RATES, Finding, Log, Throughput, Window
 from evalsuite.logs.text.records import matches, read_arrivals, stamp_s
 from evalsuite.results.samples import run_figures, utilisation
@@ -32,15 +32,8 @@ def findings(run: RunRecords, measured: Throughput, ended_s: float | None) -> It
     window = run.window
     if window is not None and window.begin_s is not None and window.end_s is not None and window.end_s > window.begin_s:
         window_s = window.end_s - window.begin_s
-        step_s = window_s / window.steps
-        inside = run_figures.work(run, window.begin_s, window.end_s)
-        earlier = run_figures.work(run, None, window.begin_s)
-        worked_s = earlier / inside * window_s if earlier and inside else 0.0  # at the pace of the window
-        before_s = max(window.begin_s, worked_s) - (window.first_step - 1) * step_s
-        last_s, evaluated_s = _end_of_steps(run, step_s) if ended_s else (None, 0.0)
+        last_s, evaluated_s = _end_of_steps(run, window_s / window.steps) if ended_s else (None, 0.0)
         after_s = max(0.0, ended_s - last_s) if ended_s and last_s else 0.0
-        if before_s + after_s > window_s:
-            yield MostlyOutside(before_s=before_s, after_s=after_s, window_s=window_s)
         if ended_s and after_s:
             yield from _tail(run, window, ended_s, after_s, evaluated_s)
         factor, late_steps = warmup_factor(run, measured) or 0.0, (window.first_step - 1) * (1 - WorkInWarmup.first)

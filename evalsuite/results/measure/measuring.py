@@ -1,4 +1,4 @@
-"""Run folders → their measurements and timelines, by a process on each core: the same as by one.
+"""Run folders → their measurements, by a process on each core: the same as by one.
 
 What was made already is kept as long as no file of a run folder changes (name, inode, size, times of change: as for
 git's index), nor this package's source and data. With dialects of others nothing is kept: what their code depends on
@@ -14,13 +14,13 @@ import os
 import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from evalsuite.core import files, processes
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import UnreadableRun
-from evalsuite.core.model import Finding, Measurement, Window
+from evalsuite.core.model import Finding, Measurement
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.runs.store import RunFolder
@@ -30,12 +30,8 @@ VALUES = frozenset(
     {"evalsuite.core.model", "evalsuite.core.findings", "evalsuite.core.documents", "evalsuite.core.messages", __name__}
 )
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
-MEASUREMENT, TIMELINE = "measurement", "timeline of {!r}"
-WORTH_A_PROCESS, TIMELINES_WORTH_IT = 100, 10  # folders and timelines; below, starting it costs more than it saves
+WORTH_A_PROCESS = 100  # folders; of fewer, starting it costs more than it saves
 Seen = tuple[tuple[str, int, int, int, int], ...]  # of each file its name, inode, size and when it was changed
-Asked = list[tuple[RunFolder, Window | None]]
-Value = TypeVar("Value")
-Made = TypeVar("Made")
 
 
 class Measured(NamedTuple):
@@ -58,31 +54,29 @@ def measure_folders(
             return UnreadableRun(file=error.message.partition(": ")[0], said=error.message, where=folder.place)
 
     house = cache if places == measurement_room.HOUSE else None
-    known = [_read_entry(_entry(house, folder, MEASUREMENT), Measured) for folder in folders]
-    if known.count(None) >= WORTH_A_PROCESS:
+    known = [_read_entry(_entry(house, folder)) for folder in folders]
+    left = [place for place, value in enumerate(known) if value is None]
+    if len(left) >= WORTH_A_PROCESS:
         # and numpy, which all processes share then: each needs it in any case
         importlib.import_module("evalsuite.results.samples.sample_arrays")
         importlib.import_module("numpy.random")
-    every = _complete([kept and read_folder(place, kept) for place, kept in enumerate(known)], read_folder, meanwhile)
+    made = processes.shared(read_folder, left, meanwhile, worth=len(left) >= WORTH_A_PROCESS)
+    again = dict(zip(left, made, strict=True))
+    every = [again[place] if place in again else read_folder(place, kept) for place, kept in enumerate(known)]
     return [each for each in every if isinstance(each, Measured)], [each for each in every if isinstance(each, Finding)]
-
-
-def _complete(
-    known: Sequence[Value | None],
-    make: Callable[[int], Made],
-    meanwhile: Callable[[], object],
-    worth: int = WORTH_A_PROCESS,
-) -> list[Value | Made]:
-    """*known* with what *make* gives for each place of a None, by several processes if these are *worth* it."""
-    left = [place for place, value in enumerate(known) if value is None]
-    made = dict(zip(left, processes.shared(make, left, meanwhile, worth=len(left) >= worth), strict=True))
-    return [made[place] if value is None else value for place, value in enumerate(known)]
 
 
 def measure(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     """The run in *folder*, kept in *cache*; None keeps nothing. Raises EvalsuiteError if its case cannot be read."""
-    entry = _entry(cache if places == measurement_room.HOUSE else None, folder, MEASUREMENT)
-    return _cached(entry, Measured, lambda: Measured(*measurement_room.measured(folder, places)))
+    entry = _entry(cache if places == measurement_room.HOUSE else None, folder)
+    if (known := _read_entry(entry)) is not None:
+        return known
+    made = Measured(*measurement_room.measured(folder, places))
+    if entry is not None:
+        with contextlib.suppress(OSError):
+            if _seen(entry.folder) == entry.seen:
+                files.write_cache(entry.file, pickle.dumps((entry.seen, made), protocol=pickle.HIGHEST_PROTOCOL))
+    return made
 
 
 class Entry(NamedTuple):
@@ -91,14 +85,14 @@ class Entry(NamedTuple):
     seen: Seen
 
 
-def _entry(cache: Path | None, folder: RunFolder, what: str) -> Entry | None:
+def _entry(cache: Path | None, folder: RunFolder) -> Entry | None:
     if cache is None:
         return None
     try:
         seen = _seen(folder.path)
     except OSError:
         return None
-    asked = f"{what}\0{folder.path.absolute()}\0{folder.label}\0{folder.shift}".encode("utf-8", "backslashreplace")
+    asked = f"{folder.path.absolute()}\0{folder.label}\0{folder.shift}".encode("utf-8", "backslashreplace")
     key = hashlib.sha256(asked).hexdigest()
     return Entry(file=files.version_folder(cache) / key[:2] / key, folder=folder.path, seen=seen)
 
@@ -108,26 +102,14 @@ def _seen(folder: Path) -> Seen:
     return tuple(sorted((name, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for name, of in stats))
 
 
-def _read_entry(entry: Entry | None, kind: type[Value]) -> Value | None:
+def _read_entry(entry: Entry | None) -> Measured | None:
     if entry is None:
         return None
     try:
         seen, value = _Values(io.BytesIO(files.read_bytes(entry.file))).load()
     except UNUSABLE:
         return None
-    return value if seen == entry.seen and isinstance(value, kind) else None
-
-
-def _cached(entry: Entry | None, kind: type[Value], make: Callable[[], Made]) -> Value | Made:
-    if (known := _read_entry(entry, kind)) is not None:
-        return known
-    made = make()
-    if entry is not None and made is not None:
-        with contextlib.suppress(OSError):
-            if _seen(entry.folder) == entry.seen:
-                kept = (entry.seen, made)
-                files.write_cache(entry.file, pickle.dumps(kept, protocol=pickle.HIGHEST_PROTOCOL))
-    return made
+    return value if seen == entry.seen and isinstance(value, Measured) else None
 
 
 class _Values(pickle.Unpickler):

@@ -103,7 +103,7 @@ def _in_window(run: RunRecords) -> float | None:
     return work(run, window.begin_s, window.end_s)
 
 
-def work(run: RunRecords, begin_s: float | None, end_s: float) -> float | None:
+def work(run: RunRecords, begin_s: float, end_s: float) -> float | None:
     """Joules, or CPU seconds of a job without devices; None where one was not read."""
     taken = [_between(series, begin_s, end_s) for series in _counters(run)]
     known = [each for each in taken if each is not None]
@@ -155,11 +155,10 @@ def _counters(run: RunRecords) -> Iterator[Counted]:
             yield (at_s[:0], at_s[:0]) if row is None else (at_s[row == row], row[row == row])
 
 
-def _between(readings: Counted, begin_s: float | None, end_s: float) -> float | None:
+def _between(readings: Counted, begin_s: float, end_s: float) -> float | None:
     from evalsuite.results.samples.sample_arrays import level_at
 
     times_s, counts = readings
-    begin_s = float(times_s[0]) if begin_s is None and times_s.size else begin_s or 0.0
     within = counts[(times_s >= begin_s) & (times_s <= end_s)]
     if times_s.size < 2 or not times_s[0] <= begin_s <= end_s <= times_s[-1] or (within[1:] < within[:-1]).any():
         return None

@@ -1,7 +1,7 @@
 """The samples of a host as arrays. Imported where a figure is computed: numpy loads slowly."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -67,29 +67,19 @@ class Readings:
     samples: Samples
     times_s: Floats
     places: range | NDArray[int64]  # of these readings in the file
-    stride: int = 1  # every Nth reading of the file is here
 
     @property
     def header(self) -> Header:
         return self.samples.header
 
-    @property
-    def period_s(self) -> float:
-        return self.stride / self.header.hz
-
     def table(self, name: str) -> Readout | None:
         readout = table_of(self.samples, name)
         return None if readout is None else Readout(readout.of, readout.values[:, _places(self.places)])
 
-    def some(self, chosen: slice) -> "Readings":
-        return replace(
-            self, times_s=self.times_s[chosen], places=self.places[chosen], stride=self.stride * (chosen.step or 1)
-        )
-
     def near(self, begin_s: float, end_s: float) -> "Readings":
         first = max(0, int(numpy.searchsorted(self.times_s, begin_s, side="right")) - 1)
         last = int(numpy.searchsorted(self.times_s, end_s, side="left")) + 1
-        return self.some(slice(first, last))
+        return replace(self, times_s=self.times_s[first:last], places=self.places[first:last])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,58 +134,32 @@ def _places(places: range | NDArray[int64]) -> slice | NDArray[int64]:
     return slice(places.start, places.stop, places.step) if isinstance(places, range) else places
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Spans:
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Values of devices that were read at the same times, each with the time that it holds for."""
+
     begin_s: Floats
     end_s: Floats
-    at_s: Floats  # when each was read: where it is drawn
-    values: Callable[[Floats], Floats]
+    values: Floats  # a row a device; NaN where a value does not count
 
     @cached_property
     def seconds(self) -> Floats:
         return self.end_s - self.begin_s
 
-    @cached_property
-    def whole_s(self) -> float:
-        return sum_of(self.seconds)
-
-    def where(self, flags: Flags) -> "Spans":
-        if flags.all():
-            return self
-        return Spans(
-            begin_s=self.begin_s[flags],
-            end_s=self.end_s[flags],
-            at_s=self.at_s[flags],
-            values=lambda readings: self.values(readings)[:, flags],
-        )
-
-    def inside(self, begin_s: float, end_s: float) -> "Spans":
-        return replace(self, begin_s=numpy.maximum(self.begin_s, begin_s), end_s=numpy.minimum(self.end_s, end_s))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cells:
-    spans: Spans
-    values: Floats  # a row a device; NaN where a value does not count
-
-    @cached_property
-    def complete(self) -> bool:
-        return not numpy.isnan(self.values).any()
-
     @property
     def counted(self) -> list[int]:
         """How many values of each row count."""
-        rows, width = self.values.shape
-        return [width] * rows if self.complete else (self.values == self.values).sum(axis=1).tolist()
+        return [int(number) for number in (self.values == self.values).sum(axis=1)]
+
+    def inside(self, begin_s: float, end_s: float) -> "Cells":
+        begin, end = numpy.maximum(self.begin_s, begin_s), numpy.minimum(self.end_s, end_s)
+        kept = end > begin
+        return Cells(begin_s=begin[kept], end_s=end[kept], values=self.values[:, kept])
 
 
 def read_together(values: Floats) -> Iterator[tuple[list[int], Flags]]:
     """(rows, where they were read) for each group of rows that were read at the same times."""
-    absent = numpy.isnan(values)
-    if len(values) and not absent.any():
-        yield [*range(len(values))], numpy.ones(values.shape[1], dtype=bool)
-        return
-    read = ~absent
+    read = ~numpy.isnan(values)
     for places in by_key((flags.tobytes(), place) for place, flags in enumerate(read)).values():
         yield places, read[places[0]]
 
@@ -205,56 +169,46 @@ def possible(values: Floats, wholes: Sequence[Sequence[float]], limit: float, *,
     values = 100.0 * values / numpy.array(wholes) if wholes else values
     impossible = (values < 0) | (values > limit)
     values = numpy.minimum(values, 100.0) if percent else values
-    rejected = int(numpy.count_nonzero(impossible))
-    return numpy.where(impossible, numpy.nan, values) if rejected else values, rejected
+    return numpy.where(impossible, numpy.nan, values), int(numpy.count_nonzero(impossible))
 
 
-def since_before(times_s: Floats, read: Flags) -> Spans:
+def since_before(times_s: Floats, rows: Floats, read: Flags) -> Cells:
     """Values that hold for the time since the reading before; that of the first is unknown."""
-    known, kept = int(read[:1].sum()), read[1:]
-    begin_s, end_s = times_s[:-1][kept], times_s[1:][kept]
-    return Spans(begin_s=begin_s, end_s=end_s, at_s=end_s, values=lambda readings: readings[:, known:])
+    kept = read[1:]
+    return Cells(begin_s=times_s[:-1][kept], end_s=times_s[1:][kept], values=rows[:, 1:][:, kept])
 
 
-def rates(times_s: Floats, period_s: float) -> Spans:
+def rates(times_s: Floats, counts: Floats, period_s: float) -> Cells:
     """How fast a counter went from one reading to the next, per second.
 
     The agent's last reading is passed over where it follows hard on another: the counters' grain would make a peak.
     """
-    hasty = len(times_s) > 2 and bool(times_s[-1] - times_s[-2] < period_s / 2)
-    times_s = numpy.delete(times_s, -2) if hasty else times_s
-    lasting_s = numpy.diff(times_s)
-
-    def values(counts: Floats) -> Floats:
-        counts = numpy.delete(counts, -2, axis=1) if hasty else counts
-        return numpy.diff(counts, axis=1) / lasting_s
-
-    return Spans(begin_s=times_s[:-1], end_s=times_s[1:], at_s=times_s[1:], values=values)
+    if len(times_s) > 2 and times_s[-1] - times_s[-2] < period_s / 2:
+        times_s, counts = numpy.delete(times_s, -2), numpy.delete(counts, -2, axis=1)
+    values = numpy.diff(counts, axis=1) / numpy.diff(times_s)
+    return Cells(begin_s=times_s[:-1], end_s=times_s[1:], values=values)
 
 
-def gauge(times_s: Floats, reach_s: float, edges_s: tuple[float, float] | None) -> Spans:
-    """Readings of an instant: each holds for the time around it, up to half-way to its neighbours.
+def gauge(times_s: Floats, rows: Floats, reach_s: float, edges_s: tuple[float, float]) -> Cells:
+    """Readings of an instant within *edges_s*: each holds for the time around it, up to half-way to its neighbours.
 
-    *reach_s* is the time from one reading to the next. Of *edges_s* (None: none) no reading outside counts.
+    *reach_s* is the time from one reading to the next.
     """
-    held = None if edges_s is None else (times_s >= edges_s[0]) & (times_s <= edges_s[1])
-    times_s = times_s if held is None else times_s[held]
+    held = (times_s >= edges_s[0]) & (times_s <= edges_s[1])
+    times_s = times_s[held]
     half = numpy.minimum(numpy.diff(times_s) / 2, 0.75 * reach_s)
     begin_s, end_s = times_s - reach_s, times_s + reach_s
     begin_s[1:] = times_s[1:] - half
     end_s[:-1] = times_s[:-1] + half
-
-    def values(readings: Floats) -> Floats:
-        return readings if held is None else readings[:, held]
-
-    return Spans(begin_s=begin_s, end_s=end_s, at_s=times_s, values=values)
+    return Cells(begin_s=begin_s, end_s=end_s, values=rows[:, held])
 
 
 def together(parts: Sequence[Cells]) -> Cells:
     """The sum of all devices at each instant at which all were read."""
     if len(parts) == 1:
-        return _known(parts[0].spans, parts[0].values.sum(axis=0))
-    edges, places = _edges(tuple(cells.spans for cells in parts))
+        return _known(parts[0].begin_s, parts[0].end_s, parts[0].values.sum(axis=0))
+    ends = numpy.concatenate([edge for cells in parts for edge in (cells.begin_s, cells.end_s)])
+    edges, places = numpy.unique(ends, return_inverse=True)
     absent = [numpy.isnan(cells.values) for cells in parts]
     known = [len(flags) - flags.sum(axis=0) for flags in absent]
     sums = [numpy.where(flags, 0.0, cells.values).sum(axis=0) for cells, flags in zip(parts, absent, strict=True)]
@@ -263,36 +217,21 @@ def together(parts: Sequence[Cells]) -> Cells:
     held = numpy.cumsum(numpy.rint(numpy.bincount(places, change, len(edges))))[:-1]
     total = numpy.cumsum(numpy.bincount(places, rise, len(edges)).astype(numpy.longdouble))[:-1].astype(float)
     total[abs(total) < 1e-12 * max(abs(total).max(initial=0.0), 1e-300)] = 0.0  # what cancelling leaves of a zero
-    first = parts[0].spans
-    read_s = first.at_s[numpy.clip(numpy.searchsorted(first.begin_s, edges[:-1], side="right") - 1, 0, None)]
-    spans = Spans(
-        begin_s=edges[:-1],
-        end_s=edges[1:],
-        at_s=numpy.clip(read_s, edges[:-1], edges[1:]),
-        values=lambda readings: readings,
-    )
-    return _known(spans, numpy.where(held == sum(map(len, absent)), numpy.maximum(total, 0.0), numpy.nan))
+    values = numpy.where(held == sum(map(len, absent)), numpy.maximum(total, 0.0), numpy.nan)
+    return _known(edges[:-1], edges[1:], values)
 
 
-@lru_cache(maxsize=1)  # quantities mostly are read together
-def _edges(spans: tuple[Spans, ...]) -> tuple[Floats, NDArray[int64]]:
-    return numpy.unique(
-        numpy.concatenate([edge for each in spans for edge in (each.begin_s, each.end_s)]), return_inverse=True
-    )
-
-
-def _known(spans: Spans, values: Floats) -> Cells:
+def _known(begin_s: Floats, end_s: Floats, values: Floats) -> Cells:
     known = ~numpy.isnan(values)
-    return Cells(spans=spans.where(known), values=values[known][None, :])
+    return Cells(begin_s=begin_s[known], end_s=end_s[known], values=values[known][None, :])
 
 
 def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
     """The values that count, the seconds for which each holds, and the sum of these."""
     values = numpy.concatenate([cells.values.ravel() for cells in parts])
-    seconds = numpy.concatenate([numpy.tile(cells.spans.seconds, len(cells.values)) for cells in parts])
+    seconds = numpy.concatenate([numpy.tile(cells.seconds, len(cells.values)) for cells in parts])
     known = ~numpy.isnan(values)
-    values, seconds = (values, seconds) if known.all() else (values[known], seconds[known])
-    return values, seconds, sum_of(seconds)
+    return values[known], seconds[known], sum_of(seconds[known])
 
 
 def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
@@ -310,11 +249,8 @@ def level_at(readings: tuple[Floats, Floats], at_s: float) -> float:
 
 def means(cells: Cells) -> list[float]:
     """Of each device that was measured the mean of its values, each with the weight of its seconds."""
-    seconds = cells.spans.seconds
-    if cells.complete:
-        return [sum_of(row) / cells.spans.whole_s for row in cells.values * seconds] if seconds.size else []
     known = ~numpy.isnan(cells.values)
-    rows = ((values[flags], seconds[flags]) for values, flags in zip(cells.values, known, strict=True))
+    rows = ((values[flags], cells.seconds[flags]) for values, flags in zip(cells.values, known, strict=True))
     return [sum_of(values * each) / sum_of(each) for values, each in rows if each.size]
 
 

@@ -17,14 +17,13 @@ from evalsuite.core.model import Case, Finding, Utilisation, Window
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
-    from evalsuite.results.samples.sample_arrays import Cells, Flags, Readings, Readout, Spans
+    from evalsuite.results.samples.sample_arrays import Cells, Flags, Floats, Readings, Readout
 
 # The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
 FEWEST_READINGS = 5
 FINER, FINER_SAMPLES = "gpus.utilisation_mean_percent", "gpus.utilisation_samples"
 MOSTLY = 0.5  # of the readings
 GPU_USE = "gpus.utilisation_percent"
-DRAWN_READINGS = 1500  # a figure is some 1,000 points wide
 BITS_PER_BYTE = 8
 MEGA = 1e6
 
@@ -223,27 +222,27 @@ def _accelerators(resource: str, readings: "Readings") -> list[Device]:
     return [Device(gpu_name(gpu.index), 100.0 if resource == "gpu" else None) for gpu in of_job]
 
 
-def _series(readings: "Readings", resource: str, window: Bounds | None) -> Iterator[ReadingSeries]:
+def _series(readings: "Readings", resource: str, window: Bounds) -> Iterator[ReadingSeries]:
     from evalsuite.results.samples import sample_arrays
 
     meter, table = METERS[resource], _table(readings, resource)
     if table is None:
         return
     devices = [device for device in _devices(resource, readings) if device.name in table.of]
-    names = tuple(device.name for device in devices)
-    rows = table.values if names == table.of else table.values[[table.of.index(name) for name in names]]
+    rows = table.values[[table.of.index(device.name) for device in devices]]
+    finer = readings.table(FINER_SAMPLES) if resource == "gpu" else None
     for places, read in sample_arrays.read_together(rows):
-        spans = _spans(readings, resource, read, window)
-        if not spans.at_s.size:
+        of = tuple(devices[place] for place in places)
+        cells = _cells(readings, resource, rows[places], read, window)
+        if not cells.seconds.size:
             continue
-        of_group = rows if len(places) == len(rows) and read.all() else rows[places].compress(read, axis=1)
-        values = spans.values(of_group)
-        wholes = [[whole] for place in places if (whole := devices[place].whole) is not None]
-        values, rejected = sample_arrays.possible(values, wholes, meter.limit, percent=meter.unit == "%")
-        cells = sample_arrays.Cells(spans=spans, values=values)
-        of, taken = tuple(devices[place] for place in places), cells.counted
-        if resource == "gpu" and (finer := readings.table(FINER_SAMPLES)):
-            counts = spans.values(finer.values[[finer.of.index(device.name) for device in of]].compress(read, axis=1))
+        wholes = [[device.whole] for device in of if device.whole is not None]
+        values, rejected = sample_arrays.possible(cells.values, wholes, meter.limit, percent=meter.unit == "%")
+        cells = replace(cells, values=values)
+        taken = cells.counted
+        if finer:
+            own = finer.values[[finer.of.index(device.name) for device in of]]
+            counts = _cells(readings, resource, own, read, window).values
             taken = [int(row[row == row].sum()) for row in counts]
         yield ReadingSeries(devices=of, cells=cells, taken=taken, rejected=rejected)
 
@@ -263,21 +262,19 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
     return first
 
 
-def _spans(readings: "Readings", resource: str, read: "Flags", window: Bounds | None) -> "Spans":
-    """The times that the values of *resource* hold for where it was *read*, cut to *window*."""
-    from evalsuite.results.samples import sample_arrays as cells
+def _cells(readings: "Readings", resource: str, rows: "Floats", read: "Flags", window: Bounds) -> "Cells":
+    """The values of *resource* where it was *read*, with the times that they hold for, cut to *window*."""
+    from evalsuite.results.samples import sample_arrays
 
-    meter, since = METERS[resource], resource == "cpu" or (resource == "gpu" and _is_finer(readings))
-    times_s = readings.times_s[read]
-    reach_s = max(readings.period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
+    meter, times_s, period_s = METERS[resource], readings.times_s, 1 / readings.header.hz
     if meter.counts:
-        spans = cells.rates(times_s, readings.period_s)
-    elif since:
-        spans = cells.since_before(readings.times_s, read)
+        cells = sample_arrays.rates(times_s[read], rows[:, read], period_s)
+    elif resource == "cpu" or (resource == "gpu" and _is_finer(readings)):
+        cells = sample_arrays.since_before(times_s, rows, read)
     else:
-        spans = cells.gauge(times_s, reach_s, window)
-    spans = spans if window is None else spans.inside(*window)
-    return spans.where(spans.seconds > 0)
+        reach_s = max(period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
+        cells = sample_arrays.gauge(times_s[read], rows[:, read], reach_s, window)
+    return cells.inside(*window)
 
 
 # from series to the job
