@@ -19,7 +19,7 @@ from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean, for_termin
 HELP = (paths.DATA / "commands" / "help.txt").read_text("utf-8")  # `evalsuite --help`
 COMMANDS = dict(re.findall(r"^  (\w+)  +(.+)$", HELP, re.MULTILINE))  # name → what it does
 EVALUATIONS = ("compare", "run")
-LIBRARIES = {"filelock", "jinja2", "markupsafe", "matplotlib", "numpy", "pandas", "psutil", "rich"}
+LIBRARIES = {"filelock", "jinja2", "markupsafe", "numpy", "pandas", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
 INTERRUPTED = 128 + 2  # as shells have it
 _STATES = {"new thread": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # what Python says of them by RuntimeError

@@ -1,6 +1,6 @@
 """A model's history: a panel for each case, all on one axis of time and one of change in per cent.
 
-Without matplotlib: a site has hundreds of panels with a dozen marks each. Words are in the page around them.
+Words are in the page around them.
 """
 
 from collections.abc import Mapping, Sequence

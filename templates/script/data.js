@@ -11,15 +11,11 @@ import { byId } from "./dom.js";
  * @property {boolean} xla
  * @property {number} nodes
  * @property {number} devices on all nodes
- * @property {string} origin
- * @property {boolean | null} partial
  * @property {string | null} unit
  * @property {string | null} text the value as it is printed
  * @property {string | null} interval
  * @property {number | null} n
  * @property {string | null} speedup
- * @property {string | null} efficiency
- * @property {number | null} base devices of the case that the speed-up is counted from
  */
 
 /**

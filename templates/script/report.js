@@ -1,4 +1,4 @@
-/* Adds to a page that is complete without it: a baseline of choice, cards at marks, links, downloads.
+/* Adds to a page that is complete without it: a baseline of choice, receipts beside numbers, links, tables as CSV.
    All words come from the page's own <template>; all data is put in as text, never as markup.
    Its modules are joined into one script when a page is built (evalsuite/report/page/assets.py). */
 import { pairsOf } from "./address.js";
@@ -7,8 +7,6 @@ import { followReading } from "./contents.js";
 import { followCopyButtons } from "./copy.js";
 import { byId } from "./dom.js";
 import { followNumbers } from "./drawer.js";
-import { offerDrawings } from "./drawings.js";
-import { followMarks } from "./marks.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
 import { followArrows } from "./roving.js";
@@ -36,8 +34,6 @@ followReading();
 followBoard();
 followCopyButtons();
 offerTables();
-offerDrawings();
-followMarks();
 followArrows(); // when all buttons are there
 for (const event of ["popstate", "hashchange"]) addEventListener(event, () => load(false));
 load(true);

@@ -27,9 +27,8 @@ export function followArrows() {
     follow(bar, (from, key) => inLine(stopsIn(bar), from, key));
   }
   for (const link of all("main .permalink")) {
-    if (one(`.contents a[href="#${CSS.escape(link.dataset.link)}"]`) || link.closest("figure")) link.tabIndex = -1;
+    if (one(`.contents a[href="#${CSS.escape(link.dataset.link)}"]`)) link.tabIndex = -1;
   }
-  for (const scroll of all(".fig-scroll")) if (one(".mark[tabindex]", scroll)) scroll.removeAttribute("tabindex");
 }
 
 function follow(box, next) {

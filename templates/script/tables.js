@@ -1,5 +1,5 @@
 /* Tables as CSV, made from what is in the page. */
-import { all, byId, element, one, shownText, word } from "./dom.js";
+import { all, element, one, shownText, word } from "./dom.js";
 import { csv, fileName, save } from "./save.js";
 
 const CSV = "text/csv;charset=utf-8";
@@ -33,58 +33,16 @@ function nameOf(table) {
   return number ? `table-${number[0]}.csv` : fileName(table.caption, ".csv");
 }
 
-/* What stands below a value, and what holds for its row or for the whole table, gets columns of its own. */
-const BESIDE = ["low", "high", "n", "mark"];
-
+/* Raw values where the page has them; tables/*.csv of the report has the intervals, marks and all else. */
 function rowsOfTable(table) {
-  const rows = all("tr:not(.group)", table);
-  const [head, ...body] = rows;
-  const measured = [...head.cells].map((_, place) => body.some(({ cells }) => hasSpread(cells[place], table)));
   const grouped = one(".group", table);
-  const { unit, marks } = table.dataset;
-  const cited = byId("figure-source").dataset.cited;
-  const source = cited && marks?.split(" ").includes("cited") ? [cited] : []; // and its licence
-  const heads = [...head.cells].flatMap((cell, place) => {
-    const name = shownText(cell);
-    return measured[place] ? [name, ...BESIDE.map((what) => `${name} ${what}`)] : [name];
-  });
-  const lines = body.map((row) => [
-    ...(grouped ? [shownText(one(".group", row.parentNode))] : []),
-    ...[...row.cells].flatMap((cell, place) => [shownValue(cell), ...(measured[place] ? beside(cell, table) : [])]),
-    ...(unit ? [unit] : []),
-    ...source,
-  ]);
-  const ends = [...(unit ? ["unit"] : []), ...source.map(() => "source")];
-  return [[...(grouped ? ["group"] : []), ...heads, ...ends], ...lines];
+  const group = (row) => (grouped ? [shownText(one(".group", row.parentNode) ?? element("p"))] : []);
+  return all("tr:not(.group)", table).map((row) => [...group(row), ...[...row.cells].map(shownValue)]);
 }
-
-const hasSpread = (cell, table) =>
-  cell?.dataset.v !== undefined && (one(".spread, .sign", cell) || (table.matches(".results") && one(".num", cell)));
-
-const ungrouped = (number) => number.replaceAll(",", "");
 
 const SIGNIFICANT = 9; // digits: more are traces of binary arithmetic
 
 function shownValue(cell) {
-  if (cell.dataset.v === undefined) return shownText(cell).replace(/^\d{1,3}(,\d{3})+(?=\.\d+$|$)/, ungrouped);
-  return Number(Number(cell.dataset.v).toPrecision(SIGNIFICANT));
+  if (cell.dataset.v !== undefined) return Number(Number(cell.dataset.v).toPrecision(SIGNIFICANT));
+  return shownText(cell).replace(/^\d{1,3}(,\d{3})+(?=\.\d+$|$)/, (number) => number.replaceAll(",", ""));
 }
-
-function beside(cell, table) {
-  if (cell.dataset.v === undefined) return BESIDE.map(() => "");
-  const text = (name) => one(name, cell)?.textContent ?? "";
-  const signs = [...all(".sign", cell)];
-  const marks = [...(table.dataset.marks ?? "").split(" "), ...signs.map(markOf)];
-  const n = text(".runs-n") || table.dataset.n || "";
-  return [...endsOf(text(".interval")), n && Number(n), marks.filter(Boolean).join(" ")];
-}
-
-/** The two ends of an interval as it is printed, in the unit of the raw value: "96.1–98.4%" is 0.961 and 0.984. */
-function endsOf(text) {
-  if (!text) return ["", ""];
-  const of = text.endsWith("%") ? 100 : 1;
-  const ends = text.split("–").map((end) => Number(end.replace("−", "-").replace(/[^\d.e-]/g, "")) / of);
-  return ends.map((end) => Number(end.toPrecision(SIGNIFICANT)));
-}
-
-const markOf = (sign) => sign.getAttribute("aria-labelledby").replace(/^st-/, "");

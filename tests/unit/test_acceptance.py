@@ -11,11 +11,9 @@ from evalsuite import report
 from evalsuite.core import paths
 from evalsuite.core.model import Summary
 from evalsuite.report.book import identity
-from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.forms import markdown
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
@@ -28,7 +26,7 @@ SPOKEN = words.read()
 @pytest.fixture(scope="module")
 def subject():
     book = Book(evaluation=accepted.accepted())
-    return Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN)
+    return Subject(book=book, words=SPOKEN)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from tests import sources
 
-LIBRARIES = ("jinja2", "matplotlib", "openpyxl", "numpy", "psutil", "rich", "pynvml")
+LIBRARIES = ("jinja2", "openpyxl", "numpy", "psutil", "rich", "pynvml")
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)

@@ -16,11 +16,10 @@ from evalsuite.core import author_document, paths
 from evalsuite.core.author_document import BothLanguages, LabDocument, OwnSection
 from evalsuite.finished import finished
 from evalsuite.report import forms
-from evalsuite.report.book import blocks, outline
+from evalsuite.report.book import outline
 from evalsuite.report.book.book import Book
 from evalsuite.report.page import contents
 from evalsuite.report.sections.author import author, author_file
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import names, words
 from tests import sources
@@ -45,7 +44,7 @@ def read(tmp_path):
 def chapters(evaluation):
     """The chapters of the page as "3 ResNet-50 v1.5"."""
     book = Book(evaluation=evaluation)
-    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words.read())
+    subject = Subject(book=book, words=words.read())
     return [
         f"{number} {section.title if isinstance(section.title, str) else section.title.plain('en')}"
         for number, section in contents.place_sections(subject)

@@ -12,7 +12,6 @@ from evalsuite.report.book import answers as said_room
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.introduction import introduction
 from evalsuite.report.sections.verdict import verdict
@@ -133,7 +132,7 @@ def test_the_first_screen_says_whose_variants_they_are():
 )
 def test_the_introduction_says_whether_cases_ran_once_and_whose_variants_are_compared(evaluation, once, of):
     book = Book(evaluation=evaluation())
-    found = introduction._facts(Subject(book=book, models=models(book), look=captioned_figure.look(book), words=SPOKEN))
+    found = introduction._facts(Subject(book=book, words=SPOKEN))
     alone = Book(evaluation=reports.evaluation(summary(100.0, FAST), summary(90.0, SLOW)))
 
     assert (found["once"], found["variants_of"]) == (once, of)

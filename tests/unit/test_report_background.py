@@ -13,7 +13,6 @@ from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.participants import participants
 from evalsuite.report.sections.background import background, machines
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.text import words
 from tests import sources
@@ -90,7 +89,7 @@ def test_the_data_of_a_model_are_those_that_its_runs_are_said_to_read():
     runs = (replace(first, facts=read), replace(second, facts=()), *others)
     changed = replace(evaluation.summaries[0], measurements=runs)
     book = Book(evaluation=replace(evaluation, summaries=(changed, *evaluation.summaries[1:])))
-    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words.read())
+    subject = Subject(book=book, words=words.read())
 
     found = background.data_sets(subject)[changed.case.model]
 

@@ -2,7 +2,6 @@ import pytest
 
 from evalsuite.core.model import Interval
 from evalsuite.logs import formatting
-from evalsuite.report.figures import ticks
 from evalsuite.report.text import numbers, times, words
 from tests import sources
 
@@ -29,11 +28,6 @@ def test_the_terminal_writes_a_rate_as_the_report_does(value):
 def test_what_was_not_measured_is_never_printed_as_a_number(value):
     with pytest.raises(ValueError, match="None"):
         numbers.throughput(value)
-
-
-@pytest.mark.parametrize(("value", "unit"), sources.table("numbers.toml")["readings"])
-def test_tables_and_figures_print_a_reading_alike(value, unit):
-    assert numbers.quantity(value, unit).text.replace("\u202f", " ") == ticks.quantity(value, unit)
 
 
 # when the runs were made, in words: the machine's own zone, by its name

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from evalsuite.core import paths
-from evalsuite.report import figures
 from evalsuite.report.book import columns
 from evalsuite.report.sections.glossary import glossary
 from evalsuite.report.text import words
@@ -20,15 +19,15 @@ LANGUAGES = ("zh", "en")
 COMPOSED = (
     *("totals", "of_all", "glyphs", "share_of", "forecasts", "convergence", "scores"),
     *("options", "option_values", "problem_status", "outline"),
-    *("settings", "axes", "criteria", "resource_kinds", "criteria_short", "fields", "figures"),
-    *("filter", "findings", "launcher", "legend", "limits", "origin", "quality", "questions", "resources", "rules"),
+    *("settings", "criteria", "resource_kinds", "criteria_short", "fields"),
+    *("filter", "findings", "launcher", "limits", "origin", "quality", "questions", "resources", "rules"),
     *("severity", "status", "tasks", "titles", "usage", "values", "verdict", "verdict_notes", "verdicts"),
     *("notices", "answers", "outcome", "board", "against"),
     *("why", "kind", "steptime", "phases", "unlike", "explain", "headlines"),
 )
 
 
-def test_the_files_hold_the_same_keys_and_every_column_reason_and_axis_has_words():
+def test_the_files_hold_the_same_keys_and_every_column_and_reason_has_words():
     tables = words.read(LANGUAGES).tables  # raises at the first that differs
     assert tables["zh"].keys() == tables["en"].keys()
 
@@ -38,11 +37,6 @@ def test_the_files_hold_the_same_keys_and_every_column_reason_and_axis_has_words
     text = Path(verdicts.__file__).read_text(encoding="utf-8")
     notes = {*re.findall(r'answer\(\s*"\w*", "(\w+)"', text), *re.findall(r'notes.append\("(\w+)"', text)}
     assert len(notes) > 15 and sorted(note for note in notes if f"verdict_notes.{note}" not in SPOKEN) == []
-
-    text = "\n".join(file.read_text(encoding="utf-8") for file in Path(figures.__file__).parent.glob("*.py"))
-    scaling = {"at_s", "resource", "distance_from_median", "case", "value", "devices", "speedup", "efficiency"}
-    axes = set(re.findall(r'Axis\(key="(\w+)"', text)) & scaling
-    assert [f"axes.{key}" for key in sorted(axes) if f"axes.{key}" not in SPOKEN] == []
 
 
 @pytest.mark.parametrize(("zh", "en", "said"), sources.cases("report_words.toml")["a_key_or_a_place"])
@@ -112,7 +106,7 @@ def test_labels_are_the_glossarys_terms():
     terms = {term["key"]: term for term in glossary.terms(SPOKEN)}
     ours = {
         **{f"verdict.{outcome}": outcome for outcome in ("pass", "fail", "undetermined")},
-        **{"axes.speedup": "speedup", "axes.efficiency": "scaling_efficiency"},
+        **{"axes.speedup": "speedup", "columns.efficiency": "scaling_efficiency"},
         **{"usage.title": "hardware_utilisation"},
         **{"resources.gpu": "gpu_utilisation", "resources.gpu_memory": "gpu_memory_used"},
     }

@@ -48,7 +48,7 @@ class BoardRow:
     ahead: bool = False
     cause: Rendered | None = None
     marks: tuple[Rendered, ...] = ()
-    curve: tuple[tuple[int, float, bool], ...] = ()  # devices, efficiency, whether others disturbed it or its base
+    curve: tuple[tuple[int, float, bool, str], ...] = ()  # devices, efficiency, whether it or its base is weak, case
 
     @property
     def ref(self) -> str:
@@ -58,7 +58,7 @@ class BoardRow:
     def weak(self) -> bool:
         """Whether its efficiency rests on what others disturbed."""
         own = self.summary.case.total_devices if self.summary else None
-        return any(weak for devices, _, weak in self.curve if devices == own)
+        return any(weak for devices, _, weak, _ in self.curve if devices == own)
 
     def cells(self, words: Words) -> tuple[Rendered, ...]:
         """Its text in the order of `CELLS`, the same in every form."""
@@ -330,12 +330,15 @@ class _Maker:
         said = {summary.doubts[0].split()[0]} if fairness.CLOCKS in unlike and summary.doubts else set[str]()
         yield from (findings.rule(code, words) for code in flags(summary) if code not in of_machine | said)
 
-    def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool], ...]:
+    def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool, str], ...]:
         rows = sorted(self.curves[summary.case.series], key=lambda row: row.case.total_devices)
         base = next((row for row in rows if row.base == row.case), None)
         weak = bool(base and base.disturbed)
-        known = ((row.case.total_devices, row.efficiency, weak or row.disturbed) for row in rows)
-        return tuple((devices, efficiency.value, weak) for devices, efficiency, weak in known if efficiency)
+        return tuple(
+            (row.case.total_devices, row.efficiency.value, weak or row.disturbed, names.case_anchor(row.case))
+            for row in rows
+            if row.efficiency
+        )
 
 
 def _order(work: Conditions) -> tuple[object, ...]:

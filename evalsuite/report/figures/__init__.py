@@ -1,14 +1,4 @@
-"""Figures of the report: plain data → SVG text with real text nodes, themed by the page.
+"""The chart of a page, and the hues and markers of frameworks."""
 
-An SVG holds only numbers, units and proper names: words live in HTML (docs/architecture.md#words).
-"""
-
-from evalsuite.report.figures.data import (
-    Bilingual,
-    Figure,
-    Label,
-    Line,
-    Point,
-)
-from evalsuite.report.figures.lines import LinePanel, lines
-from evalsuite.report.figures.style import Look, css, family, look
+from evalsuite.report.figures.lines import Chart, Line, Point, chart
+from evalsuite.report.figures.style import COLOURS, Look, css, look, outline

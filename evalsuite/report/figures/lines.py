@@ -1,216 +1,246 @@
-"""Lines over what grows: the devices, a batch size, an option, or the time of a training."""
+"""The chart of a page: lines over the devices, or over the epochs of a training, placed in pixels.
+
+`templates/chart.html.j2` draws it: with real text nodes, in the page's colours and languages.
+"""
 
 import math
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from evalsuite.core.model import by_key
-from evalsuite.report.figures import ticks
-from evalsuite.report.figures.data import (
-    Axis,
-    Bilingual,
-    Figure,
-    Label,
-    LegendEntry,
-    Line,
-    as_drawn,
-    drawable,
-    point_notes,
-)
-from evalsuite.report.figures.sheet import SMALL, TEXT, WIDTH, Panel, Sheet, draw, shorten, spread, text_width
-from evalsuite.report.figures.style import ROLES, Hue, Look, note_swatch
+from evalsuite.report.figures.style import Hue, Look
 from evalsuite.report.text import numbers
+from evalsuite.report.text.words import Rendered, Text, Words
 
-_TOP, _BOTTOM = 34, 34  # room for the unit above and the numbers below a panel, in pixels
-_LABEL = 20  # what stands above the unit
-_LONGEST, _BETWEEN, _END = 205, 14, 60  # pixels: of a name by two panels, between panels, from a line to its name
-_MARKS = 12  # on a curve of many points: enough to tell it by shape
-MOST_NAMED = 3  # of lines with one label
-ALIKE = 0.01  # lines whose shares end within it have one label
+LEFT, TOP, PLOT, HIGH, BELOW = 52, 12, 440, 232, 24  # pixels: of the plot, and of the numbers below it
+NARROWEST = 760  # the text column of the report
+SIZE, GAP = 11.5, 15  # of a name; from one to the next
+MOST_NAMED, ALIKE = 3, 0.01  # lines whose shares end within one percent have one label, of so many names
+MOST_MARKS = 12  # on a curve of many points: enough to tell it by shape
 FLAT = 0.4  # of the highest value: the axis of curves that span less does not begin at 0
+LONGEST = 96  # characters of a name
+DASHES = ("", "2 2", "7 2 2 2", "1 3")  # of further series of one framework
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinePanel:
-    lines: tuple[Line, ...]
-    unit: str = ""
-    label: Label = ""
-    target: float | None = None
-    share: bool = False  # 1.0 is 100 %, which has a line
-    valued: bool = False  # names carry the last value
-    counted: bool = True  # x is one of a few counts, not a time
-
-    @property
-    def xs(self) -> list[float]:
-        return sorted({point.x for line in self.lines for point in line.points})
-
-    @property
-    def broken(self) -> bool:
-        ys = [point.shown for line in self.lines for point in line.points]
-        return not self.counted and min(ys) > 0 and max(ys) - min(ys) < FLAT * max(ys)
-
-    def written(self, value: float) -> str:
-        return numbers.beside(self.target)(value).text if self.share else ticks.throughput(value)
+class Point:
+    x: float  # the devices, or an epoch
+    value: float
+    ref: str = ""  # the case that its mark leads to
+    hollow: bool = False
 
 
-def lines(
-    panels: Sequence[LinePanel],
+Mark = tuple[float, float, Point]  # x, y and what stands there
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    name: Rendered
+    framework: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnLine:
+    line: Line
+    hue: Hue
+    dash: str
+    path: str
+    marks: tuple[tuple[str, str, Point], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Name:
+    """What stands at the ends of lines, and the path that leads to it where it had to move."""
+
+    texts: tuple[tuple[str, str], ...]  # (language, text)
+    x: str
+    y: str
+    lead: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    id: str
+    title: Text
+    reading: tuple[Text, ...]
+    width: int
+    rows: tuple[tuple[str, str], ...]  # (y, number)
+    columns: tuple[tuple[str, str], ...]
+    aim: str | None  # y of the target, or of 100 %
+    lines: tuple[DrawnLine, ...]
+    names: tuple[Name, ...]
+
+
+def chart(
+    lines: Sequence[Line],
     look: Look,
+    words: Words,
     *,
     id: str,
-    value: str,
-    x: str = "devices",
-    x_unit: str = "",
-) -> Figure:
-    """*value* and *x* are the keys by which the page words the axes."""
-    visible = [replace(panel, lines=drawable(panel.lines)) for panel in panels]
-    visible = [panel for panel in visible if panel.lines]
-    every = [line for panel in visible for line in panel.lines]
-    drawn = [replace(panel, lines=as_drawn(panel.lines)) for panel in visible]
-    units = {panel.unit for panel in visible}
-    aimed = any(panel.target is not None for panel in drawn)
-    return Figure(
+    title: Text,
+    reading: Sequence[Text] = (),
+    share: bool = True,
+    target: float | None = None,
+) -> Chart:
+    """*share*: of efficiencies over devices, from 0 %, by doublings; else of a score by epochs."""
+    xs = sorted({point.x for line in lines for point in line.points})
+    ends = _limits([point.value for line in lines for point in line.points], 1.0 if share else target, share)
+    across = _scale(*((math.log2(xs[0]), math.log2(xs[-1])) if share else (min(0.0, xs[0]), xs[-1])), LEFT + 12, PLOT)
+    up = _scale(*ends, TOP + HIGH, -HIGH)
+
+    def place(point: Point) -> tuple[float, float]:
+        return across(math.log2(point.x) if share else point.x), up(point.value)
+
+    marks: dict[int, list[Mark]] = {
+        number: [(*place(point), point) for point in line.points] for number, line in enumerate(lines)
+    }
+    written = _percent if share else _plain
+    names = _names(lines, [place(line.points[-1]) for line in lines], words, share)
+    room = max((_width(text) for name in names for _, text in name.texts), default=0)
+    ticks = xs if share else linear(min(0.0, xs[0]), xs[-1])
+    shown = _uncrowded([(across(math.log2(x) if share else x), _plain(x)) for x in ticks])
+    aim = 1.0 if share else target
+    return Chart(
         id=id,
-        svg=draw(_draw, id, look, drawn) if drawn else None,
-        legend=(LegendEntry(key="target", swatch=note_swatch("threshold")),) if aimed else (),
-        axes=(
-            Axis(key=x, unit=x_unit, logarithmic=any(panel.counted for panel in visible)),
-            Axis(key=value, unit=units.pop()) if len(units) == 1 else Axis(key="value_by_panel"),
-        ),
-        notes=point_notes(every),
+        title=title,
+        reading=tuple(reading),
+        width=max(NARROWEST, round(LEFT + PLOT + 40 + room)),
+        rows=tuple((_px(up(value)), written(value)) for value in linear(*ends)),
+        columns=tuple((_px(x), text) for x, text in shown),
+        aim=None if aim is None else _px(up(aim)),
+        lines=tuple(_draw_line(number, lines, marks[number], look) for number in marks),
+        names=names,
     )
 
 
-def dashed(hue: Hue, variant: int) -> Hue:
-    """A further line of one framework: the dash changes, colour and marker stay."""
-    return replace(hue, dash=((), (2, 2), (7, 2, 2, 2), (1, 3))[min(variant, 3)]) if variant else hue
+def _draw_line(
+    number: int, lines: Sequence[Line], marks: Sequence[tuple[float, float, Point]], look: Look
+) -> DrawnLine:
+    line = lines[number]
+    hue, before = look.hue(line.framework), sum(other.framework == line.framework for other in lines[:number])
+    shown = marks[:: math.ceil(len(marks) / MOST_MARKS)]
+    return DrawnLine(
+        line=line,
+        hue=hue,
+        dash=DASHES[min(before, 3)] or hue.dash,
+        path="M" + "L".join(f"{_px(x)} {_px(y)}" for x, y, _ in marks) if len(marks) > 1 else "",
+        marks=tuple((_px(x), _px(y), point) for x, y, point in shown),
+    )
 
 
-def _draw(id: str, look: Look, panels: Sequence[LinePanel]) -> str:
-    columns = min(len(panels), 2)
-    named = [_endings(panel, _LONGEST * (1.6 if columns == 1 else 1)) for panel in panels]
-    alike = columns == len(panels) == 2 and [str(name) for name in named[0]] == [str(name) for name in named[1]]
-    room = max((text_width(name, SMALL) for names in named for name in names), default=-30) + 30
-    room = min(room, WIDTH / columns / (2 if columns == 1 or alike else 2.6))
-    forms = [(ticks.linear(*_limits(panel), 5), ticks.percent if panel.share else ticks.number) for panel in panels]
-    lefts = max(46, *(ticks.margin(*form) for form in forms))
-    rooms = room if alike else room * columns
-    wide = (WIDTH - rooms - columns * lefts - (columns - 1) * _BETWEEN) / columns
-    head = _TOP + (_LABEL if any(panel.label for panel in panels) else 0)
-    most = max(len(panel.lines) for panel in panels)
-    high = max(300 - 70 * (len(panels) > 1), 17 * most + 22)
-    each = head + high + _BOTTOM
-    sheet = Sheet(id, height=math.ceil(len(panels) / columns) * each)
-    top = max((_limits(panel)[1] for panel in panels if panel.share), default=0.0)
-    for place, (panel, names) in enumerate(zip(panels, named, strict=True)):
-        column, down = place % columns, place // columns * each
-        left = lefts + column * (wide + lefts + _BETWEEN + (0 if alike else room))
-        axes = _axes(sheet, (left, down + head, left + wide, down + head + high), panel, look, top)
-        if not (alike and column == 0):
-            _name_ends(sheet, axes, panel, names, left + wide + 16, down + head, high)
-        sheet.write(left, down + 12, shorten(panel.label, wide, TEXT), size=TEXT, colour="ink", style="strong")
-    return sheet.svg()
+def _names(lines: Sequence[Line], ends: Sequence[tuple[float, float]], words: Words, share: bool) -> tuple[Name, ...]:
+    """At the right, moved apart; of a line that ends early at its end, since a lead across looks like a line."""
+    right = max((x for x, _ in ends), default=0.0)
+    labels = _labels(lines, words, share)
+    groups = by_key((x == right, (label, x, y)) for label, (x, y) in zip(labels, ends, strict=True) if label)
+    names = []
+    for at_right, members in groups.items():
+        wanted = [y if at_right else y + 12 for *_, y in members]
+        places = spread(wanted, GAP, TOP + 4, TOP + HIGH) if at_right else wanted
+        for (label, x, y), place in zip(members, places, strict=True):
+            name = Name(texts=_texts(label), x=_px(x + (24 if at_right else 9)), y=_px(place + SIZE / 3))
+            moved = at_right and abs(place - y) > 3
+            lead = f"M{_px(x + 7)} {_px(y)}L{_px(x + 14)} {_px(place)}H{_px(x + 21)}" if moved else ""
+            names.append(replace(name, lead=lead))
+    return tuple(names)
 
 
-def _endings(panel: LinePanel, longest: float) -> list[Label]:
-    """The names at the ends of lines; of shares that end within one percent the first has the names, and how many
-    more there are."""
-    names = [_ending(line, panel, longest) for line in panel.lines]
-    if not panel.share:
-        return names
-    ends = [line.points[-1] for line in panel.lines]
+def _labels(lines: Sequence[Line], words: Words, share: bool) -> list[Rendered | None]:
+    """The name and the last value of each line; of shares that end alike the first has the names."""
+    last = [line.points[-1] for line in lines]
+    if not share:
+        return [line.name for line in lines]
+    labels: list[Rendered | None] = [None] * len(lines)
     bundles: list[list[int]] = []
-    for place in sorted(range(len(names)), key=lambda place: -ends[place].shown):
-        first = bundles[-1][0] if bundles else place
-        if not bundles or ends[first].x != ends[place].x or ends[first].shown - ends[place].shown > ALIKE:
+    for place in sorted(range(len(lines)), key=lambda place: -last[place].value):
+        first = last[bundles[-1][0]] if bundles else None
+        if first is None or first.x != last[place].x or first.value - last[place].value > ALIKE:
             bundles.append([])
         bundles[-1].append(place)
-    for first, *others in bundles:
-        if others:
-            shown = [names[first], *(panel.lines[place].name for place in others[: MOST_NAMED - 1])]
-            names[first] = _joined(shown, max(0, len(others) + 1 - MOST_NAMED))
-            for place in others:
-                names[place] = ""
-    return names
+    for bundle in bundles:
+        value, more = numbers.percent(last[bundle[0]].value).text, len(bundle) - MOST_NAMED
+        named = words.listed(lines[place].name for place in bundle[:MOST_NAMED])
+        labels[bundle[0]] = replace(words.listed([named, *[f"+{more}"] * (more > 0), value]), separators=" ")
+    return labels
 
 
-def _joined(labels: Sequence[Label], more: int) -> Label:
-    each = [label if isinstance(label, Bilingual) else Bilingual(zh=label, en=label) for label in labels]
-    end = f" +{more}" if more else ""
-    joined = Bilingual(zh="、".join(of.zh for of in each) + end, en=", ".join(of.en for of in each) + end)
-    return joined if Bilingual in map(type, labels) else joined.en
+def _texts(label: Rendered) -> tuple[tuple[str, str], ...]:
+    texts = {language: _cut(label.plain(language)) for language in label.words.languages}
+    return tuple(texts.items()) if len({*texts.values()}) > 1 else (("", next(iter(texts.values()))),)
 
 
-def _ending(line: Line, panel: LinePanel, longest: float) -> Label:
-    value = f"  {panel.written(line.points[-1].shown)}" if panel.valued else ""
-    name = shorten(line.name, longest - text_width(value + line.end, SMALL))
-    if isinstance(name, Bilingual):
-        return Bilingual(zh=f"{name.zh}{value}{line.end}", en=f"{name.en}{value}{line.end}")
-    return f"{name}{value}{line.end}"
+def _cut(text: str) -> str:
+    """*text* with "…" in its middle: long names often differ at their ends alone. The table has the whole."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2].rpartition(' ')[0]}…{text[-LONGEST // 2 :].partition(' ')[2]}"
 
 
-def _limits(panel: LinePanel) -> tuple[float, float]:
-    points = [point for line in panel.lines for point in line.points]
-    values = [p.value for p in points if p.value is not None and math.isfinite(p.value)]
-    values += [panel.target] if panel.target is not None else []
-    values += [1.0] if panel.share else []
-    pad = (max(values) - min(values)) * 0.06 or abs(max(values)) * 0.1 or 1
-    low = min(values) - pad if panel.broken or min(values) < 0 else 0.0
-    return low, max(values) + (max(values) * 0.06 if low == 0 and max(values) > 0 else pad)
+def _limits(values: Sequence[float], aim: float | None, share: bool) -> tuple[float, float]:
+    every = [*values, *([aim] if aim is not None else [])]
+    low, high = min(every), max(every)
+    pad = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
+    if share:
+        return min(0.0, low), high * 1.06
+    return (low - pad if low < 0 or 0 < high - low < FLAT * high else 0.0), high + pad
 
 
-def _axes(sheet: Sheet, box: tuple[float, float, float, float], panel: LinePanel, look: Look, top: float) -> Panel:
-    axes, xs = sheet.panel(*box), panel.xs
-    if not panel.counted:
-        low = min(0.0, xs[0])
-        axes.set_xlim(low, max(xs[-1], low + 1e-9))
-    else:
-        pad = (xs[-1] / xs[0]) ** 0.04 if xs[-1] > xs[0] else 1.3
-        axes.set_xscale("log", base=2)
-        axes.set_xlim(xs[0] / pad, xs[-1] * pad)
-    limits = (0.0, top) if panel.share else _limits(panel)
-    axes.set_ylim(*limits)
-    ticks.label_columns(sheet, axes, xs if panel.counted else ticks.linear(*axes.get_xlim(), 5))
-    ticks.label_rows(sheet, axes, ticks.linear(*limits, 5), ticks.percent if panel.share else ticks.number)
-    left = box[0]
-    sheet.write(left - 6, box[1] - 20, panel.unit, anchor="right" if text_width(panel.unit) < left - 6 else "left")
-    _draw_marks(sheet, axes, panel)
-    for line in panel.lines:
-        _draw_line(sheet, axes, line, look, panel.counted)
-    return axes
+def _scale(low: float, high: float, begin: float, length: float) -> Callable[[float], float]:
+    return lambda value: begin + (length * (value - low) / (high - low) if high > low else 0.0)
 
 
-def _draw_marks(sheet: Sheet, axes: Panel, panel: LinePanel) -> None:
-    if panel.share:
-        axes.axhline(1, color=ROLES["rule"], linewidth=1.2, dashes=(2, 3), zorder=1.4)
-    if panel.target is not None:
-        axes.axhline(panel.target, color=ROLES["ink"], linewidth=1.2, dashes=(6, 3), zorder=1.5)
+def linear(low: float, high: float) -> list[float]:
+    """About five round numbers from *low* to *high*."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
 
 
-def _draw_line(sheet: Sheet, axes: Panel, line: Line, look: Look, counted: bool) -> None:
-    hue = dashed(look.hue(line.framework), line.variant)
-    if len(line.points) > 1:
-        xs, ys = [p.x for p in line.points], [p.shown for p in line.points]
-        sheet.join(axes, xs, ys, hue, line.framework, width=2 if counted else 1.6)
-    marked = line.points if counted else line.points[:: math.ceil(len(line.points) / _MARKS)]
-    for hollow in (False, True):
-        if group := [p for p in marked if p.partial == hollow]:
-            dots_x, dots_y, refs = zip(*((p.x, p.shown, p.ref) for p in group), strict=True)
-            sheet.dots(axes, dots_x, dots_y, hue, refs, line.framework, hollow=hollow)
+def _uncrowded(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Those whose numbers do not touch: the ends first, then from the left."""
+    kept: list[tuple[float, str]] = []
+    for x, text in dict.fromkeys((*ticks[:1], *ticks[-1:], *ticks)):
+        if all(abs(x - other) > (_width(text) + _width(beside)) / 2 + 7 for other, beside in kept):
+            kept.append((x, text))
+    return kept
 
 
-def _name_ends(
-    sheet: Sheet, axes: Panel, panel: LinePanel, names: Sequence[Label], left: float, top: float, high: float
-) -> None:
-    ends = [sheet.pixel(axes, line.points[-1].x, line.points[-1].shown) for line in panel.lines]
-    named = ((name, x, y) for name, (x, y) in zip(names, ends, strict=True) if name)
-    groups = by_key((0.0 if left - x <= _END else x, (name, x, y)) for name, x, y in named)
-    for early, members in groups.items():
-        places = spread([y for *_, y in members], 16, top, top + high - 2)
-        for (name, x, y), place in zip(members, places, strict=True):
-            if early:  # it is named where it ends: a lead across the panel looks like a line
-                sheet.write(x + 9, place + 14, name, colour="ink", style="halo")
-                continue
-            if abs(place - y) > 3:
-                sheet.line([(x + 7, y), (left - 10, place), (left - 3, place)], width=0.7)
-            sheet.write(left, place, name, colour="ink")
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """The places nearest to *wanted*, in the same order, at least *gap* apart, from *low* to *high* if they fit.
+
+    Least squares under an order constraint: pool adjacent violators, en.wikipedia.org/wiki/Isotonic_regression.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    pools: list[tuple[float, int]] = []  # (sum, count) of neighbours that share one offset
+    for rank, i in enumerate(order):
+        pools.append((wanted[i] - rank * gap, 1))
+        while len(pools) > 1 and pools[-2][0] / pools[-2][1] >= pools[-1][0] / pools[-1][1]:
+            last, before = pools.pop(), pools.pop()
+            pools.append((last[0] + before[0], last[1] + before[1]))
+    offsets = [total / count for total, count in pools for _ in range(count)]
+    ceiling = max(low, high - gap * (len(wanted) - 1))
+    places = {i: min(max(o, low), ceiling) + rank * gap for rank, (i, o) in enumerate(zip(order, offsets, strict=True))}
+    return [places[i] for i in range(len(wanted))]
+
+
+def _width(text: str) -> float:
+    """A guess in pixels: the page's font is not known."""
+    return SIZE * sum(1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.58 for letter in text)
+
+
+def _px(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _plain(value: float) -> str:
+    return numbers.plain(value).text
+
+
+def _percent(value: float) -> str:
+    return f"{round(100 * value, 1):g}%"

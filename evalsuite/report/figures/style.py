@@ -3,7 +3,6 @@
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evalsuite.core import paths
 
@@ -19,13 +18,12 @@ COLOURS: Mapping[str, tuple[str, str]] = {
     **{name: (light, dark) for name, (light, dark) in _SHAPES["colours"].items()},
     **{f"hue-{i}": pair for i, pair in enumerate(zip(LIGHT_HUES, DARK_HUES, strict=True), 1)},
 }
-ROLES = {name: f"#a{i:02x}b5d" for i, name in enumerate(COLOURS)}  # matplotlib's, which classes replace
 
 _HUE_MARKERS = ("circle", "square", "triangle", "diamond", "triangle-down", "cross")
 _OTHER_MARKERS = ("pentagon", "left", "right", "hexagon", "bar", "flat")
 _BUILD_MARKERS = ("hexagon", "pentagon", "left", "flat", "right", "bar")  # by the hue of their family
 _NAMED = {name: (hue, marker) for name, (hue, marker) in _SHAPES["frameworks"].items()}
-BUILD_DASH = (6, 2)  # pixels of a 2 px line
+BUILD_DASH = "6 2"
 _BUILDS = ("ngc_", "ngc-")  # of one framework by another hand: NVIDIA's images
 MARKER_RADIUS = 4.2
 
@@ -36,14 +34,14 @@ class Hue:
 
     index: int
     marker: str
-    dash: tuple[float, ...] = ()
+    dash: str = ""
 
     @property
     def name(self) -> str:
         return f"hue-{self.index}" if self.index else "hue-other"
 
 
-OTHER = Hue(index=0, marker="pentagon", dash=(2, 1))
+OTHER = Hue(index=0, marker="pentagon", dash="2 1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +74,7 @@ def look(frameworks: Sequence[str]) -> Look:
     for name in unique:
         (index, marker), build = places[family(name)], name != family(name)
         own = _BUILD_MARKERS[index - 1] if build else marker
-        hues[name] = Hue(index=index, marker=own, dash=BUILD_DASH if build else ())
+        hues[name] = Hue(index=index, marker=own, dash=BUILD_DASH if build else "")
     return Look(hues=hues)
 
 
@@ -89,19 +87,13 @@ def _free(name: str, taken: Sequence[tuple[int, str]]) -> tuple[int, str]:
     return next((look for look in (*whole, *shared) if look not in taken), (0, OTHER.marker))
 
 
-def polygon(marker: str) -> Sequence[tuple[float, float]] | None:
-    """Corners within about ±1, y upwards; None for the circle."""
-    points: Sequence[tuple[float, float]] | None = _SHAPES["markers"].get(marker)
-    return points
-
-
-def _sample(body: str, width: int = 28) -> str:
-    box = f'viewBox="0 0 {width} 16" width="{width}" height="16"'
-    return f'<svg class="fig-swatch" {box} aria-hidden="true">{body}</svg>'
-
-
-def note_swatch(key: str) -> str:
-    return _sample("".join(_SHAPES["notes"][key]))
+def outline(marker: str) -> str:
+    """The path of *marker* around (0, 0)."""
+    if marker == "circle":
+        return f"M{-MARKER_RADIUS} 0a1 1 0 1 0 {2 * MARKER_RADIUS} 0a1 1 0 1 0 {-2 * MARKER_RADIUS} 0Z"
+    return (
+        "M" + "L".join(f"{MARKER_RADIUS * x:.1f} {-MARKER_RADIUS * y:.1f}" for x, y in _SHAPES["markers"][marker]) + "Z"
+    )
 
 
 def css() -> str:
@@ -113,6 +105,5 @@ def css() -> str:
             f"@media (forced-colors:active){{:root:root:root{{color-scheme:light dark;{system}}}}}",
             *(f".fill-{name}{{fill:var(--fig-{name})}}" for name in COLOURS),
             *(f".line-{name}{{stroke:var(--fig-{name})}}" for name in COLOURS),
-            Path(__file__).with_name("drawings.css").read_text(encoding="utf-8").rstrip(),
         )
     )

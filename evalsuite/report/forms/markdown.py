@@ -8,12 +8,12 @@ from markupsafe import Markup
 from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.files import write_atomically
-from evalsuite.report.book import blocks, board, heading, identity, outline
+from evalsuite.report import figures
+from evalsuite.report.book import board, heading, identity, outline
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.forms.material import Material
 from evalsuite.report.page import contents, templates
 from evalsuite.report.sections.background import machines
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.verdict import verdict
@@ -60,13 +60,14 @@ def _figure(material: Material, writer: MarkdownWriter) -> tuple[str, tuple[str,
         title = f"{sheet.title.plain(language)} · {sheet.chosen.scale}"
         panels.append((top, title, sheet.chosen))
         top += HEAD + ROW * len(sheet.chosen.rows) + GAP
+    hues = figures.look(material.book.frameworks).hues
     rows = [row.name.plain(language) for sheet in shown for row in sheet.chosen.rows]
     left = min(NAME[1], max(NAME[0], *(40 + sum(7 + 6 * (letter > "⺀") for letter in name) for name in rows)))
     source = writer.beyond("markdown.source", version=__version__, build=material.seal[: identity.SHOWN_DIGITS])
     drawn = templates.drawing(
         "headline.svg.j2",
         **{"width": WIDTH, "head": HEAD, "row_high": ROW, "left": left, "strip": WIDTH - 180 - left},
-        colours=captioned_figure.colours(material.book),
+        colours={name: figures.COLOURS[hue.name][0] for name, hue in hues.items()},
         height=top + 16,
         panels=panels,
         about=made.finding.plain(language),
@@ -84,7 +85,7 @@ def document(material: Material, language: str) -> str:
 
 def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     book, words = material.book, writer.words
-    subject = Subject(book=book, models=blocks.models(book), look=captioned_figure.look(book), words=words)
+    subject = Subject(book=book, words=words)
     yield f"# {writer.render(heading.title(book.evaluation, words))}"
     yield _about(subject, writer)
     yield from _verdict(material, subject, writer)

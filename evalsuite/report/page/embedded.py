@@ -1,4 +1,4 @@
-"""What the page's script knows: each case, for filters and cards."""
+"""What the page's script knows: each case, for the receipts beside numbers."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def document(book: Book) -> Mapping[str, Any]:
 
 CASE_KEYS = (
     *("framework", "model", "precision", "batch", "xla", "nodes", "devices"),
-    *("origin", "partial", "unit", "text", "interval", "n", "speedup", "efficiency", "base"),
+    *("unit", "text", "interval", "n", "speedup"),
 )
 
 
@@ -32,24 +32,19 @@ def _case(book: Book, case: Case) -> dict[str, Any]:
         "xla": case.xla,
         "nodes": case.nodes,
         "devices": case.total_devices,
-        "origin": "measured",
     }
     summary = book.valid_of.get(case.id)
-    return facts | (_value(summary, book.efficiency_threshold) if summary else {})
+    return facts | (_value(summary) if summary else {})
 
 
-def _value(summary: Summary, threshold: float | None) -> dict[str, Any]:
+def _value(summary: Summary) -> dict[str, Any]:
     interval = numbers.interval(summary.items_per_s, numbers.throughput)
     return {
-        "origin": summary.origin,
-        "partial": summary.partial,
         "unit": names.visible(summary.unit),
         "text": numbers.throughput(summary.items_per_s.value).text,
         "interval": interval.text if interval else None,
         "n": summary.n,
         "speedup": numbers.speedup(summary.speedup.value).text if summary.speedup else None,
-        "efficiency": numbers.beside(threshold)(summary.efficiency.value).text if summary.efficiency else None,
-        "base": summary.base.total_devices if summary.base else None,
     }
 
 

@@ -11,15 +11,13 @@ from evalsuite.core import findings as rules
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
 from evalsuite.report import figures
-from evalsuite.report.book import blocks, board, heading, identity
+from evalsuite.report.book import board, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
 from evalsuite.report.page import assets, contents, embedded, templates
 from evalsuite.report.sections.background import machines
-from evalsuite.report.sections.common import captioned_figure
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.glossary import glossary
-from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.why import why as why_cards
 from evalsuite.report.text import findings, names, numbers, options, times
@@ -39,11 +37,9 @@ def make_ready(languages: Sequence[str]) -> None:
 
 def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> str:
     """The report as one HTML file. *seal*: SHA-256 of `summary.json`."""
-    look = captioned_figure.look(book)
-    subject = Subject(book=book, models=blocks.models(book), look=look, words=words)
+    subject = Subject(book=book, words=words)
     environment = _environment(words)
-    style, figure_style, boot, script = _sheets()
-    checkouts = [command.checkout for command in book.evaluation.commands.values() if command.checkout]
+    style, boot, script = _sheets()
     html = environment.get_template("report.html.j2").render(
         book=book,
         evaluation=book.evaluation,
@@ -57,14 +53,11 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         build_id=build_hash[: identity.SHOWN_DIGITS],
         version=__version__,
         style=Markup(style),
-        figure_style=Markup(figure_style),
         boot=Markup(boot),
         script=Markup(script),
-        policy=assets.policy((style, figure_style), (boot, script)),
+        policy=assets.policy((style,), (boot, script)),
         data=Markup(embedded.script_safe(embedded.document(book))),
-        scripts={f"{each.repository}@{(each.commit or '')[:12]}": each.licence for each in checkouts},
-        cited=_cited(book),
-        look=look,
+        look=subject.look,
         explained=_each_once(),
         verdict=verdict.facts(subject),
         sections=contents.chapters(subject),
@@ -73,15 +66,8 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
 
 
 @functools.cache
-def _sheets() -> tuple[str, str, str, str]:
-    return assets.style("report.css"), figures.css(), assets.script("boot.js"), assets.script("report.js")
-
-
-def _cited(book: Book) -> dict[str, str]:
-    files = sorted((paths.DATA / "reference").glob("*/source.toml"))
-    known = {row["repository"]: row["licence"] for row in map(paths.read_data, map(str, files))}
-    printed = {pair for run in book.measurements if (pair := provenance.repository(run))}
-    return {f"{address}@{commit[:12]}": known.get(address, "") for address, commit in sorted(printed)}
+def _sheets() -> tuple[str, str, str]:
+    return assets.style("report.css") + figures.css(), assets.script("boot.js"), assets.script("report.js")
 
 
 def _each_once() -> Callable[[Text | None], tuple[Text, ...]]:
@@ -121,6 +107,7 @@ def _environment(words: Words) -> templates.Environment:
         "sentence": lambda finding: findings.sentence(finding, words),
         "options": options,
         "at": verdict.at,
+        "outline": figures.outline,
         "board_runs": board.runs,
         "spark_of": verdict.spark,
         "phrase": lambda text: Phrase(words=words, text=text),

@@ -3,23 +3,31 @@
 `sections(subject)` of a chapter's module gives those that a report has of it. `page/contents` has the order.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evalsuite.report.book.blocks import Block, Model
+from evalsuite.report.book.blocks import Block, Model, models
 from evalsuite.report.book.book import Book
-from evalsuite.report.figures import Look
+from evalsuite.report.figures import Look, look
 from evalsuite.report.sections.common.markdown import MarkdownWriter
+from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     book: Book
-    models: tuple[Model, ...]
-    look: Look
     words: Words
+
+    @functools.cached_property
+    def models(self) -> tuple[Model, ...]:
+        return models(self.book)
+
+    @functools.cached_property
+    def look(self) -> Look:
+        return look(self.book.frameworks)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -43,3 +51,11 @@ class Section:
 
 def parts(words: Words, section: str, keys: Iterable[str]) -> dict[str, Text]:
     return {f"{section}-{key}": words(f"{section}.{key}") for key in keys}
+
+
+def low_and_high(known: Sequence[tuple[Number, Rendered | str]]) -> dict[str, object]:
+    """For a title: the least and the greatest of *known*, numbers with the names of what they are of; {} of one."""
+    if len(known) < 2:
+        return {}
+    low, *_, high = sorted(known, key=lambda each: each[0].raw)
+    return {"low": low[0], "low_name": low[1], "high": high[0], "high_name": high[1]}

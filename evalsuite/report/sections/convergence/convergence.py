@@ -1,15 +1,13 @@
 """How good the models became and how long it took: table, curves, time to solution (docs/numbers.md#convergence)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from evalsuite.core.model import Measurement, Row, Score, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure, label, low_and_high, setting
-from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
@@ -20,7 +18,7 @@ from evalsuite.results.rules.flops_and_energy import energy
 Trial = tuple[Row, Measurement]
 METRICS = ("top1", "accuracy", "top5", "loss")
 SPLITS = ("train", "validation")
-MOST_CURVES = 6  # of one figure: hues that can be distinguished
+MOST_CURVES = 8  # of one chart
 MOST_FIGURES = 6  # of curves, in one report
 
 
@@ -74,18 +72,10 @@ def sections(subject: Subject) -> Iterable[Section]:
             template="convergence/convergence.html.j2",
             facts=lambda: {
                 "tables": tables,
-                "figures": draw_tables(tables, subject.words),
+                "charts": {table.id: _curves(table, subject) for table in tables[:MOST_FIGURES]},
             },
-            finding=lambda facts: next(_findings(facts, subject.words)),
+            finding=lambda _: _title(tables[0], subject.words),
         )
-
-
-def _findings(facts: Mapping[str, Any], words: Words) -> Iterator[Text]:
-    for drawn in facts["figures"].values():
-        yield from (figure.title for figure in drawn)
-    table = facts["tables"][0]
-    ours = [row for row in table.rows if row.column is table.rows[0].column]
-    yield _title(table, ours[0].column, ours, _names(ours), words)
 
 
 def trained(models: Sequence[Model], targets: Sequence[Target], words: Words) -> tuple[Trained, ...]:
@@ -102,18 +92,6 @@ def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained 
     rows = tuple(_row(block, summary, run, metrics, runs, targets, words) for summary, run in runs)
     target = next((reached[0] for row, run in runs if (reached := room.target_of(row.case, run, targets))), None)
     return Trained(block=block, metrics=metrics, rows=rows, target=target)
-
-
-def draw_tables(tables: Sequence[Trained], words: Words) -> dict[str, tuple[CaptionedFigure, ...]]:
-    """The figures of each table by its id: curves by epoch, as long as there is room."""
-    figures: dict[str, tuple[CaptionedFigure, ...]] = {}
-    left = MOST_FIGURES
-    for training in tables:
-        drawings = (_curves(training, column, words) for column in training.block.columns[:left])
-        curves = [each for each in drawings if each is not None]
-        left -= len(curves)
-        figures[training.id] = tuple(curves)
-    return figures
 
 
 def _row(
@@ -206,59 +184,55 @@ def _base(summary: Row, runs: Sequence[Trial], targets: Sequence[Target]) -> Sco
     return None if smallest is summary or reached is None else reached[1]
 
 
-def _curves(table: Trained, column: Column, words: Words) -> CaptionedFigure | None:
-    block, target = table.block, table.target
-    ours = [row for row in table.rows if row.column is column][:MOST_CURVES]
-    keys = _names(ours)
-    panels = []
-    for split, metric in table.metrics:
-        curves = tuple(
-            figures.Line(name=key, framework=key, points=points, signed=True)
-            for key, row in zip(keys, ours, strict=True)
-            if len(points := _points(row, split, metric)) > 1
-        )
-        if curves:
-            unit = "%" if metric in room.IN_PERCENT else ""
-            aimed_at = room.ALSO_CALLED.get(target.metric, (target.metric,)) if target and split == "validation" else ()
-            aim = target.value if target and metric in aimed_at else None
-            panels.append(
-                figures.LinePanel(
-                    label=label(words(f"scores.{split}_{metric}")), lines=curves, unit=unit, target=aim, counted=False
-                )
+def _curves(table: Trained, subject: Subject) -> figures.Chart | None:
+    """Of the first metric that has curves: of the validation, where there is one."""
+    words, ours, target = subject.words, table.rows[:MOST_CURVES], table.target
+    for split, metric in _of_validation_first(table):
+        known = [(name, row, _points(row, split, metric)) for name, row in zip(_names(ours), ours, strict=True)]
+        if curves := [(name, row, points) for name, row, points in known if len(points) > 1]:
+            meant = room.ALSO_CALLED.get(target.metric, (target.metric,)) if target and split == "validation" else ()
+            return figures.chart(
+                [
+                    figures.Line(name=words.same(name), framework=row.summary.case.framework, points=points)
+                    for name, row, points in curves
+                ],
+                subject.look,
+                words,
+                id=f"f-{table.id}",
+                title=_title(table, words),
+                reading=[words("convergence.see_target")] * (metric in meant),
+                share=False,
+                target=target.value if target and metric in meant else None,
             )
-    if not panels:
-        return None
-    look = figures.look(keys)
-    figure = figures.lines(panels, look, id=f"f-{block.id}-c{column.id.removeprefix('s-')}", value="value", x="epoch")
-    return CaptionedFigure(
-        figure=figure,
-        title=_title(table, column, ours, keys, words),
-        help=words("convergence.see"),
-        reading=(setting(block, words), *[words("convergence.see_target")] * any(panel.target for panel in panels)),
-    )
+    return None
 
 
-def _title(table: Trained, column: Column, ours: Sequence[TrainedRow], keys: Sequence[str], words: Words) -> Text:
-    metrics = sorted(range(len(table.metrics)), key=lambda place: table.metrics[place][0] != "validation")
-    for place in metrics:
-        known = [(value, key, row) for key, row in zip(keys, ours, strict=True) if (value := row.values[place])]
-        if not known:
-            continue
-        split, metric = table.metrics[place]
-        about = {"framework": column.label, "metric_text": words(f"scores.{split}_{metric}")}
-        if len(known) == 1:
-            value, _, row = known[0]
-            epochs = numbers.count(row.epochs).about(row.ref)
-            return words("convergence.title_one", **about, value=value.about(row.ref), epochs=epochs)
-        lines = {key: key if "×" in key else words("models.global_batch", batch=key) for key in keys}
-        ends = low_and_high([(value.about(row.ref), lines[key]) for value, key, row in known])
-        return words("convergence.title_found", **about, **ends)
-    return words("convergence.figure", framework=column.label)
+def _of_validation_first(table: Trained) -> Sequence[tuple[str, str]]:
+    return sorted(table.metrics, key=lambda of: of[0] != "validation")
+
+
+def _title(table: Trained, words: Words) -> Text:
+    first = _of_validation_first(table)[0]
+    place = table.metrics.index(first)
+    named = zip(_names(table.rows), table.rows, strict=True)
+    known = [(value.about(row.ref), name, row) for name, row in named if (value := row.values[place])]
+    metric = words(f"scores.{first[0]}_{first[1]}")
+    if ends := low_and_high([(value, name) for value, name, _ in known]):
+        return words("convergence.title_found", metric_text=metric, **ends)
+    value, name, row = known[0]
+    epochs = numbers.count(row.epochs).about(row.ref)
+    return words("convergence.title_one", framework=name, metric_text=metric, value=value, epochs=epochs)
 
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:
-    batches = [numbers.count(row.summary.case.global_batch).text for row in rows]
-    return batches if len(set(batches)) == len(batches) else [names.scale(row.summary.case) for row in rows]
+    """The framework, and where one has several cases their batch or scale."""
+    batches = [f"{row.column.label} {numbers.count(row.summary.case.global_batch).text}" for row in rows]
+    several = len({row.column.label for row in rows}) < len(rows)
+    if not several:
+        return [row.column.label for row in rows]
+    if len({*batches}) == len(rows):
+        return batches
+    return [f"{row.column.label} {names.scale(row.summary.case)}" for row in rows]
 
 
 def _points(row: TrainedRow, split: str, metric: str) -> tuple[figures.Point, ...]:

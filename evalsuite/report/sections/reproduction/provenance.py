@@ -33,11 +33,6 @@ _IN_QUOTES = re.compile(r'(["\\$`])')
 FREE_PORT = 29500  # as PyTorch and our own documents have it
 
 
-def repository(run: Measurement) -> tuple[str, str] | None:
-    match = PERMALINK.fullmatch(run.log or "")
-    return (match["repository"], match["commit"]) if match else None
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunProvenance:
     run: Measurement

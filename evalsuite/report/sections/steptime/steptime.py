@@ -9,8 +9,7 @@ from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.sections.common.captioned_figure import low_and_high
-from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Text, Words

@@ -8,8 +8,7 @@ from evalsuite.report.book import cells, why_not_comparable
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.sections.common.captioned_figure import low_and_high
-from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.options import NEUTRAL

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from evalsuite.core.findings import OwnCriteria
@@ -12,9 +12,7 @@ from evalsuite.report.book import answers, tally
 from evalsuite.report.book import board as board_room
 from evalsuite.report.book.board import BoardRow, BoardSheet, BoardTable
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common import captioned_figure
-from evalsuite.report.sections.common.captioned_figure import CaptionedFigure
-from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -73,27 +71,28 @@ def remarks(book: Book, words: Words) -> Iterable[Rendered]:
     yield tally.coverage(book, words)
 
 
-def _chart(sheet: BoardSheet, subject: Subject) -> CaptionedFigure | None:
+def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
     """Efficiency over devices, a line for each row of the sheet."""
-    lines: list[figures.Line] = []
-    for row in sheet.curves.values():
-        points = tuple(figures.Point(x=n, value=e, partial=weak, ref=row.ref) for n, e, weak in row.curve)
-        variant = sum(line.framework == row.framework for line in lines)
-        label = captioned_figure.label(row.name)
-        lines.append(figures.Line(name=label, framework=row.framework, points=points, variant=variant))
-    if not lines or subject.book.huge:
+    rows, words = [*sheet.curves.values()], subject.words
+    if not rows or subject.book.huge:
         return None
-    ends = by_key((n, (row, e)) for row in sheet.curves.values() for n, e, _ in row.curve)
+    ends = by_key((n, (row, e)) for row in rows for n, e, *_ in row.curve)
     n = max(ends, key=lambda n: (len(ends[n]), n))
-    known = captioned_figure.low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in ends[n]])
+    known = low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in ends[n]])
     unlike = known and str(known["low"]) != str(known["high"])
-    title = subject.words("board.chart_ends", n=numbers.count(n), **known) if unlike else None
-    panel = figures.LinePanel(lines=tuple(lines), share=True, valued=True)
-    drawn = figures.lines((panel,), subject.look, id=f"f-{sheet.id}", value="efficiency")
-    return CaptionedFigure(
-        figure=replace(drawn, axes=()),  # the title says what they are
-        title=title or subject.words("board.chart", sheet_text=sheet.title),
-    )
+    title = words("board.chart_ends", n=numbers.count(n), **known) if unlike else None
+    lines = [
+        figures.Line(
+            name=row.name,
+            framework=row.framework,
+            points=tuple(figures.Point(x=n, value=e, hollow=weak, ref=ref) for n, e, weak, ref in row.curve),
+        )
+        for row in rows
+    ]
+    title = title or words("board.chart", sheet_text=sheet.title)
+    weak = any(point.hollow for line in lines for point in line.points)
+    reading = [words("board.chart_weak")] * weak
+    return figures.chart(lines, subject.look, words, id=f"f-{sheet.id}", title=title, reading=reading)
 
 
 def at(value: float, table: BoardTable) -> str:
@@ -107,7 +106,7 @@ def spark(row: BoardRow, sheet: BoardSheet) -> Mapping[str, Any]:
     low, high = math.log2(min(devices)), math.log2(max(devices))
     points = [
         (round(3 + 58 * (math.log2(n) - low) / ((high - low) or 1), 1), round(14.5 - 13 * min(e, TALL), 1), weak)
-        for n, e, weak in row.curve
+        for n, e, weak, _ in row.curve
     ]
     return {"path": "M" + "L".join(f"{x} {y}" for x, y, _ in points), "points": points}
 
