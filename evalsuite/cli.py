@@ -106,6 +106,7 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
         parser.print_help()
         return Exit.USAGE
     parsed = parser_of(command).parse_known(arguments[1:])
+    parsed.typed = arguments
     if places := getattr(parsed, "sensors", ()):
         os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(str(place.resolve()) for place in places)
     try:

@@ -1,9 +1,15 @@
-"""`evalsuite import`: run folders from logs or tables produced elsewhere."""
+"""`evalsuite import`: run folders from logs or tables produced elsewhere, also those that `report` is given."""
 
 import argparse
-from collections.abc import Sequence
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import cast
 
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n, terminal
@@ -11,6 +17,7 @@ from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import print_json
 from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import Message, Value
 from evalsuite.core.model import by_key
 from evalsuite.importing import log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
@@ -21,10 +28,18 @@ from evalsuite.runs import campaign_facts
 from evalsuite.runs.store import Store
 
 MOST_ALIKE = 3  # equal complaints that are printed one by one
+MARK = ".logs-of-a-report"  # of a folder of runs that `report LOGS` made and may make anew
+EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global"}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    into = Store(arguments.runs)
+    results = _read(arguments, Store(arguments.runs))
+    _print(results, arguments.json)
+    return _exit(results)
+
+
+def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
+    """Brings the logs and tables of *arguments* into a store. Raises EvalsuiteError where there is none."""
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
     user = user_facts.stated([*common.items(), *arguments.set])
     campaign_facts.check(into.root, common)
@@ -44,8 +59,78 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.no_logs", path=arguments.paths[0])
     if arguments.facts and any(result.run for result in results):
         campaign_facts.write_once(into.root, common)
-    _print(results, arguments.json)
-    return _exit(results)
+    return results
+
+
+def into_own_folder(arguments: argparse.Namespace) -> tuple[Path, int]:
+    """A folder of runs beside the report, with the logs that `report` was given and no other, and how whole it is.
+
+    What the logs do not say is asked for all at once. Raises EvalsuiteError with the line to type where nobody can be
+    asked, and where nothing is a log; then nothing is changed.
+    """
+    for path in arguments.paths:
+        if path.is_dir() and Store(path).finished():
+            raise EvalsuiteError.of("commands.report_is_runs", path=path)
+    own = Path(f"{arguments.out.resolve()}-runs")
+    ours = (own / MARK).exists() and all(folder.command().imported for folder in Store(own).finished())
+    if os.path.lexists(own) and not ours:
+        raise EvalsuiteError.of("commands.report_runs", path=own)
+    own.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        new = Path(tempfile.mkdtemp(prefix=f".{own.name}-", dir=own.parent))
+        try:
+            results = _read(arguments, Store(new))
+            if not (lacking := _lacking(results, dict(arguments.set))):
+                _print(results, False)
+                if not any(result.run for result in results):
+                    raise EvalsuiteError.of("commands.report_no_logs", n=len(results), path=arguments.paths[0])
+                (new / MARK).touch()
+                shutil.rmtree(own, ignore_errors=True)
+                os.replace(new, own)
+                return own, _exit(results)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+        arguments.set = [*arguments.set, *_ask(arguments, lacking)]
+
+
+def _lacking(results: Sequence[Imported], stated: Collection[str]) -> dict[str, tuple[str, Message]]:
+    """What nobody says of the logs that can be read, or could if somebody confirms how: fact → what to type, why."""
+    lacking: dict[str, tuple[str, Message]] = {}
+    for result in results:
+        said = {message.id: message for message in _messages(result.reason)}
+        shape = said.get("logs.shape_accept")
+        if not (result.run or shape or said.keys() == {"importing.says"}):
+            continue  # it is no log of a training
+        names = cast("tuple[str, ...]", said["importing.says"].values["absent"]) if "importing.says" in said else ()
+        names += ("scope",) if "logs.log_whose" in said or (shape and "devices" in names) else ()
+        for name in names:
+            asked = Message("commands.report_lack", name=name, example=EXAMPLES[name], log=result.source)
+            lacking.setdefault(name, ("…", asked))
+        if shape:
+            asked = Message("commands.report_lack_shape", taken=said["logs.read_by_shape"], log=result.source)
+            lacking.setdefault("shape", (str(shape.values["shape"]), asked))
+    return {name: lack for name, lack in lacking.items() if name not in stated}
+
+
+def _messages(reason: Value) -> Iterator[Message]:
+    if isinstance(reason, Message) and reason.id == "system.then":
+        yield from (each for part in reason.values.values() for each in _messages(part))
+    elif isinstance(reason, Message):
+        yield reason
+
+
+def _ask(arguments: argparse.Namespace, lacking: Mapping[str, tuple[str, Message]]) -> list[tuple[str, str]]:
+    """What is lacking, at a terminal. Raises EvalsuiteError elsewhere."""
+    given = (word for name, (value, _) in lacking.items() for word in ("--set", f"{name}={value}"))
+    lacks, line = [asked for _, asked in lacking.values()], shlex.join(["evalsuite", *arguments.typed, *given])
+    error = EvalsuiteError.of("commands.report_lacks", lacks=lacks, line=line)
+    if not sys.stdin.isatty():
+        raise error
+    terminal.note(i18n.worded(error.message))
+    try:
+        return [(name, input(f"{name} [{value}]: ").strip() or value) for name, (value, _) in lacking.items()]
+    except EOFError:
+        raise error from None
 
 
 def _is_table(path: Path) -> bool:

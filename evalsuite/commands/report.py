@@ -43,12 +43,20 @@ MOST_ROWS = 40  # of the board with all its scales; of a larger one each sheet h
 
 def run(arguments: argparse.Namespace) -> int:
     check(arguments)
-    store = merged.store(arguments.runs or [DEFAULT_RUNS])
+    roots, code = arguments.runs or [DEFAULT_RUNS], int(Exit.DONE)
+    if arguments.paths:
+        from evalsuite.commands import import_
+
+        own, code = import_.into_own_folder(arguments)
+        roots = [*arguments.runs, own]
+    elif arguments.set or arguments.pattern or arguments.facts:
+        raise EvalsuiteError.of("commands.report_no_log")
+    store = merged.store(roots)
     rehearsed.refuse(store)
     evaluation = write(store, arguments)
     if not valid(evaluation.summaries):
         return Exit.NOTHING_MEASURED
-    return exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE
+    return (exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE) or code
 
 
 def exit_code(evaluation: Evaluation) -> Exit:

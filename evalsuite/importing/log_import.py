@@ -5,6 +5,7 @@ bytes are never a second run. Where path and log contradict each other the log i
 """
 
 import itertools
+import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ class _Member:
     facts: Facts
     sha256: str
     folder: RunFolder | None = None  # of what agents recorded; there it has its name
+    chosen: bool = True  # by its name or a pattern; else it may be any file that lies beside logs
 
     @property
     def source(self) -> Path:
@@ -69,6 +71,7 @@ class Importer:
     ) -> None:
         self._into, self._user, self._common, self._found_by = into, user, common, found_by
         self._dialects, self._printed_facts = dialects, printed_facts
+        self._depth = found_by.pattern.replace("[^/]", "").count("/") + 1 if found_by else 1  # of a file's path
         self._there = contents(into)
         self._paths: set[Path] = set()  # met already
         self._new: dict[Content, Path] = {}
@@ -82,17 +85,18 @@ class Importer:
             folder = RunFolder(path) if path.is_dir() else None
             for log in [log.path for log in folder.logs()] if folder else [path]:
                 rehearsed.refuse_log(log)
-            name = path.relative_to(root).as_posix() if path.is_relative_to(root) and path != root else path.name
+            below = path.relative_to(root) if path.is_relative_to(root) and path != root else None
+            name = below.as_posix() if below else "/".join(path.parts[-self._depth :])
             try:
                 facts = self._facts(name, folder)
                 user_facts.check_facts(facts)
             except (ValueError, EvalsuiteError) as error:
                 yield Imported(source=str(path), run=None, status="skipped", reason=message_of(error))
                 continue
-            ranked = "rank" in facts and folder is None
+            ranked, chosen = "rank" in facts and folder is None, bool(path == root or self._found_by or folder)
             key = tuple(sorted((k, v) for k, v in facts.items() if k != "rank")) if ranked else (name,)
             groups.setdefault(key, []).extend(
-                _Member(path=file, facts=facts, sha256=files.sha256(file), folder=folder)
+                _Member(path=file, facts=facts, sha256=files.sha256(file), folder=folder, chosen=chosen)
                 for file in (folder.by_agents() if folder else [path])
             )
         for members in groups.values():
@@ -175,6 +179,8 @@ class Importer:
             dialects=self._dialects,
         )
         against = [finding for finding in known.findings if isinstance(finding, ContradictsLog)]
+        if known.status == "unrecognised" and not first.chosen:
+            raise ValueError(known.reason)
         if against:
             named = [({"batch_per_device": "batch"}.get(each.what, each.what), each) for each in against]
             said = (Message("importing.said_and_logged", name=n, given=f.given, printed=f.printed) for n, f in named)
@@ -210,10 +216,18 @@ class Importer:
 
 def _files(root: Path) -> list[Path]:
     if root.is_dir():
-        return [path for path in units(root) if files.is_file(path) or is_recording(path)]
+        return [path for path in units(root) if (files.is_file(path) or is_recording(path)) and not _is_ours(path)]
     if not root.is_file():
         raise EvalsuiteError.of("importing.no_such", path=root)
     return [root.parent if is_recording(root.parent) else root]
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether it lies in a run folder or a report that evalsuite wrote: that is no log from elsewhere."""
+    beside = (
+        {"manifest.json", "summary.json"} <= {*os.listdir(folder)} for folder in (path.parent, path.parent.parent)
+    )
+    return RunFolder(path.parent).launched or any(beside)
 
 
 def compare_facts(source: str, there: RunFolder, facts: Facts) -> Imported:

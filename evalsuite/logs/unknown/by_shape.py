@@ -57,12 +57,14 @@ def read_by_shape(
         asked = asked if asked.steps and not by_steps else result
     result = replace(result if result.throughput else asked, dialect=None, shape=shape.shape)
     taken = join(_taken_for(shape, silent), start.reason if start else None)
+    accept = Message("logs.shape_accept", shape=shape.shape)
     if result.throughput is None or result.throughput.items_per_s is None:
-        return replace(result, status="doubtful", reason=join(taken, result.reason))
+        whose = isinstance(result.reason, Message) and result.reason.id == "logs.log_whose"
+        unsaid = accept if whose and given.shape != shape.shape else None
+        return replace(result, status="doubtful", reason=join(taken, result.reason, unsaid))
     if given.shape == shape.shape and start is None:
         return result
     died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
-    accept = Message("logs.shape_accept", shape=shape.shape)
     return replace(result, status="doubtful", reason=join(taken, accept, start.died if start else died))
 
 

@@ -186,8 +186,9 @@ def deciding(answer: Answer, words: Words) -> Text | None:
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     """What would decide, and what else a reader of the sentence must know."""
-    if unstated(answer):
-        return words("answers.state_facts").about(anchor(answer))
+    if lacking := unstated(answer):
+        asked = " ".join(f"--set {each.key.removeprefix('facts.')}=…" for each in lacking)
+        return words("answers.state_facts", asked=asked).about(anchor(answer))
     ranked, alone = {answer.candidate(entry.summary) for entry in answer.ranked}, len(answer.ranked) == 1
     apart, absent = (answer.apart, answer.missing) if alone else ((), ())
     others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import tomllib
 from dataclasses import replace
 
@@ -368,6 +369,71 @@ class TestWhatIsPrinted:
         main(["import", str(tmp_path / "\x1b[31mred.log"), "--runs", str(tmp_path / "runs")])
 
         assert "\x1b" not in capsys.readouterr().out
+
+
+class TestLogsToAPage:
+    """`report LOGS` imports, asks for all that is lacking at once, and writes the page."""
+
+    SAID = "--set model=resnet50 --set devices=1 --set batch=64"
+
+    @pytest.fixture
+    def page(self, tmp_path, capsys, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        files(tmp_path, logs("logs/pytorch/1.log", "logs/mxnet/1.log") | {"logs/README.md": "# Logs of May\n"})
+
+        def written(words):
+            code = main(["report", *shlex.split(words), "--lang", "en"])
+            return code, capsys.readouterr().err, (tmp_path / "report" / "report.html").exists()
+
+        written.runs = Store(tmp_path / "report-runs")
+        return written
+
+    def test_one_command_makes_the_page_of_these_logs_and_no_others(self, page):
+        answers = [page(f"logs/mxnet/1.log logs/pytorch/1.log --pattern {{framework}}/{{any}}.log {self.SAID}")]
+        frameworks = [each.run().case.framework for each in page.runs.finished()]
+        answers += [page("logs/pytorch --set model=resnet50 --set devices=1 --set batch=32")]
+
+        assert [(code, made) for code, _, made in answers] == [(DONE, True)] * 2
+        assert frameworks == ["mxnet", "pytorch"]
+        assert [each.run().case.batch_per_device for each in page.runs.finished()] == [32]
+
+    def test_what_lacks_is_asked_for_at_once_with_the_line_to_type(self, page):
+        code, said, made = page("logs --set batch=64")
+
+        assert (code, made, page.runs.finished()) == (USAGE, False, [])
+        assert "devices (such as 8; see logs/mxnet/1.log)" in said
+        assert "evalsuite report logs --set batch=64 --lang en --set 'model=…' --set 'devices=…'\n" in said
+        assert page(said.splitlines()[-2].partition("report ")[2])[0] == USAGE  # as it stands
+
+    def test_a_log_in_no_known_format_asks_how_it_is_read_too(self, page, tmp_path):
+        lines = "".join(f"it {step:4d} | {200 + step % 3}.5 img/s | loss {3 - step / 90:.3f}\n" for step in range(160))
+        files(tmp_path, {"own/a.log": lines})
+
+        _, said, _ = page("own")
+        line = said.splitlines()[-2].partition("report ")[2]
+        for value in ("toy", "resnet50", "2", "64", "global"):
+            line = line.replace("…", value, 1)
+
+        assert "is this right, in own/a.log: in no known dialect; line " in said
+        assert page(line)[0] == DONE and page("own --set devices=2")[1].count("scope (") == 1
+
+    def test_a_terminal_is_asked(self, page, monkeypatch):
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        answers = iter(["resnet50", "1", "64"])
+        monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+
+        code, said, made = page("logs")
+
+        assert (code, made) == (SOME_FAILED, True), said  # the README is named
+        assert len(page.runs.finished()) == 2
+
+    def test_a_folder_that_is_not_its_own_is_left_alone(self, page, tmp_path):
+        files(tmp_path, {"report-runs/mine.txt": "notes"})
+
+        code, said, _ = page(f"logs {self.SAID}")
+
+        assert code == USAGE and "Give another --out" in said
+        assert (tmp_path / "report-runs" / "mine.txt").exists()
 
 
 class TestDLPerf:
