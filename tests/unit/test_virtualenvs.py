@@ -127,6 +127,20 @@ def test_what_cannot_be_installed_or_imported_is_no_environment_and_says_why(uv,
     assert virtualenvs.existing(toynet(**recipe)) is None
 
 
+def test_every_pinned_package_is_imported_and_one_that_fails_is_named_with_what_it_says(uv, tmp_path, monkeypatch):
+    (tmp_path / "torchtoy.py").write_text("raise RuntimeError('operator torchtoy::nms does not exist')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    uv.locks("toynet==1.0\ntorchtoy==2.0\n")
+    said = []
+
+    virtualenvs.ensure(
+        toynet(requirements=("toynet==1.0", "torchtoy==2.0")), progress=lambda line: said.append(str(line))
+    )
+
+    (named,) = [line for line in said if "cannot be imported" in line]
+    assert "torchtoy is installed" in named and "RuntimeError: operator torchtoy::nms does not exist" in named
+
+
 def test_what_was_left_half_made_or_has_lost_its_interpreter_is_made_anew(uv):
     half_made = virtualenvs.folder_of(toynet(), "cpu")
     (half_made / "bin").mkdir(parents=True)

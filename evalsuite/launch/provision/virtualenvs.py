@@ -41,6 +41,13 @@ KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}  # compiled once here, not in ev
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"
 LISTING = paths.DATA / "list_distributions.py"
+# Of the modules that its arguments name, a line for each that is there and fails, and why.
+IMPORTING = """import importlib.util, sys
+for name in sys.argv[1:]:
+    try:
+        importlib.util.find_spec(name) and __import__(name)
+    except BaseException as error:
+        print("", name, f"{type(error).__name__}: {error}".split("\\n")[0], sep="\\0")"""
 AS_BUILT = ("--no-cache", "--no-build-isolation")  # against what is installed; the cache does not know against what
 Capability = tuple[int, int]  # NVIDIA's number of a device's instructions: (7, 0) of a V100
 Pins = tuple[str, ...]
@@ -286,6 +293,8 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
         lock = resolve(wanted, ("--python", str(_interpreter(folder))), progress)
     _install_all(folder, wanted, lock, progress)
     _check_import(_interpreter(folder), recipe, Message("launch.new_environment"))
+    for name, why in _unimportable(_interpreter(folder), wanted.every_pin):
+        progress(Message("launch.pin_fails", name=name, why=why, pins=" ".join(wanted.pins)))
     _record(folder, wanted, lock)
     progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
 
@@ -340,6 +349,15 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
             ),
             answer.stdout.splitlines()[-LAST_LINES:],
         )
+
+
+def _unimportable(python: Path, pins: Iterable[str]) -> list[tuple[str, str]]:
+    """Which of *pins* are there and cannot be imported, and why: a torchvision for CUDA beside a CPU build of torch."""
+    with files.scratch("import") as folder:
+        line = (python.absolute(), "-c", IMPORTING, *(module(distribution(pin)) for pin in pins))
+        answer = run_joined(line, folder, IMPORT_TIMEOUT_S, KEEP_BYTECODE)
+    told = (printed.split("\0") for printed in (answer.stdout if answer else "").splitlines())
+    return [(words[1], words[2]) for words in told if len(words) == 3]
 
 
 def _record(folder: Path, wanted: PinnedEnvironment, lock: Lock) -> None:
