@@ -115,7 +115,9 @@ WORKLOADS = {  # the end of the script's name → its recipes
     "bert": _text(("bert_base", "bert_tiny"), 8, 512, "core.bert_length"),
     "gpt2": _text(("gpt2_124m", "gpt2_tiny"), 2, 1024, "core.gpt2_length"),
     "llama": replace(
-        _text(("llama_tiny",), 2, 2048, "core.gpt2_length"), options={"sequence_length": (), "recompute": ("off", "on")}
+        _text(("llama_tiny",), 2, 2048, "core.gpt2_length"),
+        unit="tokens/s",
+        options={"sequence_length": (), "recompute": ("off", "on")},
     ),
     "face": Workload(
         models=("face_r50", "face_r100", "face_tiny"),

@@ -71,7 +71,7 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
 def test_a_recipe_names_what_its_batches_hold_and_never_turns_tokens_into_sequences(printed, recipe, unit):
     measured = Throughput(items_per_s=12.0, unit=printed, method="arrivals", window=None)
 
-    found = measurement._in_unit_of(UsedRecipe(unit=recipe), measured)
+    found = measurement._in_unit_of(UsedRecipe(unit=recipe), measured, CASE)
 
     assert (found.unit, found.items_per_s) == (unit, 12.0)
 

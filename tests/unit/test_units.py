@@ -50,6 +50,20 @@ def test_tokens_are_timed_by_our_clock_where_the_sequence_has_a_known_length(len
     assert measured.value == pytest.approx(32 * 128 / 0.5 if length else 8200.0)
 
 
+def test_a_recipe_that_names_tokens_has_a_log_of_sequences_counted_in_them(tmp_path):
+    case = replace(CASE, options=(("sequence_length", "128"),))
+    recipe = replace(runfolders.COMMAND.recipe, unit="tokens/s", dialect="litgpt")
+    lines = [
+        f"Epoch 1 | iter {n} step {n} | loss train: 1.6, val: n/a | iter time: 500.00 ms (step)" for n in range(1, 121)
+    ]
+    host = runfolders.Host(printed=(runfolders.steps(seconds=0.5, lines=lines),))
+
+    rate = measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe)).throughput
+
+    assert (rate.unit, rate.items_per_s) == ("tokens/s", pytest.approx(32 * 128 / 0.5))
+    assert sum(rate.counted.items) / sum(rate.counted.seconds) == pytest.approx(rate.items_per_s)
+
+
 def test_a_counter_of_tokens_counts_tokens_where_the_case_names_a_sequence_too(tmp_path):
     case = replace(CASE, options=(("sequence_length", "128"),))
     recipe = replace(runfolders.COMMAND.recipe, unit="tokens/s", dialect="hf_trainer_seconds")

@@ -103,7 +103,7 @@ def _swift(match: "re.Match[bytes]") -> Fields | None:
         return None  # an evaluation, or the final figure
     step, whole_s = int(match["step"]), _clock_s(elapsed[1])
     seconds = step / float(per_second[1]) if per_second else step * float(per_step[1]) if per_step else whole_s
-    mean_s = min(max(seconds, whole_s), whole_s + 1) / step
+    mean_s = min(max(seconds, whole_s - 0.5), whole_s + 1) / step  # cut off, since 4.6 rounded
     return {**match.groupdict(), "loss": loss[1], "mean_s": mean_s}
 
 
@@ -205,7 +205,7 @@ DIALECTS = (
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
         facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
-        yields_to=("hf_trainer_tokens", "hf_trainer_seconds", "trl", "axolotl", "ms_swift"),
+        yields_to=("hf_trainer_tokens", "hf_trainer_seconds", "trl", "axolotl", "ms_swift", "ms_swift_tokens"),
         notes="The final figure is over the whole run, start-up and checkpoints inside, and counts the "
         "samples planned; the evaluations before it that print their runtime are taken off. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
         "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
@@ -222,7 +222,7 @@ DIALECTS = (
             fields=_with_tokens(b"num_input_tokens_seen"),
         ),
         evaluation=_EVALUATION,
-        yields_to=("hf_trainer_seconds", "trl", "ms_swift"),
+        yields_to=("hf_trainer_seconds", "trl", "ms_swift", "ms_swift_tokens"),
         notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
     ),
     _by_clock(
@@ -237,7 +237,7 @@ DIALECTS = (
             fields=_with_tokens(b"num_tokens"),
         ),
         evaluation=_EVALUATION,
-        yields_to=("ms_swift",),
+        yields_to=("ms_swift", "ms_swift_tokens"),
         notes="Tokens of all processes without padding; where the trainer generates (GRPO), prompts and completions, "
         "and the time of generating is inside.",
     ),
@@ -277,7 +277,27 @@ DIALECTS = (
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
         facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
+        yields_to=("ms_swift_tokens",),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
+    ),
+    _dialect(
+        name="ms_swift_tokens",
+        tokens="slots",
+        title="ms-swift, tokens",
+        unit="tokens/s",
+        clock_s=0.01,
+        zero_based=False,
+        evaluation_inside=True,
+        step=line(
+            rb"'num_input_tokens_seen': (?P<consumed>\d+), 'global_step/max_steps': '(?P<step>\d+)/(?P<of>\d+)'",
+            b"{'loss': '6.64', 'grad_norm': '9.852', 'learning_rate': '0.001', 'token_acc': '0.351', 'epoch': '0.002729', "
+            b"'num_input_tokens_seen': 2048, 'global_step/max_steps': '2/23', 'elapsed_time': '6s', 'remaining_time': '1m 6s', "
+            b"'train_speed(s/it)': '3.157'}",
+            "modelscope/ms-swift@v4.6.0:swift/trainers/patcher.py, add_train_message(); with include_num_input_tokens_seen",
+            fields=_swift,
+        ),
+        evaluation=_EVALUATION,
+        notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
     ),
     _dialect(
         name="llamafactory_tokens",

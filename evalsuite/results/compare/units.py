@@ -7,10 +7,10 @@ from evalsuite.core.decode import whole
 from evalsuite.core.findings import CountedInTokens
 from evalsuite.core.model import Measurement
 from evalsuite.results.measure import facts
+from evalsuite.results.measure.measurement import in_tokens
 
 SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
 TOKENS = "tokens/s"
-RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "implied_batch")
 
 
 def in_one_unit(measured: Iterable[Measurement]) -> list[Measurement]:
@@ -27,10 +27,8 @@ def _in_tokens(run: Measurement) -> Measurement:
     tokens = whole(length.value) if length else None
     if not tokens:
         return run
-    rates = {name: value and value * tokens for name in RATES for value in [getattr(rate, name)]}
-    counted = rate.counted and replace(rate.counted, items=tuple(items * tokens for items in rate.counted.items))
     said = CountedInTokens(where=run.run.id, unit=rate.unit, tokens=tokens)
-    return replace(run, throughput=replace(rate, unit=TOKENS, counted=counted, **rates), findings=(*run.findings, said))
+    return replace(run, throughput=in_tokens(rate, tokens), findings=(*run.findings, said))
 
 
 def logged_value(run: Measurement) -> float | None:

@@ -40,6 +40,7 @@ from evalsuite.runs.store import RunFolder
 FULL = Protocol()
 NOT_SAID = ("sequences/s", "images/s")
 BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
+RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "implied_batch")
 
 
 HOUSE: Places = ()  # where dialects are found: only the built-in ones
@@ -95,7 +96,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
     status, reason = _status(run.case, recipe, outcome, read, against)
-    valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput)
+    valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput, run.case)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
     (samples, unread), planned = _samples(folder, environments), utilisation.Devices.of(run.case)
@@ -205,14 +206,23 @@ def ended_early(read: reading.Reading, asked: int, reports: int = 0) -> str | No
     return None if following > asked else Message("results.run_early", step=last.index, wanted=asked)
 
 
-def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None) -> Throughput | None:
-    """Images/s are sequences/s where the recipe says that its batches hold them; tokens stay tokens."""
-    unit = recipe.unit
+def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None, case: Case) -> Throughput | None:
+    """Images/s are sequences/s where the recipe says that its batches hold them, or tokens/s of so many in each."""
+    unit, length = recipe.unit, whole(case.option("sequence_length", ""))
+    if throughput and unit == "tokens/s" and throughput.unit in BATCH_ITEMS and length:
+        return in_tokens(throughput, length)
     if throughput is None or unit is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
         return throughput
     if (throughput.unit, unit) == NOT_SAID:
         return throughput
     return replace(throughput, unit=unit)
+
+
+def in_tokens(throughput: Throughput, length: int) -> Throughput:
+    rates = {name: value and value * length for name in RATES for value in [getattr(throughput, name)]}
+    counted = throughput.counted
+    counted = counted and replace(counted, items=tuple(items * length for items in counted.items))
+    return replace(throughput, unit="tokens/s", counted=counted, **rates)
 
 
 def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples], list[Finding]]:
