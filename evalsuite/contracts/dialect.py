@@ -193,7 +193,7 @@ class Dialect:
     final_ends: bool = False  # every complete log has the summary
     end: tuple[Line, ...] = ()  # every complete log has it; (): none
     facts: tuple[Line, ...] = ()  # batch size, devices, model, as no other script prints them
-    named_facts: Mapping[str, str] = field(default_factory=dict)  # kind of data/job_facts.toml → group, of its steps
+    named_facts: Mapping[str, str] = field(default_factory=dict)  # kind of data/log_words.toml → group, of its steps
     scores: tuple[Line, ...] = ()  # after an epoch; counted where no group names it
     first_epoch: int = 1  # as the script numbers it
     timers: Timers | None = None  # parts of the step time

@@ -153,7 +153,8 @@ def judge(numbers: Numbers) -> Reading:
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured
-    batches = {name: positive(run.said.get(name)) for name in ("global_batch", "accumulation")}  # what no case has
+    named = {"global_batch": run.said.get("argued_total"), **run.said}  # what no case has
+    batches = [(name, positive(named.get(name))) for name in ("global_batch", "accumulation")]
     window = measured.window if measured else None
     parts = (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)
@@ -178,7 +179,7 @@ def judge(numbers: Numbers) -> Reading:
         findings=findings,
         unfinished=stop if status == "incomplete" else None,
         in_epochs=merged.in_epochs,
-        printed={name: f"{value:g}" for name, value in batches.items() if value is not None},
+        printed={name: f"{value:g}" for name, value in batches if value is not None},
         collectives=tuple(scan.collectives for scan in run.scans),
     )
 
@@ -231,7 +232,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     yield from numbers.findings
     if numbers.merged.printers > (planned := run.given.known.devices or math.inf):
         yield rules.MoreThanPlanned(seen=numbers.merged.printers, planned=round(planned))
-    known, own, forward = run.given.known, facts(Facts(), run.said), positive(run.said.get("batch_per_device"))
+    known, own = run.given.known, facts(Facts(), run.said)
+    forward = positive(run.said.get("batch_per_device", run.said.get("argued_batch_per_device")))
     pairs = (("devices", known.devices, own.devices), ("batch_per_device", known.batch_per_device, own.batch_on_device))
     for what, given, printed in pairs:
         if given is None or printed is None or math.isclose(given, printed):

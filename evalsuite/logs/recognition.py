@@ -87,7 +87,8 @@ def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unre
         quiet: list[Chunk] = []
         for chunk in chunks(path):
             if nothing and (other := kind(chunk.text)):
-                return Unreadable(Message("logs.parse_other", other=other))
+                pointer = Message("logs.parse_pointer") if other == "Git LFS" else None
+                return Unreadable(pointer or Message("logs.parse_other", other=other))
             quiet.append(chunk)
             del quiet[QUIET_CHUNKS:-QUIET_CHUNKS]
             nothing, skipped = False, skipped + chunk.skipped

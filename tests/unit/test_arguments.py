@@ -16,7 +16,7 @@ def test_text_that_is_no_argument_says_nothing(text):
     assert not list(spelt(text))
 
 
-SPELLINGS = paths.read_data("job_facts.toml")["spelling"]
+SPELLINGS = paths.read_data("log_words.toml")["spelling"]
 
 
 @pytest.mark.parametrize(

@@ -33,21 +33,28 @@ _ARGUED = {
     "per_device": "argued_batch_per_device",
     "all": "argued_global_batch",
     "iteration": "global_batch",
-    "accumulation": "argued_parts",
+    "total": "argued_total",
+    "effective": "argued_effective",
+    "accumulation": "argued_accumulation",
     "parts": "argued_parts",
     "train": "bare_batch",
     "bare": "bare_batch",
     "devices": "world_size",
+    "mesh": "devices",
     "listed": "listed_devices",
 }
-_OF_JOB = frozenset({"devices", "listed", "all", "iteration", "accumulation"})  # whatever else a dialect names
+_OF_JOB = frozenset(
+    {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation"}
+)  # whatever else a dialect names
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 _WORDS = tuple(
     b"batch bsz accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member process "
     b"devices nodes nproc tokens seq block context ctx dp_rep \xe6\x89\xb9 \xe6\xa2\xaf".split()
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
-_MESH = re.compile(rb"\bdp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?")
+_MESH = re.compile(
+    rb"\b(?:pp=(\d+), )?dp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?"
+)
 # Using GPUs 0, 1 · gpu device = 0 · n_gpu: 1, distributed training: False · Using 2 GPUs
 _LISTED = re.compile(
     rb"(?i)\b(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)"
@@ -57,16 +64,19 @@ _IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token
 # facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower
 _OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d+)\s+effective batch size: (\d+)")
 _BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
-_VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
+_BEFORE = r"(?:(?<![A-Za-z_] )|(?<=info )|(?<=using )|(?<=with )|(?<=the ))"  # no "eval batch size"
+_TRANSLATION = r"(?:[ \t]?/[ \t]?(?=[^\x00-\x7f])[^\r\n:=]{1,90})?"
+_VALUE = r"(?P<product>(?:\d+ ?(?:[x*]|×) ?)+\d+ ?= ?)?(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
+_PARTLY = frozenset({"parts", "effective", "all", "train", "bare"})  # what a product makes a total
 
 
 @cache
 def _spelling() -> "re.Pattern[bytes]":
-    kinds = paths.read_data("job_facts.toml")["spelling"]
+    kinds = paths.read_data("log_words.toml")["spelling"]
     names = ["|".join(kind["names"]).replace(" ", "[_. -]") for kind in kinds]
-    before = [kind.get("before", r"(?<!\w )") for kind in kinds]
+    before = [kind.get("before", _BEFORE) for kind in kinds]
     named = [f"{lead}(?P<{kind['kind']}>{name})" for kind, name, lead in zip(kinds, names, before, strict=True)]
-    return re.compile(rf"(?i)(?<![\w-])(?:--)?(?:{'|'.join(named)}){_BETWEEN}{_VALUE}".encode())
+    return re.compile(rf"(?i)(?<![\w-])(?:--)?(?:{'|'.join(named)}){_TRANSLATION}{_BETWEEN}{_VALUE}".encode())
 
 
 def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
@@ -84,13 +94,14 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
         if any(word in low for word in present):
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
+                kind = "total" if match["product"] and kind in _PARTLY else kind
                 variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
                 if not variable and kind not in untold and not (cut and match.end() == len(line)):
                     yield kind, match["value"], match[0].strip(b"- ")
             if listed := _LISTED.search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
             if mesh := _MESH.search(line):
-                yield "devices", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
+                yield "mesh", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
 
 
 @dataclass
@@ -120,7 +131,12 @@ class FactCollector:
             again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
             for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
                 tokens = kind == "tokens" and self.dialect.unit in PIECES
-                if group := "global_batch" if tokens else self.dialect.named_facts.get(kind):
+                named_kind = (
+                    {"total": "all", "mesh": "devices"}.get(kind, kind)
+                    if kind not in self.dialect.named_facts
+                    else kind
+                )
+                if group := "global_batch" if tokens else self.dialect.named_facts.get(named_kind):
                     self.said.setdefault(group, value)
                     continue
                 name = _ARGUED.get(kind, "")

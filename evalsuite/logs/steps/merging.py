@@ -39,6 +39,7 @@ class Facts:
     argument: str | None = None  # as printed in the log
     model: str | None = None
     items_per_step: float | None = None
+    in_parts: bool = False  # are its batches accumulated, and no total printed? A step may be a part of an optimiser's
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
     in_pieces: Literal["yes", "perhaps", "no"] = "yes"  # is the batch of tokens? From outside it may be of sequences
 
@@ -50,27 +51,33 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     accumulation = numbers.get("accumulation", 1.0)
     given = known.batch_per_device and known.batch_per_device * (1.0 if case else accumulation)
     batch = (known.batch_per_device if case else None) or counts.get("batch_per_device", 0.0) * accumulation or given
-    total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch")
+    spoken = counts.get("argued_total")
+    total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch") or spoken
     each = int(numbers.get("devices_per_node", 0))
     named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * each
-    all_own, own = numbers.get("global_batch"), numbers.get("batch_per_device", 0.0) * accumulation
-    split = round(all_own / own) if all_own and own and all_own % own == 0 else None
-    told = named or split or known.devices or numbers.get("world_size") or numbers.get("listed_devices")
+    parts = accumulation * numbers.get("argued_accumulation", 1.0)
+    own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
+    told: float | None = named or _quotient(numbers.get("global_batch") or spoken, own)
+    told = told or known.devices or numbers.get("world_size") or numbers.get("listed_devices")
+    if (effective := counts.get("argued_effective")) and not (case or total):
+        alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
+        total = effective if parts == 1.0 and alone in (0.0, effective) else None
+        said = {"argued_accumulation": effective, **said} if total is None else said
     if told == 1 and not (case and known.devices) and "bare_batch" in counts and "bare_batches" not in said:
         said = {"argued_global_batch_text": said["bare_batch_text"], **said}
         counts = {"argued_global_batch": counts["bare_batch"], **counts}
-    free = not (case or batch or total or "argued_parts" in said)
+    in_parts = total is None and ("argued_parts" in said or "argued_accumulation" in said)
+    free = not (case or batch or total or in_parts)
     argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
     if argued:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
-        own = (batch or 0.0) * accumulation
-        told = named or (round(total / own) if total and own and total % own == 0 else None) or told
+        told = named or _quotient(total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch
     spread = total / devices if total and devices else batch
     step = total or (batch * devices if batch and devices else None)
     on_device = None if total and devices and spread and spread < 1 else spread
-    outside = bool(argued) or (bool(batch) and batch == given)
+    outside = bool(argued) or (bool(batch) and batch == given) or (bool(total) and total == spoken)
     few = on_device is not None and on_device < FEWEST_PIECES
     texts = [_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said]
     return replace(
@@ -87,8 +94,13 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch_from_outside=outside,
         in_pieces="yes" if not outside or items_per_batch is not None else "no" if few else "perhaps",
         argument=", ".join(texts) if argued else None,
+        in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
+
+
+def _quotient(total: float | None, own: float) -> int | None:
+    return round(total / own) if total and own and total % own == 0 else None
 
 
 ARGUED = ("global_batch", "batch_per_device")

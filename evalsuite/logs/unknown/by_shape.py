@@ -48,7 +48,7 @@ def read_by_shape(
         if variant.dialect.scope == "auto" and asked.total_devices not in (None, 1):
             break  # whose rate it is, is asked
         numbers = over_all(compute_numbers(variant))
-        if "argued_parts" in run.said and numbers.facts.batch_from_outside and not numbers.rated:
+        if numbers.facts.in_parts and numbers.facts.batch_from_outside and not numbers.rated:
             continue  # is a step of theirs a part of an optimiser's step?
         result = judge(numbers)
         if result.throughput is not None:

@@ -1,0 +1,30 @@
+"""Logs of other people that were once read wrongly: each number, or that there is none, and why."""
+
+import pytest
+
+from evalsuite.logs.reading import read_file
+from tests.corpus import CASES, with_cases
+from tests.readings import value
+
+pytestmark = with_cases
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "number", "unit"),
+    [
+        ("bar_accumulation.log", {}, 16, "samples/s"),
+        ("bar_accumulation.log", {"devices": 4, "batch_per_device": 4}, 16, "samples/s"),
+        ("detection_total_batch.log", {}, 53.3, "images/s"),
+        ("num_devices.log", {}, 131_072, "tokens/s"),
+        ("robot_effective_batch.log", {}, 610, "samples/s"),
+        ("torchtitan_one_gpu.log", {}, 3457, "tokens/s"),
+    ],
+)
+def test_facts_and_clocks_of_a_log_agree_in_its_number(name, given, number, unit):
+    found = read_file(CASES / name, **given)
+
+    assert (value(found), found.unit) == (pytest.approx(number, rel=0.01), unit)
+
+
+def test_a_pointer_of_git_says_how_its_file_is_fetched():
+    assert "git lfs pull" in read_file(CASES / "lfs_pointer.log").reason
