@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evalsuite.commands.launching import prices
 from evalsuite.commands.options import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -18,7 +19,6 @@ from evalsuite.commands.printing.terminal import clear, duration, line, print_js
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Attempt, Case, Run, by_key
 from evalsuite.logs.formatting import rate
-from evalsuite.plan.estimate import Estimate
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
@@ -78,13 +78,13 @@ def read_state(store: Store, now_s: float) -> EvaluationState:
     further = range(plan.repeats, plan.most_repeats or plan.repeats)  # made only where needed
     runs += filter(store.ended(), (Run(case=case, repeat=repeat) for repeat in further for case in plan.cases))
     states = [_run_state(run, store.folder(run), now_s, attempts.get(run.id)) for run in runs]
-    known = [(state.run, state.outcome.duration_s or 0.0) for state in states if state.outcome]
     left = sorted((state for state in states if state.outcome is None), key=lambda state: not state.running)
     begun_s = left[0].begun_s if left and left[0].running else None
+    undone = [state.run for state in left]
     return EvaluationState(
         runs=tuple(states),
         made_again=len(list(store.root.glob("*/infrastructure-r*"))),
-        estimated_s=Estimate(known, plan.expected_run_s).left([state.run for state in left], begun_s),
+        estimated_s=prices.of_runs(runs, store, undone, plan.expected_run_s).left(undone, begun_s),
     )
 
 

@@ -1,13 +1,19 @@
 """What an evaluation will take, what it took, and which further runs would decide something open."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from evalsuite.commands import status
+from evalsuite.commands.launching import prices
+from evalsuite.commands.printing.terminal import RunProgress, duration
 from evalsuite.core import paths
 from evalsuite.core.model import Run
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.plan.estimate import Estimate
+from evalsuite.runs.endings import Outcome
+from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests.toys import CASE
 
@@ -52,3 +58,18 @@ def test_after_a_quarter_of_recorded_runs_the_time_left_is_right_within_thirty_p
     assert known.left(to_do, 0.0) == pytest.approx(whole_s, rel=0.3)
     assert known.left(to_do, 10.0) == pytest.approx(known.left(to_do, None) - 10.0)
     assert known.left(to_do[:1], 1e6) > 0  # one that takes longer than others has not ended
+
+
+def test_plan_job_and_status_say_the_same_of_how_long_the_rest_takes(tmp_path):
+    store, cases = Store(tmp_path), (CASE, replace(CASE, batch_per_device=64), OTHER)
+    store.write_plan(Planned(profile="x", repeats=2, cases=cases, skips=()))
+    made = [Run(case=case, repeat=repeat) for repeat in range(2) for case in cases]
+    planned = SimpleNamespace(runs=tuple(made), spec=SimpleNamespace(expected_run_s=None))
+    for done, seconds in enumerate((40.0, 100.0, 60.0)):  # the first is of another plan
+        with store.claim(made[done - 1] if done else Run(case=CASE.at_scale(1, 8), repeat=0)) as folder:
+            folder.write_outcome(Outcome(status="completed", reason="", duration_s=seconds))
+
+        shown = RunProgress(made[done:], prices.estimate(planned, store, made[done:]))
+        of_plan, of_status = shown._estimate.total(made[done:]), status.read_state(store, 0.0).estimated_s
+
+        assert of_status == of_plan and of_plan and duration(of_plan) in shown._left(0)

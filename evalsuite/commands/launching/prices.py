@@ -17,12 +17,16 @@ MOST_READ = 2000  # run folders that are not of the plan
 
 
 def estimate(plan: Plan, store: Store, left: Iterable[Run]) -> Estimate:
-    """Expected times of the runs *left*, from the finished runs of *store*: those of the plan, and others."""
+    return of_runs(plan.runs, store, left, plan.spec.expected_run_s)
+
+
+def of_runs(planned: Iterable[Run], store: Store, left: Iterable[Run], stated_s: float | None) -> Estimate:
+    """Expected times of the runs *left*, from the finished runs of *store*: those that were *planned*, and others."""
     ended = store.ended()
-    known = dict(_durations(store.folder(run) for run in plan.runs if ended(run)))
+    known = dict(_durations(store.folder(run) for run in planned if ended(run)))
     if {run.case for run in left} - {run.case for run in known}:
         known |= dict(_durations(store.finished()[:MOST_READ]))
-    return Estimate(list(known.items()), plan.spec.expected_run_s)
+    return Estimate(list(known.items()), stated_s)
 
 
 def _durations(folders: Iterable[RunFolder]) -> Iterator[tuple[Run, float]]:

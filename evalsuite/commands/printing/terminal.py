@@ -155,7 +155,7 @@ class RunProgress:
 
     def _left(self, elapsed_s: float) -> str:
         left = self._estimate.left(self._runs[self._done :], elapsed_s)
-        return say("run.left", time=duration(left)) if left else ""
+        return say("run.left", time=duration(left)) if left and left >= 1 else ""
 
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], most: int = 160) -> None:
