@@ -21,7 +21,6 @@ COMMANDS = dict(re.findall(r"^  (\w+)  +(.+)$", HELP, re.MULTILINE))  # name →
 EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "numpy", "pandas", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
-INTERRUPTED = 128 + 2  # as shells have it
 _STATES = {"new thread": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # what Python says of them by RuntimeError
 
 
@@ -121,7 +120,7 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
         return int(mendable.exit_code)
     except KeyboardInterrupt:
         print(f"\nevalsuite {command}: {i18n.say('command.stopped')}", file=sys.stderr)
-        return INTERRUPTED
+        return Exit.INTERRUPTED
 
 
 def _mendable(error: Exception) -> EvalsuiteError | None:

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.criteria:
         options = replace(request.options, criteria=criteria.read(arguments.criteria))
         request = replace(request, options=options)
-    plan, failed = run_missing(request, _provisional_page(arguments, store))
+    plan, code = run_missing(request, _provisional_page(arguments, store))
     if not plan.cases:
         note(say("compare.nothing_here"))
         return Exit.NOTHING_MEASURED
@@ -44,9 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         note(say("compare.nothing_valid"))
         return Exit.NOTHING_MEASURED
     verdict = report.exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE
-    if failed and verdict != Exit.CRITERION_FAILED:
-        return Exit.SOME_FAILED
-    return verdict
+    return verdict if verdict == Exit.CRITERION_FAILED else code or verdict
 
 
 def check(arguments: argparse.Namespace, request: Request) -> None:

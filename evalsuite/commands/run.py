@@ -46,14 +46,14 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     check_runs(arguments, request)
     campaign.redo(arguments.redo, request.plan, store)
     request = batch_searches.find_batches(arguments, request)
-    plan, failed = run_missing(request)
+    plan, code = run_missing(request)
     if not plan.cases:
         return Exit.NOTHING_MEASURED
     measured = (measurement.measurement(folder, request.options.search_paths) for folder in _ended_folders(plan, store))
     if not any(run.counts for run in measured):
         note(say("run.nothing_valid"))
         return Exit.NOTHING_MEASURED
-    return Exit.SOME_FAILED if failed else Exit.DONE
+    return code
 
 
 def check_runs(arguments: argparse.Namespace, request: Request) -> None:
@@ -61,17 +61,17 @@ def check_runs(arguments: argparse.Namespace, request: Request) -> None:
     campaign.find_finished(arguments.redo, request.plan, request.place.store)
 
 
-def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan: None) -> tuple[Plan, int]:
+def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan: None) -> tuple[Plan, Exit]:
     """Runs what is missing, and says so as it goes. *between* two rounds, when nothing is measured, is called.
 
-    Returns the plan less the cases whose framework could not be installed, and how many of all its runs have failed.
+    Returns the plan less the cases whose framework could not be installed, and what its runs end the command with.
     """
     plan, place, options = request.plan, request.place, request.options
     _say_left_out(plan.skips)
     for finding in plan.findings:
         note(say("run.flagged", where=finding.where, finding=i18n.finding(finding)))
     missing = missing_runs(plan, place.store, options.search_paths, options.criteria)
-    ready = Environments(pythons={}, packages={}, skips=())
+    ready, left = Environments(pythons={}, packages={}, skips=()), Exit.DONE
     if missing:
         place = fit_nodes.choose_nodes(plan, place, options, missing)
         ready = campaign.environments(plan, options.environment, note, place.engine.container)
@@ -87,12 +87,12 @@ def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan:
         if place.engine.name == "local" and plan.spec.quiet_rounds != 0 and "--share" not in options.agent_options:
             doctor.await_quiet(note)
         started = campaign.begin(planned, place.store)
-        _launch(plan, place, options, ready, missing, started, functools.partial(between, plan))
+        left = _launch(plan, place, options, ready, missing, started, functools.partial(between, plan))
     failed = sum(not folder.outcome().ended_well for folder in _ended_folders(plan, place.store))
     if not missing and plan.runs:
         runs = len(plan.runs)
         note(say("run.all_done_failed", runs=runs, failed=failed) if failed else say("run.all_done", runs=runs))
-    return plan, failed
+    return plan, left or (Exit.SOME_FAILED if failed else Exit.DONE)
 
 
 def _launch(
@@ -103,7 +103,8 @@ def _launch(
     missing: Sequence[Run],
     started: Campaign,
     between: Callable[[], None],
-) -> None:
+) -> Exit:
+    """Whether runs were left undone: for lack of time, or of device-hours."""
     spec, store = plan.spec, place.store
     estimate = prices.estimate(plan, store, missing)
     remaining = RemainingTime(allocations.wall_time_left_s(os.environ), estimate)
@@ -138,9 +139,12 @@ def _launch(
         note(say("run.stopped_as_planned", runs=stopped))
     if shown.spared:
         note(say("run.spared", runs=len(shown.spared), repeats=repeats_asked(plan.spec)))
-    if remaining.refused:
-        left = missing_runs(plan, store, options.search_paths, options.criteria)
-        note(say("run.no_time", runs=len(left)))
+    spent = spec.max_device_hours is not None
+    left = missing_runs(plan, store, options.search_paths, options.criteria) if remaining.refused or spent else []
+    if not left:
+        return Exit.DONE
+    note(say("run.no_time" if remaining.refused else "run.no_hours", runs=len(left)))
+    return Exit.INTERRUPTED if remaining.refused else Exit.SOME_FAILED
 
 
 def _rounds(runs: Iterable[Run], between: Callable[[], None]) -> Iterator[Run]:

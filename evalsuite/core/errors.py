@@ -18,6 +18,7 @@ class Exit(IntEnum):
     SOME_FAILED = 4
     CRITERION_FAILED = 5  # or an audit
     UNDETERMINED = 6
+    INTERRUPTED = 128 + 2  # as shells have it: the same line goes on
 
 
 class EvalsuiteError(Exception):

@@ -125,7 +125,7 @@ def test_ctrl_c_leaves_finished_runs_finished_and_no_process_behind(tmp_path):
     said = process.communicate(timeout=400)[1].decode()
 
     finished = list((tmp_path / "runs").glob("*/r*/outcome.json"))
-    assert process.returncode == cli.INTERRUPTED
+    assert process.returncode == Exit.INTERRUPTED
     assert "what is finished is kept" in said
     assert len(finished) == 1
     assert not running(str(tmp_path))

@@ -10,15 +10,19 @@ import pytest
 import yaml
 
 from evalsuite import cli
+from evalsuite.commands import run as launching
 from evalsuite.commands.launching import kubernetes_submission
 from evalsuite.commands.launching.kubernetes_submission import HOSTFILE, Values
+from evalsuite.commands.launching.request import read_request
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Run
+from evalsuite.launch import campaign
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.plan.estimate import Estimate
 from evalsuite.schedulers import SCHEDULERS, slurm
 from tests import goldens, sources
+from tests.toynet import TOYNET
 from tests.toys import CASE
 
 SLURM = SCHEDULERS["slurm"]
@@ -310,3 +314,22 @@ def test_what_the_pods_cannot_do_or_no_values_say_is_refused(tmp_path, capsys, w
     assert why in capsys.readouterr().err and not (tmp_path / "runs" / "evaluation.yaml").exists()
     without = ["submit", "--engine", "kubernetes", "--frameworks", "pytorch", "--runs", str(tmp_path / "runs")]
     assert cli.main(without) == 2 and "--values FILE" in capsys.readouterr().err and not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "left_s", "code", "said"),
+    [
+        ((), 100, Exit.INTERRUPTED, "5 runs left for lack of time"),
+        (("--max-device-hours", "1"), 9e9, Exit.SOME_FAILED, "5 runs left: the limit of device-hours"),
+        ((), 9e9, Exit.DONE, "5 of 5 runs to do"),
+    ],
+)
+def test_what_is_left_undone_has_a_code_of_its_own(tmp_path, monkeypatch, capsys, words, left_s, code, said):
+    monkeypatch.setattr(allocations, "wall_time_left_s", lambda environment: left_s)
+    monkeypatch.setattr(campaign, "launch_all", lambda runs, *_, fits, **__: iter([fits(next(runs))][:0]))
+    monkeypatch.setattr("evalsuite.launch.checks.doctor.await_quiet", lambda say: None)
+    line = (*TOYNET, "--runs", str(tmp_path), "--repeats", "5", "--scales", "1x1", *words)
+    request = read_request(cli.parser_of("run").parse_args(line))
+
+    assert launching.run_missing(request)[1] == code
+    assert said in capsys.readouterr().err
