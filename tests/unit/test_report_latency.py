@@ -1,40 +1,10 @@
-from dataclasses import replace
-
 import pages
 import pytest
 import synthetic
 
-from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json, tables
-from evalsuite.report.sections.models import models
-from evalsuite.report.text import words
 from tests import sources
-
-
-def rows(times, repeats=5):
-    of = synthetic.case(protocol=synthetic.FULL)
-    runs = [synthetic.measured(of, k, 38.0) for k in range(repeats)]
-    runs = [
-        replace(run, throughput=replace(run.throughput, step_time_s=tuple(t * (1 + k) for t in times)))
-        for k, run in enumerate(runs)
-    ]
-    book = Book(evaluation=synthetic.evaluation([synthetic.summary(runs)]))
-    (model,) = blocks.models(book)
-    return models.latency_rows(book, model)
-
-
-def test_percentiles_are_those_of_each_run_then_the_median_and_none_without_a_report_beyond_it():
-    (row,) = rows([k / 1000 for k in range(1, 101)])
-    assert [number.raw for number in row["percentiles"]] == pytest.approx([0.150, 0.270, 0.297])
-    assert [number.text for number in row["percentiles"]] == ["150.0\u202fms", "270.0\u202fms", "297.0\u202fms"]
-
-    (row,) = rows([0.1] * 10)  # each the mean of ten steps
-
-    assert [number is None for number in row["percentiles"]] == [False, False, True]
-    assert row["percentiles"][0].text == "300.0\u202fms"  # the median repeat is three times as slow as the first
-    assert (row["latency"].reports, row["latency"].steps_per_report) == (10, 10.0)
-    assert rows([]) == []
 
 
 def test_tables_and_summary_hold_the_percentiles_that_runs_and_cases_have():
@@ -53,23 +23,6 @@ def test_tables_and_summary_hold_the_percentiles_that_runs_and_cases_have():
     assert (failed["latency_p50_s"], failed["latency_reports"]) == (None, None)
     assert short["latency_p90_s"] is not None
     assert (short["latency_p99_s"], short["latency_reports"]) == (None, 30)
-
-
-RING = (("image_size", "64"), ("optimiser", "ring"))  # the synthetic cases have 64 pixels
-
-
-def test_rows_of_one_framework_are_told_apart_by_script_and_option():
-    summaries = []
-    for changes in ({"recipe": "a"}, {"recipe": "b"}, {"recipe": "b", "options": RING}):
-        of = replace(synthetic.case(protocol=synthetic.FULL), **changes)
-        run = synthetic.measured(of, 0, 38.0)
-        timed = replace(run, throughput=replace(run.throughput, step_time_s=(0.1,) * 100))
-        summaries.append(synthetic.summary([timed]))
-    book = Book(evaluation=synthetic.evaluation(summaries))
-    (model,) = blocks.models(book)
-
-    told = [[name.plain("en") for name in row["notes"].names(words.read())] for row in models.latency_rows(book, model)]
-    assert sorted(told) == [["a"], ["b"], ["b", "optimiser: ring"]]
 
 
 # the section on convergence: final values, curves, time to solution (docs/numbers.md#convergence)
@@ -110,9 +63,3 @@ def test_csv_and_summary_json_have_the_scores_and_what_the_rules_find(built):
     solution = {"seconds": pytest.approx(74000.0), "epochs": 81, "scaled_by": pytest.approx(90 / 81)}
     assert two["time_to_solution"] == solution
     assert "D24" in {finding["code"] for finding in found["findings"]}
-
-
-def test_axes_are_named_in_the_language_of_the_reader(section):
-    mixed, accuracy = (section.all("figure")[place].one("p", class_="fig-axes") for place in (0, 1))
-    assert mixed.text("en") == "Vertical: value; a panel marked % is in per centHorizontal: epochs"
-    assert accuracy.text("en") == "Vertical: value(%)Horizontal: epochs"

@@ -48,6 +48,7 @@ class BoardRow:
     ahead: bool = False
     cause: Rendered | None = None
     marks: tuple[Rendered, ...] = ()
+    efficiency: Number | None = None  # None: without a base, or its own
     curve: tuple[tuple[int, float, bool, str], ...] = ()  # devices, efficiency, whether it or its base is weak, case
 
     @property
@@ -70,9 +71,8 @@ class BoardRow:
         summary, spread = self.summary, numbers.interval(self.summary.items_per_s, numbers.rounded)
         unit = [names.visible(summary.unit)] * self.unlike
         n = words("answers.runs", n=numbers.count(summary.n).about(self.ref))
-        share = summary.efficiency.value if summary.efficiency and summary.base != summary.case else None
-        based = summary.base.total_devices if share is not None and summary.base else 1
-        efficiency: list[object] = [numbers.percent(share).about(self.ref)] if share is not None else [NOTHING]
+        based = summary.base.total_devices if self.efficiency and summary.base else 1
+        efficiency: list[object] = [self.efficiency.about(self.ref) if self.efficiency else NOTHING]
         return (
             self.name,
             replace(words.listed([numbers.throughput(speed(summary)).to(self.ref), *unit]), separators=" "),
@@ -278,6 +278,7 @@ class _Maker:
         leader = answer.ranked[0].summary if answer.ranked else summary
         is_ranked = any(entry.summary is summary for entry in answer.ranked)
         unlike = self._unlike(answer, summary) if not is_ranked else ()
+        share, own = summary.efficiency, summary.base != summary.case
         known = answer.ranked[1:] and all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
         return BoardRow(
             name=name,
@@ -289,6 +290,7 @@ class _Maker:
             ahead=is_ranked and summary.case.id in answer.ahead,
             cause=self._cause(summary),
             marks=tuple(self._marks(summary, {each.key for each in unlike})),
+            efficiency=numbers.beside(self.book.efficiency_threshold)(share.value) if share and own else None,
             curve=self._curve(summary),
         )
 

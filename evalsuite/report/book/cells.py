@@ -47,10 +47,6 @@ def speedup_cell(book: Book, case: Case) -> Cell:
     return _scaled_cell(book, case, lambda summary: summary.speedup, numbers.speedup)
 
 
-def efficiency_cell(book: Book, case: Case) -> Cell:
-    return _scaled_cell(book, case, lambda summary: summary.efficiency, numbers.beside(book.efficiency_threshold))
-
-
 def figure_cell(book: Book, case: Case, column: CaseColumn) -> Cell:
     cell, summary = throughput_cell(book, case), book.valid_of.get(case.id)
     if summary is None:

@@ -108,10 +108,6 @@ class BatchPolicy:
         return self._grid(cells.speedup_cell)
 
     @cached_property
-    def efficiency(self) -> Grid:
-        return self._grid(cells.efficiency_cell)
-
-    @cached_property
     def figures(self) -> tuple[tuple[CaseColumn, Grid], ...]:
         """A grid for each figure that is declared with main=True and that one of the cases has."""
         main = (column for column in columns.SHOWN if column.main)

@@ -1,4 +1,4 @@
-"""`report.<language>.md`: verdicts and tables for a README, in GitHub's Markdown."""
+"""`report.<language>.md`: the board, verdicts and what is open for a README, in GitHub's Markdown."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,20 +9,18 @@ from evalsuite import __version__
 from evalsuite.core import paths
 from evalsuite.core.files import write_atomically
 from evalsuite.report import figures
-from evalsuite.report.book import board, heading, identity, outline
-from evalsuite.report.book.states import GLYPHS, MARKS
+from evalsuite.report.book import board, heading, identity
 from evalsuite.report.forms.material import Material
-from evalsuite.report.page import contents, templates
+from evalsuite.report.page import templates
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.problems import problems
 from evalsuite.report.sections.verdict import verdict
-from evalsuite.report.text import findings, names, numbers, options, times
+from evalsuite.report.text import names, numbers, options, times
 from evalsuite.report.text.words import BETWEEN_SENTENCES
 
-MOST_CASES = 40  # with tables of results, as on a terminal
-# beside the board: what is open
-OF_MANY = (outline.PROBLEMS,)
+MOST_CASES = 40  # with the tables of all scales
 FIGURE_AFTER = 2  # the heading and the finding
 HEAD, ROW, GAP = 34, 22, 18  # of the picture, in pixels
 WIDTH, NAME, MOST_PANELS = 760, (150, 330), 4  # NAME: the least and the most of a name
@@ -89,11 +87,8 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     yield f"# {writer.render(heading.title(book.evaluation, words))}"
     yield _about(subject, writer)
     yield from _verdict(material, subject, writer)
-    many = len(book.planned) > MOST_CASES
-    for section in contents.sections(subject):
-        if not many or section.id in OF_MANY:
-            yield from section.markdown(writer)
-    if many:
+    yield from writer.fill("problems/problems.md.j2", **problems.in_every_form(subject))
+    if len(book.planned) > MOST_CASES:
         yield writer.render(writer.beyond("markdown.rest", cases=numbers.count(len(book.planned))))
     yield "---"
     yield writer.render(
@@ -102,7 +97,8 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
 
 
 def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
-    paragraphs = list(verdict.section(subject).markdown(writer))
+    facts, every = verdict.in_every_form(subject), len(subject.book.planned) <= MOST_CASES
+    paragraphs = writer.fill("verdict/verdict.md.j2", **facts, every_scale=every)
     figure = _figure(material, writer)
     yield from paragraphs[:FIGURE_AFTER]
     if figure is not None:
@@ -141,24 +137,12 @@ def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "names": names,
         "numbers": numbers,
         "options": options,
-        "heading": heading,
-        "MARKS": MARKS,
-        "GLYPHS": GLYPHS,
         "NOTHING": "—",
         "heads": heads,
         "board_heads": board.heads(words),
         "apart": lambda parts: options.apart(parts, words),
         "row": row,
         "sentences": lambda said: between.join(map(Markup, filter(None, map(made.render, said)))),
-        "between": between,
-        "rule": lambda code: findings.rule(code, words),
-        "sentence": lambda finding: findings.sentence(finding, words),
     }
-    environment.filters |= {
-        "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
-        "column_title": lambda column: column.head(words),
-    }
-    macros = vars(environment.get_template("common/macros.md.j2").module)
-    environment.globals |= {name: macro for name, macro in macros.items() if not name.startswith("_")}
     made.get_template = environment.get_template
     return made

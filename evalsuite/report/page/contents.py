@@ -9,7 +9,6 @@ from evalsuite.report.book import outline
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.author.author_sections import OwnText
 from evalsuite.report.sections.background import background
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.convergence import convergence
 from evalsuite.report.sections.fairness import fairness
@@ -77,21 +76,6 @@ class Chapter:
 
     def part(self, id: str) -> Mapping[str, Any]:
         return next(part for part in self.parts if part["id"] == id)
-
-
-def sections(subject: Subject) -> tuple[Section, ...]:
-    return tuple(_with_own_words(subject, section) for _, section in place_sections(subject))
-
-
-def _with_own_words(subject: Subject, section: Section) -> Section:
-    own = author_sections.own(subject, section.id)
-
-    def markdown(writer: MarkdownWriter) -> Iterable[str]:
-        yield from section.markdown(writer)
-        for text in own:
-            yield from author_sections.markdown(text, writer)
-
-    return replace(section, markdown=markdown) if own else section
 
 
 def place_sections(subject: Subject) -> tuple[Placed, ...]:

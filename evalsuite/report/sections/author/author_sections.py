@@ -1,12 +1,11 @@
 """What the lab's document adds to the page: chapters of its own, sections of its own in others, models without data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalsuite.core.author_document import BothLanguages
 from evalsuite.report.book.outline import FREE_PLACES, MODEL_CHAPTERS, OWN, ModelChapter
 from evalsuite.report.sections.author.author import FilledText
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered
@@ -24,7 +23,6 @@ def _chapter(subject: Subject, text: OwnText) -> Section:
         title=text["title"],
         template="author/own.html.j2",
         facts=lambda: text,
-        markdown=lambda writer: markdown(text, writer, level=2),
     )
 
 
@@ -71,14 +69,11 @@ def prose(written: BothLanguages | None, subject: Subject, marked: bool = True) 
 
 
 def untested(subject: Subject, chapter: ModelChapter) -> Section:
-    words = subject.words
-    title = words(f"outline.{chapter.key}")
     return Section(
         id=untested_id(chapter),
-        title=title,
+        title=subject.words(f"outline.{chapter.key}"),
         template="author/untested.html.j2",
         facts=lambda: None,
-        markdown=lambda writer: [f"## {writer.render(title)}", writer.render(writer.words("outline.untested"))],
     )
 
 
@@ -89,7 +84,3 @@ def titled(subject: Subject, chapter: ModelChapter, title: str) -> Rendered | st
     if any(known.plain(language) in title for language in words.languages):
         return title
     return words("outline.which", kind=known, model=title)
-
-
-def markdown(text: OwnText, writer: MarkdownWriter, level: int = 3) -> Sequence[str]:
-    return [f"{'#' * level} {writer.render(text['title'])}", *map(writer.render, text["paragraphs"])]

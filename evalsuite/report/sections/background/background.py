@@ -25,7 +25,6 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("background.title"),
         template="background/background.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: writer.fill("background/background.md.j2", **platform(subject)),
         parts=parts(words, "background", PARTS),
     )
 

@@ -1,4 +1,4 @@
-"""What a section is: facts for its template, and what it says in Markdown.
+"""What a section is: a title, and facts for its template.
 
 `sections(subject)` of a chapter's module gives those that a report has of it. `page/contents` has the order.
 """
@@ -11,7 +11,6 @@ from typing import Any
 from evalsuite.report.book.blocks import Block, Model, models
 from evalsuite.report.book.book import Book
 from evalsuite.report.figures import Look, look
-from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
@@ -34,17 +33,12 @@ class Subject:
         return tuple(block for model in self.models for block in model.blocks)
 
 
-def in_no_words(writer: MarkdownWriter) -> Iterable[str]:
-    return ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Section:
     id: str
     title: Rendered | str
     template: str
     facts: Callable[[], object]  # what the template shows, by name; figures are drawn when it is asked for
-    markdown: Callable[[MarkdownWriter], Iterable[str]] = in_no_words
     parts: Mapping[str, Text] = field(default_factory=dict)
     finding: Callable[[Any], Rendered | Text | None] | None = None  # what its facts come to, in a line
 

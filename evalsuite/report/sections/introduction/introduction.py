@@ -19,7 +19,6 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("intro.title"),
         template="introduction/introduction.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: writer.fill("introduction/introduction.md.j2", expected=_expected(subject)),
     )
 
 

@@ -21,26 +21,18 @@ def sections(subject: Subject) -> Iterable[Section]:
         title=words("problems.title"),
         template="problems/problems.html.j2",
         facts=lambda: _facts(subject),
-        markdown=lambda writer: writer.fill(
-            "problems/problems.md.j2", kept=kept_problems(subject), notes=author.notes(book, words)
-        ),
     )
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    book, words = subject.book, subject.words
-    questions = kept_problems(subject)
-    counted: Counter[str] = Counter(question["kept"].status for question in questions)
-    return {
-        "kept": questions,
-        "by_status": [(status, counted[status]) for status in STATUSES if counted[status]],
-        "kinds": kinds(book),
-        "notes": author.notes(book, words),
-    }
+    counted: Counter[str] = Counter(problem.status for problem in subject.book.evaluation.kept_problems)
+    by_status = [(status, counted[status]) for status in STATUSES if counted[status]]
+    return {**in_every_form(subject), "by_status": by_status, "kinds": kinds(subject.book)}
 
 
-def kept_problems(subject: Subject) -> list[dict[str, Any]]:
-    return [
+def in_every_form(subject: Subject) -> dict[str, Any]:
+    """The problems that people keep, and the author's notes."""
+    kept = [
         {
             "kept": problem,
             "question": author_sections.prose(problem.question, subject),
@@ -48,6 +40,7 @@ def kept_problems(subject: Subject) -> list[dict[str, Any]]:
         }
         for problem in subject.book.evaluation.kept_problems
     ]
+    return {"kept": kept, "notes": author.notes(subject.book, subject.words)}
 
 
 def kinds(book: Book) -> int:

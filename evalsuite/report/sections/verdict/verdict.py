@@ -12,7 +12,7 @@ from evalsuite.report.book import answers, tally
 from evalsuite.report.book import board as board_room
 from evalsuite.report.book.board import BoardRow, BoardSheet, BoardTable
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.section import Section, Subject, low_and_high
+from evalsuite.report.sections.common.section import Subject, low_and_high
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -29,18 +29,8 @@ class ModelFinding:
     beside: Rendered | None
 
 
-def section(subject: Subject) -> Section:
-    return Section(
-        id="verdict",
-        title=subject.words("verdict.title"),
-        template="verdict/verdict.html.j2",
-        facts=lambda: facts(subject),
-        markdown=lambda writer: writer.fill("verdict/verdict.md.j2", **_in_every_form(subject)),
-    )
-
-
 def facts(subject: Subject) -> Mapping[str, Any]:
-    told = _in_every_form(subject)
+    told = in_every_form(subject)
     criteria = told["criteria"]
     return {
         **told,
@@ -50,7 +40,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     }
 
 
-def _in_every_form(subject: Subject) -> dict[str, Any]:
+def in_every_form(subject: Subject) -> dict[str, Any]:
     book, words = subject.book, subject.words
     criteria = cards.cards(book, words)
     return {
