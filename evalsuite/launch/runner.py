@@ -39,6 +39,7 @@ Waits = Callable[[str], None]
 POLL_S = 0.2
 ENOUGH_POLL_S = 3.0  # reading a log from its beginning costs milliseconds
 AGENT_GRACE_S = 30.0  # beyond the run's timeout, for the agent to end its tree
+AWAY_S, AWAY_POLL_S = 600.0, 10.0  # for a file system to come back
 SHOWN_S = 35.0  # until a network file system shows what another node has written (nfs(5), acdirmin: 30 s)
 
 
@@ -85,14 +86,19 @@ def launch(
     packages = launcher.packages.get((run.case.framework, recipe.name), {})
     checkouts.without_bytecode(recipe, repositories.of(recipe))
     _fill_scratch(line, folder.scratch)
-    folder.write_command(replace(_command(run, recipe, line, launcher, packages), campaign=place))
+    command = replace(_command(run, recipe, line, launcher, packages), campaign=place)
+    folder.write_command(command)
     inputs = folder.hash_records()
     # for other hosts alone: an agent of this machine sees our end by itself
     monitor = HeartbeatMonitor(folder) if launcher.engine.name != "local" else None
     exit_code, why, duration_s, lost = _finish(line, folder, launcher, tick, enough, monitor)
+    _await_store(folder, launcher.waits)
     started_at = (datetime.now(UTC).astimezone() - timedelta(seconds=duration_s)).isoformat(timespec="milliseconds")
     shutil.rmtree(folder.scratch, ignore_errors=True)
     changed = fault_attribution.find_changes(folder, inputs, run.case.nodes)
+    if folder.ensure(run):
+        folder.write_command(command)
+        changed = Message("launch.run_folder_gone")
     ended = Outcome(status="failed", reason=changed) if changed else None
     outcome = replace(
         ended or _recorded_end(exit_code, why, folder, run.case, launcher, lost),
@@ -152,6 +158,15 @@ def _finish(
             return process.returncode, None, time.monotonic() - began, []
         finally:
             programs.end_process(process)
+
+
+def _await_store(folder: RunFolder, waits: Waits) -> None:
+    """Until the folder of runs is there: a shared file system may be away for a while."""
+    root, began_s = folder.path.parents[1], time.monotonic()
+    if not root.is_dir():
+        waits(Message("launch.runs_away", path=root))
+    while not root.is_dir() and time.monotonic() - began_s < AWAY_S:
+        time.sleep(AWAY_POLL_S)
 
 
 def _agent_error(folder: RunFolder) -> str | None:

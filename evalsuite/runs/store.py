@@ -112,6 +112,16 @@ class RunFolder:
         names = (name for name in sorted(self._names()) if BY_AGENT.fullmatch(name) or _LOG.fullmatch(name))
         return [file for file in map(self.path.joinpath, names) if is_file(file)]
 
+    def ensure(self, run: Run) -> bool:
+        """Makes the folder of *run* anew if it is gone, or another thing is in its place. Was it so?"""
+        if self.path.is_dir() and not self.path.is_symlink():
+            return False
+        if os.path.lexists(self.path):
+            self.path.rename(_new_name(self.path, f"{self.path.name}.interrupted-"))
+        self.path.mkdir(parents=True)
+        self.write_case(run)
+        return True
+
     def write_case(self, run: Run) -> None:
         AskedRun.of(run).write(self.path / CASE)
 

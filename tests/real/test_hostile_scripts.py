@@ -17,7 +17,9 @@ Order.__init__.__kwdefaults__["most_log_bytes"] = 5_000_000
 sys.exit(cli.main(sys.argv[1:]))"""
 STEPS = "[print(f'Epoch: [0][{step:4d}/120]\\tTime 0.0100 (0.0100)\\tLoss 6.7e+00', flush=True) for step in range(120)]"
 ADAPTER = sources.text("hostile_scripts_adapter.py.in")
-IN_THE_RUN_FOLDER = sources.table("hostile_scripts.toml")["in_the_run_folder"]
+IN_THE_RUN_FOLDER, TO_THE_RUN_FOLDER = (
+    sources.table("hostile_scripts.toml")[name] for name in ("in_the_run_folder", "to_the_run_folder")
+)
 
 
 def evalsuite(*words, **options):
@@ -26,17 +28,20 @@ def evalsuite(*words, **options):
     )
 
 
-def run_of(script, folder, *more):
-    """The outcome of one run of *script*."""
+def run_of(script, folder, *more, repeats=1):
+    """The outcome of the last run of *script*."""
     folder.mkdir(exist_ok=True)
     (folder / "hostile.py").write_text(ADAPTER.format(script=script))
-    axes = [f"--{each}" for each in ("frameworks=hostile", "models=toy", "scales=1x1", "batch-sizes=32", "repeats=1")]
+    axes = [
+        f"--{each}"
+        for each in ("frameworks=hostile", "models=toy", "scales=1x1", "batch-sizes=32", f"repeats={repeats}")
+    ]
     where = ["--steps=2+3", "--environment=current", "--device=cpu", f"--runs={folder / 'runs'}"]
     where.append(f"--adapters={folder / 'hostile.py'}")
     ended = evalsuite("run", *axes, *where, *more)
 
     assert "Traceback" not in ended.stderr, ended.stderr
-    (outcome,) = (folder / "runs").glob("*/r0/outcome.json")
+    (outcome,) = (folder / "runs").glob(f"*/r{repeats - 1}/outcome.json")
     return ended, json.loads(outcome.read_text())
 
 
@@ -66,3 +71,11 @@ def test_a_script_that_writes_into_its_own_run_folder_has_failed(what, tmp_path)
 
     assert outcome["status"] == "failed"
     assert "changed while the run went on, and not by evalsuite" in from_json(outcome["reason"])
+
+
+@pytest.mark.parametrize("what", TO_THE_RUN_FOLDER)
+def test_a_script_that_takes_its_run_folder_away_has_failed_and_the_next_run_begins(what, tmp_path):
+    _, outcome = run_of(f"{STEPS}; {TO_THE_RUN_FOLDER[what]}", tmp_path, "--quiet-rounds=0", repeats=2)
+
+    assert outcome["status"] == "failed"
+    assert "its folder is gone" in from_json(outcome["reason"])

@@ -44,6 +44,31 @@ def test_evaluations_that_went_on_beside_a_run_are_counted_and_said(tmp_path):
     assert [each for each in findings if isinstance(each, SideBySide)] == [SideBySide(evaluations=2, where=RUN.id)]
 
 
+# a run folder, or the folder of all, that is gone when its run has ended
+
+
+@pytest.mark.parametrize("replaced", [None, "by a file"])
+def test_a_run_folder_that_is_gone_is_made_anew_for_the_outcome(tmp_path, replaced):
+    with Store(tmp_path).claim(RUN) as folder:
+        assert not folder.ensure(RUN)
+        folder.path.rename(tmp_path / "elsewhere")
+        if replaced:
+            folder.path.write_text("mine")
+
+        assert folder.ensure(RUN) and folder.run() == RUN
+    assert len(list(folder.path.parent.glob("*interrupted*"))) == bool(replaced)
+
+
+def test_a_shared_file_system_that_is_away_is_waited_for(tmp_path, monkeypatch):
+    heard: list[str] = []
+    folder = Store(tmp_path / "runs").folder(RUN)
+    monkeypatch.setattr(runner, "AWAY_POLL_S", 0.01)
+
+    runner._await_store(folder, lambda words: (heard.append(words), folder.path.mkdir(parents=True)))
+
+    assert len(heard) == 1 and "goes on" in heard[0]
+
+
 # who failed
 
 
