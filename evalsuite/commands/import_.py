@@ -19,7 +19,7 @@ from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Value
 from evalsuite.core.model import by_key
-from evalsuite.importing import log_import, published_figures, published_tables, user_facts
+from evalsuite.importing import histories, log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
@@ -48,13 +48,19 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
     dialects = catalogue.known(search_paths(arguments))
     importer = log_import.Importer(into, user, common, found_by, dialects, facts.printed_facts)
     for path in arguments.paths:
-        if _is_table(path):
+        found = histories.find(path)
+        if not found and _is_table(path):
             table = published_tables.read(path)
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
             results += published_figures.cite_table(table, into, user, dialects, common=common)
         else:
-            results += importer.logs(path)
+            taken = {place for each in found for place in each.places}
+            own = [*importer.logs(path, taken)] if not path.is_file() or not found else []
+            of_logs = any(result.run for result in own)
+            results += own if of_logs or not found else importer.histories(found, path)
+            if of_logs and found:
+                terminal.note(say("import.histories_left", n=len(found), source=found[0].source))
     if not results:
         raise EvalsuiteError.of("commands.no_logs", path=arguments.paths[0])
     if arguments.facts and any(result.run for result in results):

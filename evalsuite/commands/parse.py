@@ -3,7 +3,7 @@
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from evalsuite.runs import recordings
 if TYPE_CHECKING:
     from evalsuite.contracts.dialect import Dialect
     from evalsuite.core.model import Finding
+    from evalsuite.importing.histories import Written
     from evalsuite.logs.reading import Reading
 
 Read = Callable[[Path], Row]
@@ -45,11 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.counted.flops_per_token(1, arguments.said["rule"] or flops.HOUSE)  # there is a rule by that name
     if arguments.goodput:
         return _divide_time(arguments, dialects)
-    if arguments.explain:
-        return max(_explain(Path(log), arguments, dialects) for log in arguments.logs)
-    paths = list(_files(arguments.logs))
+    paths, arguments.histories = _files(arguments.logs)
     if not paths:
         raise EvalsuiteError.of("commands.no_logs", path=arguments.logs[0])
+    if arguments.explain:
+        return max(_explain(log, arguments, dialects) for log in paths)
     language = "en" if arguments.json else i18n.language()
     rows = [
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
@@ -124,7 +125,11 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
     how |= {"dialects": dialects, "protocol": arguments.steps or Protocol()}
 
     def row(path: Path) -> Row:
-        reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **how)
+        own = arguments.histories.get(path)
+        asked = how if own is None else how | {"scope": how["scope"] or own.scope}
+        reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **asked)
+        if own is not None:
+            path, reading = Path(own.history.source), replace(reading, reason=join(own.lack, reading.reason))
         dialect = dialects.get(reading.dialect or "")
         window = reading.throughput and reading.throughput.window
         counts = "epochs" if reading.in_epochs else "steps"
@@ -216,13 +221,15 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _files(names: Sequence[str]) -> Iterator[Path]:
-    for name in names:
-        path = Path(name)
-        if path.is_dir():
-            yield from recordings.units(path)
-        else:
-            yield path
+def _files(names: Sequence[str]) -> tuple[list[Path], Mapping[Path, "Written"]]:
+    """The logs, and those made of histories that trackers keep."""
+    from evalsuite.importing import histories  # slow
+
+    written = (histories.write(each) for name in names for each in histories.find(Path(name)))
+    found = {each.path: each for each in written}
+    taken = {place for each in found.values() for place in each.history.places}
+    paths = [path for name in map(Path, names) for path in (recordings.units(name) if name.is_dir() else [name])]
+    return [*(path for path in paths if {path, *path.parents}.isdisjoint(taken)), *found], found
 
 
 def _exit(rows: Sequence[Row], names: Sequence[str]) -> int:

@@ -20,7 +20,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import ContradictsLog
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import UNKNOWN, Case, Finding, Run
-from evalsuite.importing import user_facts
+from evalsuite.importing import histories, user_facts
+from evalsuite.importing.histories import History
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
 from evalsuite.runs import campaign_facts, rehearsed, sampled
@@ -29,6 +30,7 @@ from evalsuite.runs.recordings import arrivals_of, is_recording, units
 from evalsuite.runs.store import RunFolder, Store
 
 HOST = "imported"
+MOST_ASKED = 3  # different questions in one sentence
 Content = tuple[str, ...]  # SHA-256 of each file, sorted
 
 
@@ -48,10 +50,11 @@ class _Member:
     sha256: str
     folder: RunFolder | None = None  # of what agents recorded; there it has its name
     chosen: bool = True  # by its name or a pattern; else it may be any file that lies beside logs
+    history: str | None = None  # of a tracker: where it stands
 
     @property
-    def source(self) -> Path:
-        return self.folder.path if self.folder else self.path
+    def source(self) -> Path | str:
+        return self.history or (self.folder.path if self.folder else self.path)
 
 
 class Importer:
@@ -74,12 +77,43 @@ class Importer:
         self._depth = found_by.pattern.replace("[^/]", "").count("/") + 1 if found_by else 1  # of a file's path
         self._there = contents(into)
         self._paths: set[Path] = set()  # met already
-        self._new: dict[Content, Path] = {}
+        self._new: dict[Content, Path | str] = {}
 
-    def logs(self, root: Path) -> Iterator[Imported]:
+    def histories(self, found: Sequence[History], root: Path) -> Iterator[Imported]:
+        """Raises EvalsuiteError with one question for all of them, before anything is written."""
+        asked: dict[str, list[str]] = {}
+        members: list[_Member] = []
+        user = {name: value for name, value in self._user.items() if name not in histories.OWN_FACTS}
+        for history in histories.of_project(found, self._user.get("project")):
+            source = history.source
+            try:
+                written = histories.write(history, self._user.get("tag"), self._user.get("unit"))
+                said = {**self._of_path(source.removeprefix(f"{root}/")), **user}
+                own = histories.facts_of(history) | ({"scope": written.scope} if written.scope else {})
+                own = {name: value for name, value in own.items() if name != "run" or name not in said}
+                facts = user_facts.merge_facts((user_facts.USER, said), (user_facts.SETTINGS, own))
+                user_facts.check_facts(facts)
+                member = _Member(path=written.path, facts=facts, sha256=files.sha256(written.path), history=source)
+                known = self._case(member)[1]
+            except ValueError as error:
+                asked.setdefault(message_of(error), []).append(source)
+                continue
+            if known.throughput is None or known.throughput.items_per_s is None:
+                reason = join(written.lack, known.reason)
+                yield Imported(source=source, run=None, status="skipped", reason=reason)
+                continue
+            members.append(member)
+        if asked:
+            places = {"n": sum(map(len, asked.values())), "of": len(found), "first": next(iter(asked.values()))[0]}
+            raise EvalsuiteError.of("importing.histories_ask", **places, error=tuple(asked)[:MOST_ASKED])
+        for member in members:
+            yield self._imported([member])
+
+    def logs(self, root: Path, but: Collection[Path] = ()) -> Iterator[Imported]:
+        """Those below *root*, without what is *but*."""
         groups: dict[tuple[object, ...], list[_Member]] = {}
         for path in _files(root):
-            if path.resolve() in self._paths:
+            if path.resolve() in self._paths or not {path, *path.parents}.isdisjoint(but):
                 continue
             self._paths.add(path.resolve())
             folder = RunFolder(path) if path.is_dir() else None
@@ -102,11 +136,14 @@ class Importer:
         for members in groups.values():
             yield self._imported(members)
 
-    def _facts(self, name: str, folder: RunFolder | None) -> Facts:
+    def _of_path(self, name: str) -> Facts:
         match = self._found_by.fullmatch(name) if self._found_by else None
         if self._found_by and match is None:
             raise ValueError(Message("importing.not_pattern"))
-        said = [(user_facts.USER, self._user), (user_facts.PATH, match.groupdict() if match else {})]
+        return match.groupdict() if match else {}
+
+    def _facts(self, name: str, folder: RunFolder | None) -> Facts:
+        said = [(user_facts.USER, self._user), (user_facts.PATH, self._of_path(name))]
         device = None
         if folder is not None:
             if lack := sampled.find_lack(folder):
@@ -204,7 +241,7 @@ class Importer:
                 shutil.copyfileobj(log, copy)
             if files.sha256(place) != member.sha256:
                 raise EvalsuiteError.of("importing.import_changed", path=member.path)
-        copies = [Source(path=str(member.path), sha256=member.sha256) for member in members]
+        copies = [Source(path=member.history or str(member.path), sha256=member.sha256) for member in members]
         made = command(self._dialects.get(known.dialect or ""), known.unit, copies, "imported")
         each = user_facts.whole_number(said, "steps_per_report")
         recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each, shape=said.get("shape"))

@@ -12,7 +12,9 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.importing.user_facts import FACTS
 
 COLUMNS: Mapping[str, Sequence[str]] = {  # our name → what it may be called: that, or as `import --help` has it
-    ours: tuple(dict.fromkeys((*names, ours))) for ours, names in paths.read_data("table_columns.toml").items()
+    ours: tuple(dict.fromkeys((*names, ours)))
+    for ours, names in paths.read_data("table_columns.toml").items()
+    if isinstance(names, list)
 }
 SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
 MOST_BYTES = 1 << 28

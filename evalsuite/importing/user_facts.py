@@ -33,7 +33,7 @@ RECORDED = (  # of a run, not of its case
     *(*STATED, *OF_A_ROW),
 )
 _APART = (*RECORDED, "any")  # no part of a case's name
-USER, PATH, TABLE = "--set", "the path", "the table"
+USER, PATH, TABLE, SETTINGS = "--set", "the path", "the table", "what the run recorded of itself"
 RECORDS, CASE_FILE = "what the agents recorded", "the case beside them"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
 NEARLY = 0.8  # of difflib's ratio: two swapped letters in a word of five
@@ -255,6 +255,10 @@ def recorded_facts(facts: Mapping[str, str]) -> Facts:
 
 def _word(text: str) -> str:
     return re.sub(r"[\s-]+", "_", text.strip().lower())
+
+
+def is_precision(text: str) -> bool:
+    return _word(text) in _PRECISIONS
 
 
 def precision(text: str) -> Precision:

@@ -14,14 +14,13 @@ from evalsuite.cli import main
 from evalsuite.contracts import registry
 from evalsuite.core import layout, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.findings import EpochWindow
 from evalsuite.importing import published_tables, user_facts
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import fairness
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import measurement
-from evalsuite.results.measure.summary import short_window, summaries, valid
+from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules.data_rules import cited_figure
 from evalsuite.runs.store import Store
 
@@ -169,17 +168,6 @@ class TestWhatIsSaid:
         measured = measurement(only(bring.store))
         assert (measured.throughput.window.first_step, measured.throughput.window.last_step) == (51, 150)
         assert measured.value == pytest.approx(2 * 64 * 50 / 1131.8)
-
-    @pytest.mark.parametrize(("scope", "images_per_s"), [("global", 1580.0), ("per_device", 16 * 1580.0)])
-    def test_it_can_be_said_whose_rate_a_table_of_a_tensorboard_holds(self, bring, scope, images_per_s):
-        rows = "".join(f"{1581280498.5 + 810 * epoch},{epoch},1580.0\n" for epoch in range(1, 91))
-        words = f"16gpu_b208.csv --pattern {{devices}}gpu_b{{batch}}.csv --set gpus=8 --set scope={scope} {RESNET}"
-
-        code, _, _ = bring(f"{words} --set framework=pytorch", {"16gpu_b208.csv": f"Wall time,Step,Value\n{rows}"})
-
-        found = only(bring.store)
-        assert (code, found.run().case.scale) == (DONE, "2x8")  # as many nodes as the job's devices make
-        assert measurement(found).value == pytest.approx(images_per_s)
 
     def test_what_nobody_says_is_no_fact_no_axis_and_no_repeat_of_what_somebody_said(self, bring):
         bring(f"a.log {WHAT}", logs("a.log", "b.log"))
@@ -465,16 +453,6 @@ def test_the_value_of_an_axis_is_that_of_a_spec(bring):
     bring(f"a.log {WHAT} --set data=dali-gpu", logs("a.log"))
 
     assert only(bring.store).run().case.option("data") == "dali-gpu"
-
-
-def test_a_series_of_epochs_counts_and_is_partial(bring):
-    """HAL's own series, richardkxu/distributed-pytorch@b2a3e175d4:Throughput_train/."""
-    rows = "".join(f"{1581191487.6 + 231 * epoch},{epoch},5800.5\r\n" for epoch in range(1, 10))
-    code, *_ = bring(f"hal.csv {WHAT} --set scope=global", {"hal.csv": "Wall time,Step,Value\r\n" + rows})
-
-    measured = measurement(only(bring.store))
-    assert (code, measured.counts, measured.value) == (DONE, True, pytest.approx(5800.5))
-    assert any(isinstance(each, EpochWindow) for each in measured.findings) and short_window(summaries([measured])[0])
 
 
 class TestFactsOfACampaign:

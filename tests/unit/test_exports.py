@@ -1,0 +1,191 @@
+"""Run histories of other tools: files that real libraries wrote (`tests/exports/make.py`), and ways to spoil them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalsuite.cli import main
+from evalsuite.core.errors import Exit
+from evalsuite.importing import histories, scalar_records
+from evalsuite.runs.store import Store
+
+EXPORTS = Path(__file__).resolve().parents[1] / "exports"
+SIZE = "--set devices=8 --set batch=4"
+WHAT = f"--set framework=pytorch --set model=gpt2 {SIZE}"
+OF_SEEDS = [81_000.0, 81_920.0]  # tokens/s, to a thousandth
+EVENTS = next((EXPORTS / "runs" / "base-seed1").iterdir())
+WANDB = next(EXPORTS.glob("wandb/*/*.wandb"))
+
+
+@pytest.fixture
+def ask(tmp_path, capsys, monkeypatch):
+    """A command in a folder of its own: (exit code, its JSON, standard error)."""
+    monkeypatch.chdir(tmp_path)
+
+    def asked(words):
+        code = main([*words.split(), "--json"])
+        said = capsys.readouterr()
+        return code, json.loads(said.out) if said.out else [], said.err
+
+    return asked
+
+
+def panel(*columns, axis="Step", rows=160):
+    """W&B's chart as CSV: columns of (run, tag, value)."""
+    heads = [f'"{run} - {tag}{end}"' for run, tag, _ in columns for end in ("", "__MIN", "__MAX")]
+    lines = (
+        ",".join(f'"{cell}"' for cell in (10 * row, *(v + row % 3 for *_, v in columns for _ in range(3))))
+        for row in range(rows)
+    )
+    return "\n".join([",".join([f'"{axis}"', *heads]), *lines]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "unit", "values"),
+    [
+        ("runs", "tokens/s", OF_SEEDS),
+        ("wandb", "tokens/s", OF_SEEDS),
+        ("mlruns", "tokens/s", OF_SEEDS),
+        ("trackio", "tokens/s", OF_SEEDS),
+        ("mlflow", "tokens/s", OF_SEEDS),
+        ("lightning_logs", "samples/s", [513.0]),
+        ("sb3", "timesteps/s", [4096.0]),
+    ],
+)
+def test_a_folder_of_a_tracker_holds_a_run_a_file_or_column(place, unit, values, ask):
+    code, rows, _ = ask(f"parse {EXPORTS / place}")
+
+    assert (code, {row["unit"] for row in rows}) == (Exit.DONE, {unit})
+    assert sorted(row["throughput"] for row in rows) == pytest.approx(values, rel=1e-3)
+
+
+@pytest.mark.parametrize("place", ["wandb", "mlruns", "trackio", "mlflow"])
+def test_what_a_tracker_recorded_needs_no_option_and_seeds_are_repeats(place, ask):
+    code, rows, _ = ask(f"import {EXPORTS / place}")
+
+    assert (code, [row["run"][-3:] for row in rows]) == (Exit.DONE, ["/r0", "/r1"])
+    assert {
+        (run.case.framework, run.case.model, run.case.scale) for run in map(_run, Store(Path("runs")).finished())
+    } == {("pytorch", "gpt2", "1x8")}
+
+
+def _run(folder):
+    return folder.run()
+
+
+def test_a_panel_is_a_run_a_column_and_other_names_are_other_cases(ask, tmp_path):
+    (tmp_path / "panel.csv").write_text(
+        panel(("old", "train/tokens_per_sec", 88e3), ("new", "train/tokens_per_sec", 91e3))
+    )
+
+    code, rows, _ = ask(f"import panel.csv {WHAT}")
+
+    assert code == Exit.DONE
+    assert [dict(folder.run().case.options) for folder in Store(Path("runs")).finished()] == [
+        {"run": "new"},
+        {"run": "old"},
+    ]
+    assert [row["source"] for row in rows] == ["panel.csv: old", "panel.csv: new"]
+
+
+def test_who_says_that_runs_are_one_thing_makes_them_repeats(ask, tmp_path):
+    (tmp_path / "panel.csv").write_text(panel(("old", "tokens_per_sec", 88e3), ("new", "tokens_per_sec", 91e3)))
+
+    _, rows, _ = ask(f"import panel.csv {WHAT} --set run=nightly")
+
+    assert [row["run"][-3:] for row in rows] == ["/r0", "/r1"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "unit", "whose"),
+    [
+        ("train/tokens_per_sec", "tokens/s", None),
+        ("perf/per_device_tokens_per_sec", "tokens/s", "per_device"),
+        ("throughput/device/samples_per_sec", "samples/s", "per_device"),
+        ("train/images/s", "images/s", None),
+        ("tps", "tokens/s", None),
+    ],
+)
+def test_a_tag_says_by_its_name_what_it_counts(tag, unit, whose):
+    history = histories.History(
+        places=(), source="x", points={tag: [(1.0, None, 5.0)], "eval/samples_per_second": [], "loss": []}
+    )
+
+    series = histories.choose(history)
+
+    assert (series.rate, series.unit, series.per_device, series.loss) == (tag, unit, whose == "per_device", "loss")
+
+
+@pytest.mark.parametrize(
+    "tag", ["train_loss", "eval/tokens_per_sec", "lr", "system/gpu.0.powerWatts", "grad_norm", "epoch"]
+)
+def test_a_tag_that_is_no_throughput_gives_none_and_says_so(tag, ask, tmp_path):
+    rows = "".join(f"{1756200000.25 + 5 * place},{10 * place},{3 - place / 20}\n" for place in range(40))
+    (tmp_path / f"run-1_tag-{tag.replace('/', '_')}.csv").write_text(f"Wall time,Step,Value\n{rows}")
+
+    _, (row,), _ = ask("parse .")
+
+    assert (row["throughput"], row["unit"]) == (pytest.approx(2.0), "steps/s")  # by its wall time
+    assert row["reason"].startswith("no series is by its name a rate or the time of a step")
+
+
+def test_steps_that_may_count_calls_of_log_are_no_clock(ask, tmp_path):
+    rows = "".join(f"{place},{1756200000.25 + 5 * place},{3 - place / 20}\n" for place in range(40))
+    (tmp_path / "history.csv").write_text(f"_step,_timestamp,loss\n{rows}")
+
+    _, (row,), _ = ask("parse history.csv --devices 8 --batch-per-device 4")
+
+    assert row["throughput"] is None
+    assert ask(f"import history.csv {WHAT}")[0] == Exit.USAGE
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.7, 0.999])
+@pytest.mark.parametrize(("file", "read"), [(EVENTS, scalar_records.event_file), (WANDB, scalar_records.wandb_file)])
+def test_a_file_that_breaks_off_is_read_as_far_as_it_is_whole(file, read, kept):
+    content = file.read_bytes()
+    whole, part = read(content), read(content[: int(kept * len(content))])
+
+    assert (whole.torn, part.torn) == (False, True)
+    assert all(points == whole.points[tag][: len(points)] for tag, points in part.points.items())
+
+
+@given(st.integers(0, 10**6), st.integers(1, 255))
+def test_no_spoilt_byte_changes_a_value(at, by):
+    for file, read in ((EVENTS, scalar_records.event_file), (WANDB, scalar_records.wandb_file)):
+        content = bytearray(file.read_bytes())
+        whole = read(bytes(content))
+        content[at % len(content)] ^= by
+
+        for tag, points in read(bytes(content)).points.items():
+            assert points == whole.points[tag][: len(points)]
+
+
+def test_projects_are_asked_for_once_and_nothing_is_written(ask, tmp_path):
+    shutil.copytree(EXPORTS / "mlruns", tmp_path / "mlruns")
+    (experiment,) = (path for path in (tmp_path / "mlruns").iterdir() if path.name != "0")
+    shutil.copytree(experiment, other := experiment.with_name("2"))
+    (other / "meta.yaml").write_text("name: other\n")
+
+    code, _, said = ask("import mlruns")
+
+    assert code == Exit.USAGE and not Path("runs").exists()
+    assert "4 runs of several projects: " in said and "pretrain (2)" in said and "--set project=" in said
+    assert ask("import mlruns --set project=pretrain")[0] == Exit.DONE
+    assert len(Store(Path("runs")).finished()) == 2
+
+
+def test_what_is_missing_is_asked_once_for_all(ask):
+    code, _, said = ask(f"import {EXPORTS / 'runs'}")
+
+    assert code == Exit.USAGE and not Path("runs").exists()
+    assert "of 2 runs, 2 lack an answer, and nothing was written" in said and said.count("--set framework") == 1
+
+
+def test_what_is_said_against_a_tracker_is_refused(ask):
+    code, _, said = ask(f"import {EXPORTS / 'wandb'} --set model=bert")
+
+    assert code == Exit.USAGE and 'model: --set says "bert", and what the run recorded of itself says "gpt2"' in said
