@@ -354,7 +354,7 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
 def _unimportable(python: Path, pins: Iterable[str]) -> list[tuple[str, str]]:
     """Which of *pins* are there and cannot be imported, and why: a torchvision for CUDA beside a CPU build of torch."""
     with files.scratch("import") as folder:
-        line = (python.absolute(), "-c", IMPORTING, *(module(distribution(pin)) for pin in pins))
+        line = [str(python.absolute()), "-c", IMPORTING, *(module(distribution(pin)) for pin in pins)]
         answer = run_joined(line, folder, IMPORT_TIMEOUT_S, KEEP_BYTECODE)
     told = (printed.split("\0") for printed in (answer.stdout if answer else "").splitlines())
     return [(words[1], words[2]) for words in told if len(words) == 3]
