@@ -1,20 +1,23 @@
 """Runs, measures and compares deep-learning training frameworks, and writes the bilingual report.
 
-In Python: `load` folders of runs or reports, `compare` two reports, `parse` a log (docs/python.md).
+In Python: `load` folders of runs or reports, `diff` two reports or lists of rates, `read` a log (docs/python.md).
 """
 
 TYPE_CHECKING = False  # as in typing, which is slow to import
 
 if TYPE_CHECKING:
-    from evalsuite.commands.api import Results, compare, load, parse
+    from evalsuite.commands.api import Results, diff, load, read
+    from evalsuite.core.errors import EvalsuiteError
 
 __version__ = "0.1.0"
-__all__ = ["Results", "compare", "load", "parse"]
+__all__ = ["EvalsuiteError", "Results", "diff", "load", "read"]
+_GONE = {"compare": "diff", "parse": "read"}
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        instead = f"; it is evalsuite.{_GONE[name]} now" if name in _GONE else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")
     import importlib  # what it takes is slow to import, and imports this
 
     return getattr(importlib.import_module("evalsuite.commands.api"), name)

@@ -1,5 +1,6 @@
-"""`evalsuite.load`, `compare` and `parse`: results as data frames, for a notebook. Nothing is started or written."""
+"""`evalsuite.load`, `diff` and `read`: results as data frames, for a notebook. Nothing is started or written."""
 
+import glob
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +17,7 @@ from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import tables
 from evalsuite.results.compare import changes
-from evalsuite.results.compare.changes import Changes
+from evalsuite.results.compare.changes import Changes, Difference
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import measurement
 from evalsuite.runs import merged, rehearsed, sampled
@@ -25,32 +26,47 @@ from evalsuite.runs.store import RunFolder, Store
 if TYPE_CHECKING:
     import pandas
 
+Side = str | Path | Sequence[float]
 STEP = ("items", "seconds", "items_per_s", "arrival_s", "loss")
 TABLES = {"runs": "runs", "cases": "summaries", "utilisation": "utilisation", "findings": "findings"}
+_RATES = ("items_per_s", "items_per_s_low", "items_per_s_high")
+SHOWN = ("framework", "model", "precision", "batch_per_device", "nodes", "devices_per_node", *_RATES, "n", "unit")
+
+
+def _frame(name: str, meaning: str) -> "property":
+    def frame(results: "Results") -> "pandas.DataFrame":
+        return results._frames[name]
+
+    return property(frame, doc=meaning)
 
 
 class Results:
-    """What `load` read: data frames `runs`, `cases`, `utilisation`, `findings`, `steps` and `samples`, with the unit in
-    the name of a column; empty: not measured."""
+    """What `load` read: data frames with the unit in the name of a column; an empty cell was not measured."""
 
-    runs: "pandas.DataFrame"
-    cases: "pandas.DataFrame"
-    utilisation: "pandas.DataFrame"
-    findings: "pandas.DataFrame"
+    runs = _frame("runs", "A row for each run: case, campaign, round, status, rate by each clock, machine, log.")
+    cases = _frame("cases", "A row for each case over its repeats: median, interval, speed-up, efficiency.")
+    utilisation = _frame("utilisation", "A row for each resource of a run over its measured steps.")
+    findings = _frame("findings", "A row for each thing that the data rules say.")
 
     def __init__(self, sources: Sequence[tuple[str, Mapping[str, bytes]]], store: Store | None) -> None:
         import pandas
 
         seen: dict[str, str] = {}
+        self._frames: dict[str, pandas.DataFrame] = {}
         for name, table in TABLES.items():
             frames = [pandas.read_csv(io.BytesIO(each[table])).assign(source=source) for source, each in sources]
-            setattr(self, name, pandas.concat(frames, ignore_index=True))
+            self._frames[name] = pandas.concat(frames, ignore_index=True)
             for (source, _), frame in zip(sources, frames, strict=True) if name == "runs" else ():
                 runs = frame.dropna(subset="log_sha256").drop_duplicates("log_sha256").set_index("log_sha256")["run_id"]
                 for log in runs.index.intersection([*seen])[:1]:
                     raise EvalsuiteError.of("commands.loaded_twice", path=source, run=runs[log], other=seen[log])
                 seen |= dict.fromkeys(runs.index, source)
+        begun = pandas.to_datetime(self.runs["started_at"], format="ISO8601", utc=True)
+        self._frames["runs"] = self.runs.assign(started_at=begun)
         self._folders = store.finished() if store else []
+
+    def _repr_html_(self) -> str:
+        return str(self.cases[[*SHOWN]].to_html(index=False, na_rep="", float_format="{:,.2f}".format))
 
     @cached_property
     def steps(self) -> "pandas.DataFrame":
@@ -74,8 +90,11 @@ class Results:
 
 
 def load(first: str | Path, *others: str | Path) -> Results:
-    """Folders of runs, of which several are one evaluation, and folders of finished reports."""
-    given = [Path(path) for path in (first, *others)]
+    """Folders of runs, of which several are one evaluation, and folders of finished reports or their `report.html`.
+
+    A name with `*`, `?` or `[` stands for all that match, as in a shell. Raises EvalsuiteError for what holds neither.
+    """
+    given = [finished.folder_of(path) for name in (first, *others) for path in _matches(Path(name))]
     reports = [path for path in given if (path / finished.SUMMARY).exists()]
     roots = [path for path in given if path not in reports]
     sources = [(str(path), _written(path)) for path in reports]
@@ -87,14 +106,30 @@ def load(first: str | Path, *others: str | Path) -> Results:
     return Results(sources, store)
 
 
-def compare(before: str | Path, after: str | Path, *, across_environments: bool = False) -> Changes:
-    first, second = (finished.read(Path(path)).summaries for path in (before, after))
-    return changes.between(first, second, across_environments=across_environments)
+def diff(before: Side, after: Side, *, across_environments: bool = False) -> Changes | Difference:
+    """What the command `diff` says of two reports, or of two lists of rates, one of each run.
+
+    *across_environments*: machines are compared, not the software.
+    """
+    if isinstance(before, str | Path) and isinstance(after, str | Path):
+        first, second = (finished.read(Path(path)).summaries for path in (before, after))
+        return changes.between(first, second, across_environments=across_environments)
+    if isinstance(before, str | Path) or isinstance(after, str | Path):
+        raise EvalsuiteError.of("commands.two_sides")
+    return changes.of_values(before, after)
 
 
-def parse(path: str | Path, *, devices: int | None = None, batch_per_device: float | None = None) -> Reading:
-    """What a log says, or the folder of `evalsuite sample`."""
+def read(path: str | Path, *, devices: int | None = None, batch_per_device: float | None = None) -> Reading:
+    """What the command `parse` says of a log, or of the folder of `evalsuite sample`."""
     return read_path(Path(path), devices=devices, batch_per_device=batch_per_device)[0]
+
+
+def _matches(name: Path) -> Sequence[Path]:
+    if name.exists() or not glob.has_magic(str(name)):
+        return [name]
+    if found := sorted(map(Path, glob.glob(str(name)))):
+        return found
+    raise EvalsuiteError.of("commands.no_match", pattern=name)
 
 
 def _written(report: Path) -> Mapping[str, bytes]:

@@ -1,26 +1,36 @@
-"""`evalsuite diff`: what changed between two evaluations, and what cannot be compared."""
+"""`evalsuite diff`: what changed between two evaluations, or two lists of numbers, and what cannot be compared."""
 
 import argparse
+import re
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 from evalsuite.commands import checks
 from evalsuite.commands.checks import Check
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import print_json, table
-from evalsuite.core.errors import Exit
+from evalsuite.core import decode, files
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import wording
 from evalsuite.core.model import Case, Summary
 from evalsuite.finished import finished
 from evalsuite.finished.finished import Finished
 from evalsuite.report.text import numbers, words
 from evalsuite.results.compare import changes, fairness
-from evalsuite.results.compare.changes import Change, Changes, Why
+from evalsuite.results.compare.changes import Change, Changes, Difference, Why
 
+MOST_BYTES = 1 << 20  # of a list of numbers
 SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell": "? "}
 
 
 def run(arguments: argparse.Namespace) -> int:
+    sides = {"before": arguments.against or arguments.before, "after": arguments.values or arguments.after}
+    if None in sides.values():
+        raise EvalsuiteError.of("commands.two_sides")
+    if arguments.values or arguments.against or all(map(_is_list, sides.values())):
+        return _of_numbers({name: _numbers(side) for name, side in sides.items()}, sides, arguments)
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     moved = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:
@@ -31,6 +41,51 @@ def run(arguments: argparse.Namespace) -> int:
     checks.tell([*_checks(moved, outcomes)], arguments)
     is_gate = arguments.fail_on_regression or arguments.at_most is not None
     return _exit_code(moved, [*outcomes.values()], arguments.allow_missing) if is_gate else Exit.DONE
+
+
+def _is_list(path: Path) -> bool:
+    return path.is_file() and path.suffix != ".html"
+
+
+def _numbers(given: Path | str) -> list[float]:
+    """Those of an option or of a file, without what follows a #."""
+    text = (
+        given
+        if isinstance(given, str)
+        else files.read_bytes(given, most=MOST_BYTES, follow=True).decode("utf-8", "replace")
+    )
+    words = re.sub(r"#.*", "", text).replace(",", " ").split()
+    numbers = [decode.number(word) for word in words]
+    wrong = next((word for word, number in zip(words, numbers, strict=True) if not number or number < 0), None)
+    if wrong is not None or not words:
+        raise EvalsuiteError.of("commands.no_numbers", where=given, got=decode.shown(wrong))
+    return [number for number in numbers if number]
+
+
+def _of_numbers(
+    values: Mapping[str, list[float]], sides: Mapping[str, Path | str], arguments: argparse.Namespace
+) -> int:
+    found = changes.of_values(**values)
+    medians = {name: {"median": statistics.median(each), "n": len(each)} for name, each in values.items()}
+    facts = {"ratio": asdict(found.ratio), "outcome": found.outcome, "reason": _sentence(found.why, "en") or None}
+    told = {name: f"{numbers.throughput(each['median']).text}" for name, each in medians.items()}
+    reason = _sentence(found.why)
+    sentence = _say(
+        "compare.values",
+        **told,
+        ratio=_ratio(found),
+        n="/".join(str(len(each)) for each in values.values()),
+        outcome=_say(f"outcome.{found.outcome}") + (f" ({reason})" if reason else ""),
+    )
+    if arguments.json:
+        print_json({**medians, **facts})
+    else:
+        print(sentence)
+    outcome = changes.verdict(found, arguments.at_most)
+    checks.tell([Check(name=" → ".join(map(str, sides.values())), outcome=outcome, text=sentence)], arguments)
+    if not (arguments.fail_on_regression or arguments.at_most is not None) or outcome == "pass":
+        return Exit.DONE
+    return Exit.CRITERION_FAILED if outcome == "fail" else Exit.UNDETERMINED
 
 
 def _exit_code(moved: Changes, outcomes: Sequence[str], allow_missing: bool) -> Exit:
@@ -150,6 +205,6 @@ def _row(change: Change) -> tuple[str, ...]:
     return ("\n".join(filter(None, (outcome, reason))), change.case.id, *values, _ratio(change, "\n"), repeats)
 
 
-def _ratio(change: Change, between: str = " ") -> str:
+def _ratio(change: Difference, between: str = " ") -> str:
     ratio = change.ratio
     return f"{change.shown:.3f}" + ("" if ratio.low is None else f"{between}[{ratio.low:.3f}, {ratio.high:.3f}]")

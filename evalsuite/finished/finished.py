@@ -93,9 +93,13 @@ class Finished:
         return tuple(sorted({run.environment for run in self.measurements if run.environment}, key=str))
 
 
+def folder_of(report: Path) -> Path:
+    return report.parent if report.name == PAGE else report
+
+
 def read(folder: Path) -> Finished:
     """Raises EvalsuiteError if *folder* has no finished report of a known schema."""
-    folder = Path(folder)
+    folder = folder_of(Path(folder))
     file = folder / SUMMARY
     if not (is_file(file) and is_file(folder / PAGE)):
         raise EvalsuiteError.of("report.no_report", folder=folder, page=PAGE, summary=SUMMARY)

@@ -1,6 +1,7 @@
 """The doors of Python: frames of several campaigns and reports, and what no command needs."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -32,7 +33,9 @@ def test_rows_have_types_and_say_of_which_campaign_they_are(roots):
     found = evalsuite.load(*map(str, roots))
 
     (case,) = found.cases.itertuples()
-    assert {"load", "compare", "parse"} <= {*dir(evalsuite)}
+    assert {"load", "diff", "read"} <= {*dir(evalsuite)} and evalsuite.Results.runs.__doc__.startswith("A row for each")
+    assert "<table" in found._repr_html_() and f">{case.items_per_s:,.2f}<" in found._repr_html_()
+    assert found.runs["started_at"].dt.year.tolist() == [2026] * 3
     assert [*found.runs[["campaign", "repeat", "case_id", "counts"]].itertuples(index=False, name=None)] == [
         ("spring", 0, CASE.id, True), ("spring", 1, CASE.id, True), ("autumn", 2, CASE.id, True),
     ]  # fmt: skip
@@ -65,7 +68,11 @@ def test_a_report_gives_the_rows_that_its_run_folders_gave(roots, tmp_path):
     assert len((out / "tables" / "steps.csv").read_text().splitlines()) == 1 + 3 * 100
     columns, (first, second) = tables.with_options(["options"], [{"options": "a=1;b=x"}, {"options": ""}])
     assert (columns, first["option_b"], second["option_a"]) == (("options", "option_a", "option_b"), "x", None)
-    assert evalsuite.compare(out, out).those("slower") == ()
+    assert evalsuite.load(out / "report.html").runs.equals(written.runs)
+    assert (
+        evalsuite.load(str(tmp_path / "rep*")).runs.drop(columns="source").equals(written.runs.drop(columns="source"))
+    )
+    assert evalsuite.diff(out / "report.html", out).those("slower") == ()
     for again in (out, *roots):
         with pytest.raises(EvalsuiteError, match=r"which .*report has too"):
             evalsuite.load(out, again)
@@ -94,11 +101,33 @@ def test_the_notebook_merges_three_campaigns_and_draws_a_figure_of_its_own(tmp_p
 def test_a_log_is_parsed_as_by_the_command_and_what_is_no_result_is_refused(roots, tmp_path):
     (log,) = (tmp_path / "autumn").rglob("log.*.txt")
 
-    assert evalsuite.parse(log, devices=1, batch_per_device=32).throughput.items_per_s == pytest.approx(80, rel=1e-3)
+    assert evalsuite.read(log, devices=1, batch_per_device=32).throughput.items_per_s == pytest.approx(80, rel=1e-3)
     with pytest.raises(EvalsuiteError):
         evalsuite.load(tmp_path / "nothing")
-    with pytest.raises(AttributeError):
-        evalsuite.loaded  # noqa: B018
+    with pytest.raises(evalsuite.EvalsuiteError, match=r"week-\*: nothing has such a name"):
+        evalsuite.load(tmp_path / "week-*")
+    with pytest.raises(AttributeError, match=r"'compare'; it is evalsuite\.diff now"):
+        evalsuite.compare  # noqa: B018
+
+
+def test_lists_of_rates_are_told_apart_as_two_reports_are(tmp_path, capsys):
+    before, faster = [480, 482, 479, 481, 480], [550.1, 553.2, 549.8, 551.0, 552.4]
+    (tmp_path / "A.txt").write_text("480 482 # two\n479, 481\n480\n")
+
+    found = evalsuite.diff(before, faster)
+    code = cli.main(["diff", str(tmp_path / "A.txt"), "--values", ",".join(map(str, faster)), "--fail-on-regression"])
+
+    assert (found.outcome, round(found.ratio.value, 3)) == ("faster", 1.148)
+    assert (
+        capsys.readouterr().out == "551.00 against 480.00: ratio 1.148 [1.143, 1.153], n = 5/5: faster\n" and code == 0
+    )
+    assert evalsuite.diff(faster, before).outcome == "slower"
+    assert evalsuite.diff(before[:2], faster[:2]).why.key == "too_few" == evalsuite.diff(before, [9.0] * 9).why.key
+    for words, said in (("x", "got .x."), ("", "two sides"), ("1 -2", "got .-2.")):
+        (tmp_path / "B.txt").write_text(words)
+        line = ["diff", str(tmp_path / "A.txt"), *([str(tmp_path / "B.txt")] if words else [])]
+        assert cli.main(line) == 2
+        assert re.search(said, capsys.readouterr().err)
 
 
 def test_no_command_but_for_a_spreadsheet_imports_pandas(roots, tmp_path):

@@ -105,7 +105,7 @@ def test_what_is_no_whole_run_is_refused_by_name(says, tmp_path, capsys):
     if says != LAUNCHED:
         main(["parse", str(tmp_path / "out"), "--json"])
         (row,) = json.loads(capsys.readouterr().out)
-        assert row["status"] == evalsuite.parse(tmp_path / "out").status == "doubtful" and says in row["reason"]
+        assert row["status"] == evalsuite.read(tmp_path / "out").status == "doubtful" and says in row["reason"]
 
 
 def test_who_states_another_number_of_nodes_is_contradicted(tmp_path, capsys):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalsuite.core.findings import EqualRepeats
 from evalsuite.core.model import Case, Interval, Row, Summary, Unmeasured, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Obstacle
@@ -35,17 +36,14 @@ class Why:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
-    before: Summary
-    after: Summary
-    ratio: Interval  # median after ÷ median before, with a bootstrap interval
-    outcome: Outcome
-    why: Why | None = None  # given with "cannot_tell"
-    by_campaigns: bool = False  # whether campaigns were compared, and not runs
+class Difference:
+    """How the later of two sides differs from the earlier one."""
 
-    @property
-    def case(self) -> Case:
-        return self.after.case
+    ratio: Interval
+    """Median after ÷ median before, with a bootstrap interval."""
+    outcome: Outcome
+    why: Why | None = None
+    """Given with "cannot_tell"."""
 
     @property
     def below_least(self) -> bool:
@@ -60,6 +58,20 @@ class Change:
         """Rounded towards 1 where below the least effect."""
         value = self.ratio.value
         return 1 + math.trunc(1000 * (value - 1)) / 1000 if self.below_least else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change(Difference):
+    """Of a case that two evaluations have."""
+
+    before: Summary
+    after: Summary
+    by_campaigns: bool = False
+    """Whether campaigns were compared, and not runs."""
+
+    @property
+    def case(self) -> Case:
+        return self.after.case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,11 +137,22 @@ def pair(
         slower, faster = significance.apart(new, old), significance.apart(old, new)
         told: Outcome = "slower" if slower else "faster" if faster else "no_difference"
         return Change(before=before, after=after, ratio=ratio_of_medians(new, old), outcome=told, by_campaigns=True)
-    outcome, why = _outcome(before, after, unlike, abs(ratio.value - 1), least)
+    outcome, why = _outcome(min(before.n, after.n), unlike, ratio.value, least)
     return Change(before=before, after=after, ratio=ratio, outcome=outcome, why=why)
 
 
-def verdict(change: Change, at_most: float | None) -> Literal["pass", "fail", "undetermined"]:
+def of_values(before: Sequence[float], after: Sequence[float]) -> Difference:
+    """Two lists of rates, one of each run. Values that do not scatter are no repeats of their own (D04)."""
+    runs = [
+        1 if len(each) > 1 and max(each) - min(each) < EqualRepeats.limit * min(each) else len(each)
+        for each in (before, after)
+    ]
+    ratio, unlike = ratio_of_medians(after, before), significance.differ(after, before)
+    outcome, why = _outcome(min(runs), unlike, ratio.value, LEAST_EFFECT)
+    return Difference(ratio=ratio, outcome=outcome, why=why)
+
+
+def verdict(change: Difference, at_most: float | None) -> Literal["pass", "fail", "undetermined"]:
     """Whether it became no slower; or, with *at_most*, lost by its interval no more than that share."""
     if at_most is None or not change.tested:
         return "fail" if change.outcome == "slower" else "pass" if change.tested else "undetermined"
@@ -156,19 +179,16 @@ def _first(obstacles: Sequence[Obstacle]) -> Why:
     return Why(key=NAMED[first.key], values=(("before", first.ours), ("after", first.theirs)))
 
 
-def _outcome(
-    before: Summary, after: Summary, unlike: bool | None, moved: float, least: float
-) -> tuple[Outcome, Why | None]:
-    fewest = min(before.n, after.n)
+def _outcome(fewest: int, unlike: bool | None, ratio: float, least: float) -> tuple[Outcome, Why | None]:
     if fewest < FULL_REPEATS:
         return "cannot_tell", Why(key="too_few", values=(("n", str(fewest)), ("needed", str(FULL_REPEATS))))
     if unlike is None:
         return "cannot_tell", Why(key="short_window")
     if not unlike:
         return "no_difference", None
-    if moved < least:
+    if abs(ratio - 1) < least:
         return "cannot_tell", Why(key="one_campaign", values=(("least", f"{100 * least:.3g}%"),))
-    return ("faster" if after.items_per_s.value > before.items_per_s.value else "slower"), None
+    return ("faster" if ratio > 1 else "slower"), None
 
 
 def _no_valid_run(side: Side, row: Unmeasured) -> Why:
