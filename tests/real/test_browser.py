@@ -236,8 +236,8 @@ def test_print_shows_what_is_folded_and_forced_colours_keep_figures_and_states(t
 @pytest.mark.parametrize("script", [True, False])
 def test_a_link_into_what_is_folded_opens_it(tab, address, script):
     tab.call("Emulation.setScriptExecutionDisabled", value=not script)
-    tab.visit(f"{address('quick')}#matrix-table")
-    first = tab.evaluate(SHOWN.format(".matrix"))
+    tab.visit(f"{address('quick')}#models-table")
+    first = tab.evaluate(SHOWN.format("#models-table"))
     tab.evaluate("document.querySelector('a.term').click()")
     tab.wait("document.querySelector('.glossary').checkVisibility()")
 

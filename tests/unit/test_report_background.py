@@ -44,8 +44,8 @@ def on(evaluation, **changes):
     return replace(evaluation, environments={key: replace(host, **changes)})
 
 
-@pytest.mark.parametrize(("language", "words"), sources.cases("report_background.toml")["versions_batch_sizes_xla_amp"])
-def test_versions_batch_sizes_the_largest_scale_and_the_options_in_use_are_explained(section, built, language, words):
+@pytest.mark.parametrize(("language", "words"), sources.cases("report_background.toml")["batch_sizes_xla_amp"])
+def test_batch_sizes_the_largest_scale_and_the_options_in_use_are_explained(section, built, language, words):
     text, used = (part.text(language) for part in (section, built("options").page.one("section", id="background")))
 
     assert [word for word in words if word not in text] == []

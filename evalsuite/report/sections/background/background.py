@@ -1,21 +1,18 @@
-"""Section 2: platform, frameworks, models, machines, test matrix, rules and methods, as rows for the page."""
+"""Section 2: platform, models, machines, rules and methods, as rows for the page."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalsuite.report.book.cells import throughput_cell
-from evalsuite.report.book.participants import Participant, is_stated
-from evalsuite.report.book.tally import coverage, tally
+from evalsuite.report.book.participants import is_stated
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.introduction import introduction
-from evalsuite.report.text import names, options
+from evalsuite.report.text import options
 from evalsuite.report.text.words import Rendered
 from evalsuite.results.measure import facts
 
-PARTS = ("platform", "frameworks", "models", "environment", "configuration", "rules", "metrics")
-RULES = "rules-table"  # the anchor of the table of rules, which sentences with their limits lead to
+PARTS = ("platform", "models", "environment", "configuration", "rules", "metrics")
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -35,38 +32,12 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     return {
         "platform": platform(subject),
         "scripts": None if subject.book.evaluation.document else introduction.scripts_of(subject),
-        "frameworks": frameworks(subject),
         "unstated": not any(map(is_stated, (member for model in subject.models for member in model.participants))),
         "models": subject.models,
         "data_sets": data_sets(subject),
         "machines": machines(subject.book),
         "scales": scales,
-        "rows": [
-            (column.label, block, [(case, throughput_cell(block.book, case)) for case in cases])
-            for block in blocks
-            for column in block.columns
-            for cases in [[block.case(column, *scale) for scale in scales]]
-        ],
-        "tally": tally(subject.book),
-        "coverage": coverage(subject.book, subject.words),
     }
-
-
-def frameworks(subject: Subject) -> list[tuple[str, list[str], list[str], bool]]:
-    """(name, versions, images, whether its runs were made by evalsuite)."""
-    participants: dict[str, list[Participant]] = {name: [] for name in subject.book.frameworks}
-    for model in subject.models:
-        for participant in model.participants:
-            participants[participant.framework].append(participant)
-    return [
-        (
-            names.framework(name),
-            sorted({names.visible(version) for participant in ours for version in participant.versions}),
-            sorted({names.visible(participant.image) for participant in ours if participant.image}),
-            any(participant.measured for participant in ours),
-        )
-        for name, ours in participants.items()
-    ]
 
 
 def data_sets(subject: Subject) -> Mapping[str, Rendered]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.sections.verdict import cards, verdict
+from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Rendered
 
@@ -25,7 +25,6 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, words = subject.book, subject.words
     return {
-        "expectations": [card for card in cards.cards(book, words) if card.applies],
         "models": subject.models,
         "scripts": scripts_of(subject),
         "once": max((len(row.measurements) for row in book.summaries), default=0) == 1,

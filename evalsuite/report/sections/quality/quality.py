@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
-from evalsuite.core.findings import NoisyRepeats
 from evalsuite.core.model import by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
@@ -44,10 +43,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "broken": broken_rules(book),
         "place": partial(place, book),
         "state_of": states.how,
-        "failures": [run for run in book.measurements if not run.counts and run.value is None],
-        "excluded": [run for run in book.measurements if run.value is not None and not run.counts],
-        "noisy": [summary for summary in book.valid if summary.cv is not None and summary.cv > NoisyRepeats.limit],
-        "noisy_limit": numbers.limit(NoisyRepeats.limit),
+        "failures": [run for run in book.measurements if not run.counts],
         "skips": by_key(
             ((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips
         ),
