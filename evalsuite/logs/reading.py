@@ -13,11 +13,12 @@ from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import RATES, Case, Log, Protocol, Status
 from evalsuite.logs import catalogue
+from evalsuite.logs.formatting import rate
 from evalsuite.logs.judging import BEGINS_AGAIN, FINAL, find_unlike, judge, two_figures
 from evalsuite.logs.judging import Reading as Reading
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.steps.merging import Facts
-from evalsuite.logs.steps.numbers import Given, Numbers, Pass, compute_numbers, in_steps, measure_logs
+from evalsuite.logs.steps.numbers import Given, Numbers, Pass, compute_numbers, in_steps, is_nearly, measure_logs
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.logfile import Unreadable
@@ -203,8 +204,24 @@ def _read_shape(seen: Evidence, *, bars: bool | None = None) -> Reading | None:
     from evalsuite.logs.unknown.by_shape import read_by_shape  # slow, and few logs have no dialect
 
     silent = replace(seen.window, throughput=None) if bars is False else seen.window
-    found = read_by_shape(seen.paths, seen.arrivals, seen.given, silent, bars=bars)
-    return None if found is silent or (bars and not found.throughput) else found
+    told = seen.numbers.run.said if bars and seen.numbers else {}
+    found = read_by_shape(seen.paths, seen.arrivals, seen.given, silent, bars=bars, said=told)
+    if found is silent or (bars and not found.throughput):
+        return None
+    total = silent.throughput if bars else None
+    if total is None or total.items_per_s is None:
+        return found
+    own = found.throughput.items_per_s if found.throughput and found.unit == total.unit else None
+    if own is None or is_nearly(own, total.items_per_s):
+        return None
+    inside = Message("logs.total_evaluated", rate=rate(total.items_per_s), unit=total.unit)
+    return replace(found, reported_final=silent.reported_final, reason=join(found.reason, inside))
+
+
+def _has_evaluations(seen: Evidence) -> bool:
+    """Is the only figure a total whose evaluations lie inside?"""
+    total = seen.window.throughput is not None and seen.window.throughput.method == FINAL
+    return total and seen.numbers is not None and any(scan.evaluated for scan in seen.numbers.run.scans)
 
 
 def _deny_total(seen: Evidence) -> Reading | None:
@@ -235,9 +252,8 @@ READINGS = (
     LogReading(
         "bars",
         lambda seen: (
-            bool(seen.window.steps)
-            and seen.window.throughput is None
-            and seen.window.status == "partial"
+            seen.window.status == "partial"
+            and ((seen.window.steps and seen.window.throughput is None) or _has_evaluations(seen))
             and not (seen.given.case or seen.by_name)
         ),
         lambda seen: _read_shape(seen, bars=True),

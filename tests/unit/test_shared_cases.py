@@ -15,9 +15,18 @@ pytestmark = with_cases
         ("bar_accumulation.log", {}, 16, "samples/s"),
         ("bar_accumulation.log", {"devices": 4, "batch_per_device": 4}, 16, "samples/s"),
         ("detection_total_batch.log", {}, 53.3, "images/s"),
+        ("hf_evaluations.log", {}, 32, "samples/s"),
+        ("mlx_lm.log", {}, 18, "tokens/s"),
+        ("mlx_trainer.log", {}, 42, "tokens/s"),
         ("num_devices.log", {}, 131_072, "tokens/s"),
+        ("rl_fps.log", {}, 80_123, "frames/s"),
+        ("rl_phases.log", {}, 8589, "tokens/s"),
+        ("rl_phases.log", {"devices": 8}, 8589, "tokens/s"),
         ("robot_effective_batch.log", {}, 610, "samples/s"),
+        ("speech_range_of_steps.log", {}, 0.69, "steps/s"),
+        ("stderr_bars_only.log", {}, 0.667, "steps/s"),
         ("torchtitan_one_gpu.log", {}, 3457, "tokens/s"),
+        ("trl_strings.log", {}, 13_653, "tokens/s"),
     ],
 )
 def test_facts_and_clocks_of_a_log_agree_in_its_number(name, given, number, unit):

@@ -21,8 +21,9 @@ _PER_STEP = re.compile(rb"""['"]train_speed\(s/it\)['"]: ['"]?(%b)""" % _NUMBER)
 _ELAPSED = re.compile(rb"""['"]elapsed_time['"]: ['"]([\ddhms ]+)['"]""")
 _STEPS_PER_SECOND = re.compile(rb"'train_steps_per_second': '?(%b)" % _NUMBER)
 _RUNTIME = re.compile(rb"'train_runtime': '?(%b)" % _NUMBER)
-_EVALUATIONS = re.compile(rb"'(eval_(?:\w+_)?runtime)': '?(%b)[^{}\r\n]*'epoch': '?(%b)" % (_NUMBER, _NUMBER))
-_MOST_EVALUATED = 0.95  # of the time of a training, from which its evaluations are taken off
+_TOKENS = re.compile(rb"'\w*tokens\w*': '?(%b)" % _NUMBER)
+_RATES = re.compile(rb"'train_samples_per_second': '?(\d+\.\d+)'?, 'train_steps_per_second': '?(\d+\.\d+)")
+_ROUNDED_RATE = 0.01
 _ROUNDED = 0.001  # of steps/s with three decimals, or of figures with four digits
 _UNITS = {b"d": 86_400, b"h": 3600, b"m": 60, b"s": 1}
 
@@ -49,8 +50,8 @@ def _at_bar(match: "re.Match[bytes]") -> Fields:
 
 
 def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
-    """With the tokens so far, under *key*. transformers 5 rounds them to '2.813e+06': those are left unread."""
-    seen = re.compile(rb"'%b': (\d+)(?:\.0)?[,}](?!\d)" % key)
+    """With the tokens so far, under *key*; transformers 5 prints '2.813e+06': enough over a window of many reports."""
+    seen = re.compile(rb"'%b': '?(\d+(?:\.\d+)?(?:e\+\d+)?)'?[,}]" % key)
 
     def fields(match: "re.Match[bytes]") -> Fields | None:
         tokens = seen.search(match[0])
@@ -60,24 +61,30 @@ def _with_tokens(key: bytes) -> Callable[["re.Match[bytes]"], Fields | None]:
 
 
 def _as_trained(match: "re.Match[bytes]") -> Fields | None:
-    """The final figure counts the samples planned, and evaluations as time; the bar after it shows the steps taken."""
+    """The final figure counts the samples planned; the bar after it shows the steps taken. None: it counts tokens."""
     begin = match.string.rfind(b"{", max(0, match.start() - _ENTRY_BYTES), match.start())
-    if match.string.endswith(b"metrics=", 0, max(0, begin)):
+    if match.string.endswith(b"metrics=", 0, max(0, begin)) or _tokens_trained(match):
         return None  # TrainOutput, which repeats the dictionary
     taken, planned = match.group(2, 3)
     share = int(taken) / int(planned) if taken and _is_total(int(planned), _entry(match)) else 1.0
-    runtime = _RUNTIME.search(_entry(match))
-    evaluated = _evaluated_s(match) / float(runtime[1]) if runtime else 0.0
-    return {"rate": float(match["rate"]) * share / (1 - evaluated)} if evaluated < _MOST_EVALUATED else None
+    both = _RATES.search(match.string, match.start())
+    batch = _batch_of_rates(both) if both and both.start() == match.start() else {}
+    return {"rate": float(match["rate"]) * share, **batch}
 
 
-def _evaluated_s(match: "re.Match[bytes]") -> float:
-    """Of each epoch at which the Trainer evaluated, once where more than one process prints it."""
-    text = match.string
-    end = text.rfind(b"{", 0, match.start())
-    begin = text.rfind(b"'train_runtime'", 0, end) + 1
-    told = {(name, epoch): float(seconds) for name, seconds, epoch in _EVALUATIONS.findall(text[begin:end])}
-    return math.fsum(seconds for (_, epoch), seconds in told.items() if float(epoch))
+def _tokens_trained(match: "re.Match[bytes]") -> Fields | None:
+    """MLX's trainers print tokens ÷ seconds under the name of samples: by the tokens and seconds of the same entry."""
+    entry, rate = _entry(match), float(match["rate"])
+    runtime = _RUNTIME.search(entry)
+    counted = (float(tokens) / float(runtime[1]) for tokens in _TOKENS.findall(entry) if runtime and float(runtime[1]))
+    return {"rate": rate} if any(abs(each - rate) < _ROUNDED_RATE * rate for each in counted) else None
+
+
+def _batch_of_rates(match: "re.Match[bytes]") -> Fields:
+    """Samples ÷ steps per second, where one whole number alone rounds to both."""
+    (samples, by), (steps, of) = ((float(text), 0.5 / 10 ** len(text.partition(b".")[2])) for text in match.groups())
+    least, most = (samples - by) / (steps + of), (samples + by) / max(steps - of, 1e-9)
+    return {"global_batch": float(int(most))} if int(most) == math.ceil(least) else {}
 
 
 def _is_total(steps: int, entry: bytes) -> bool:
@@ -130,21 +137,6 @@ _FINAL = (
         "huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, save_metrics() and save_state()",
         fields=_state,
     )
-)
-
-
-def _batch_of_rates(match: "re.Match[bytes]") -> Fields | None:
-    """Samples ÷ steps per second, where one whole number alone rounds to both."""
-    (samples, by), (steps, of) = ((float(text), 0.5 / 10 ** len(text.partition(b".")[2])) for text in match.groups())
-    least, most = (samples - by) / (steps + of), (samples + by) / max(steps - of, 1e-9)
-    return {"global_batch": float(int(most))} if int(most) == math.ceil(least) else None
-
-
-_RATES = Line(
-    pattern=rb"'train_samples_per_second': '?(\d+\.\d+)'?, 'train_steps_per_second': '?(\d+\.\d+)",
-    sample=b"'train_samples_per_second': 6.038, 'train_steps_per_second': 0.377",
-    source=f"{_SPEED_METRICS}: both over the same time",
-    fields=_batch_of_rates,
 )
 
 
@@ -204,10 +196,10 @@ DIALECTS = (
         final=_FINAL,
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
-        facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
+        facts=(_DEEPSPEED, _RESUMED, _JUMPED),
         yields_to=("hf_trainer_tokens", "hf_trainer_seconds", "trl", "axolotl", "ms_swift", "ms_swift_tokens"),
         notes="The final figure is over the whole run, start-up and checkpoints inside, and counts the "
-        "samples planned; the evaluations before it that print their runtime are taken off. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
+        "samples planned; evaluations and checkpoints are not taken off. The steps take the whole seconds of the bar, in reports of at least ten seconds. On DeepSpeed its "
         "timers print beside: they see the engine alone, and the Trainer's own clock is read.",
     ),
     _by_clock(
@@ -220,6 +212,12 @@ DIALECTS = (
             "{'loss': 2.0251, 'grad_norm': 0.5, 'learning_rate': 0.0002, 'epoch': 0.02, 'num_input_tokens_seen': 655360}\n\r 10%|█         | 20/200 [00:50<07:30,  2.50s/it]".encode(),
             "huggingface/transformers@2cda12cbf6:src/transformers/trainer_callback.py, ProgressCallback.on_log(); with include_num_input_tokens_seen: gathered over all processes",
             fields=_with_tokens(b"num_input_tokens_seen"),
+        ),
+        final=line(
+            rb"'train_samples_per_second': '?(?P<rate>%b)" % _NUMBER,
+            b"{'train_runtime': 2500.0, 'train_steps': 100, 'trained_tokens': 105000, 'train_samples_per_second': 42.0",
+            "of MLX's trainers, which call it so and count tokens; the Trainer's own counts samples",
+            fields=_tokens_trained,
         ),
         evaluation=_EVALUATION,
         yields_to=("hf_trainer_seconds", "trl", "ms_swift", "ms_swift_tokens"),
@@ -237,7 +235,7 @@ DIALECTS = (
             fields=_with_tokens(b"num_tokens"),
         ),
         evaluation=_EVALUATION,
-        yields_to=("ms_swift", "ms_swift_tokens"),
+        yields_to=("hf_trainer_seconds", "ms_swift", "ms_swift_tokens"),
         notes="Tokens of all processes without padding; where the trainer generates (GRPO), prompts and completions, "
         "and the time of generating is inside.",
     ),
@@ -276,7 +274,7 @@ DIALECTS = (
         final=tuple(replace(line, telling=False) for line in _FINAL),
         evaluation=_EVALUATION,
         named_facts=_NAMED_FACTS,
-        facts=(_DEEPSPEED, _RESUMED, _JUMPED, _RATES),
+        facts=(_DEEPSPEED, _RESUMED, _JUMPED),
         yields_to=("ms_swift_tokens",),
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),

@@ -63,6 +63,7 @@ class Scan:
     finals: tuple[float, float] = (math.inf, 0.0)  # the least and the most
     finals_together: bool = False  # two in lines one after the other
     ended: bool = False
+    evaluated: bool = False  # since the last record
     cut_line: int | None = None  # in whose middle the file ends
     skipped: int = 0  # bytes in lines that are too long
     quiet: list[Chunk] = field(default_factory=list)  # after the last sign of training: the first and the last
@@ -112,6 +113,8 @@ def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, in
                 between = text[before : match.start()].split(b"\n")[1:-1]
                 scan.finals_together |= before >= 0 and not b"".join(between).strip()
                 before = match.start()
+                if batch := fields.get("global_batch"):
+                    scan.facts.said.setdefault("global_batch", batch)
                 scan.final, scan.finals = rate, (min(scan.finals[0], rate), max(scan.finals[1], rate))
         scan.ended = scan.ended or any(True for _ in matches(text, dialect.ends))
         scan.cut_line = None if chunk.complete else _cut_line(chunk, dialect)
@@ -119,6 +122,7 @@ def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, in
             scan.quiet.clear()  # where in a chunk the last sign is, is only looked for at the end
         scan.quiet.append(chunk)
         del scan.quiet[QUIET_CHUNKS:-QUIET_CHUNKS]
+    scan.evaluated = extractor.paused
     return scan
 
 

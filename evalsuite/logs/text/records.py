@@ -329,7 +329,7 @@ class Extractor:
     """Takes the records out of the chunks of one file, one after the other."""
 
     dialect: Dialect
-    _paused: bool = False  # an evaluation line has been seen since the last record
+    paused: bool = False  # an evaluation line has been seen since the last record
 
     def extend(self, records: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
         """Appends those of *chunk* to *records*, until it holds *steps* of one epoch.
@@ -356,11 +356,11 @@ class Extractor:
             seen = start
             while pauses and pauses[0] < start:
                 pauses.popleft()
-                self._paused = True
-            values[_LINE], values[_GAP] = line, self._paused
+                self.paused = True
+            values[_LINE], values[_GAP] = line, self.paused
             end = text.find(b"\n", match.end()) + 1 or len(text)
             values[_END] = chunk.raw_offset(end) if chunk.raw else chunk.offset + end
-            self._paused = False
+            self.paused = False
             begin = text.rfind(b"\n", 0, start) + 1
             lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start] if begin < start else b""
             if lead and values[_RANK] is None:
@@ -377,7 +377,7 @@ class Extractor:
                 continue
             if last.step - first.step >= steps and len({record.step for record in records}) >= ENOUGH_REPORTS:
                 return match.end()
-        self._paused = self._paused or bool(pauses)
+        self.paused = self.paused or bool(pauses)
         return None
 
 

@@ -1,8 +1,9 @@
 """Reads a log by the heaviest group of its lines that has a counter and a time, where no dialect does."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core.messages import Message, join, message_of
@@ -17,11 +18,17 @@ from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 
 
 def read_by_shape(
-    paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading, *, bars: bool | None
+    paths: Sequence[Path],
+    arrivals: Sequence[Arrival | None],
+    given: Given,
+    silent: Reading,
+    *,
+    bars: bool | None,
+    said: Mapping[str, bytes | float] = MappingProxyType({}),
 ) -> Reading:
     """What the heaviest group of reports says, or *silent*: what else is said of the log.
 
-    *bars*: by these alone, or by no bar, since an evaluation may draw one.
+    *bars*: by these alone, or by no bar, since an evaluation may draw one. *said*: facts that a dialect reads.
     """
     grouped = groups(paths[0]) if paths else []
     if bars is not None:
@@ -41,13 +48,14 @@ def read_by_shape(
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
+        run = replace(run, said={**run.said, **said})
     except Unreadable as error:
         return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
     result = asked = silent
-    for variant in _variants(run, counted={"step", "seconds"} & shape.roles.keys()):
-        if variant.dialect.scope == "auto" and asked.total_devices not in (None, 1):
-            break  # whose rate it is, is asked
+    for variant in _variants(run, shape.roles.keys()):
         numbers = over_all(compute_numbers(variant))
+        if variant.dialect.scope == "auto" and numbers.facts.devices not in (None, 1):
+            continue  # whose rate it is, is asked
         if numbers.facts.in_parts and numbers.facts.batch_from_outside and not numbers.rated:
             continue  # is a step of theirs a part of an optimiser's step?
         result = judge(numbers)
@@ -56,7 +64,7 @@ def read_by_shape(
         by_steps = variant.dialect.unit in NO_ITEMS and "rate" not in shape.roles  # then no batch would help
         asked = asked if asked.steps and not by_steps else result
     result = replace(result if result.throughput else asked, dialect=None, shape=shape.shape)
-    taken = join(_taken_for(shape, silent), start.reason if start else None)
+    taken = join(_taken_for(shape, silent), shape.doubt, start.reason if start else None)
     accept = Message("logs.shape_accept", shape=shape.shape)
     if result.throughput is None or result.throughput.items_per_s is None:
         whose = isinstance(result.reason, Message) and result.reason.id == "logs.log_whose"
@@ -70,14 +78,15 @@ def read_by_shape(
 
 def _taken_for(shape: Group, silent: Reading) -> Message:
     told = {"line": shape.line, "text": shape.text, "roles": shape.outline}
-    if silent.dialect and silent.steps:
+    if silent.dialect:
         return Message("logs.read_beside", dialect=silent.dialect, **told)
     return Message("logs.read_by_shape", **told)
 
 
-def _variants(run: Pass, *, counted: Collection[str]) -> Iterator[Pass]:
+def _variants(run: Pass, said: Collection[str]) -> Iterator[Pass]:
+    """As it stands, as of all devices, and in steps: first of these two what more of the line's own numbers tell."""
     yield run
-    if counted:
-        yield in_steps(run)
-    if run.dialect.scope != "per_device":
-        yield replace(run, dialect=replace(run.dialect, scope="auto"))
+    others = [in_steps(run)] if "step" in said or "seconds" in said else []
+    whole = [replace(run, dialect=replace(run.dialect, scope="auto"))] if run.dialect.scope == "unstated" else []
+    own = not {"consumed", "steps_per_s", "seconds", "report_s", "elapsed_s"}.isdisjoint(said)
+    yield from (*whole, *others) if own else (*others, *whole)

@@ -70,6 +70,7 @@ class Group:
     roles: Mapping[str, str] = field(default_factory=dict)  # by names of `GROUPS`
     dialect: Dialect | None = None
     lacks: str = ""
+    doubt: str = ""  # of what is read
 
     @property
     def outline(self) -> str:
@@ -100,12 +101,32 @@ def groups(path: Path) -> list[Group]:
         title = title if bar else text
         names = roles.cells(text) if roles.is_header(text) else names
     ends = sampled[-1][0] if sampled else 0
-    trains = any(_LOSS.search(words.translate(text)) for _, text in sampled)
+    alone = all(key[:1] == (b"%|",) and len(key) == 2 for key in by_words)  # bars without a word
+    trains = alone or any(_LOSS.search(words.translate(text)) for _, text in sampled)
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
     grouped = [_group(key, lines, trains) for key, lines in often]
     grouped = [_refuse_alike(group, grouped) for group in grouped]
-    grouped.sort(key=lambda group: -group.count * (1 + ("rate" in group.roles)))
+    each = {words.PER_DEVICE.sub("", group.roles["rate"]) for group in grouped if _scope(group) == "per_device"}
+    grouped = [_settle(group, each) for group in grouped]
+    grouped = [replace(group, doubt=Message("logs.shape_bars_alone")) for group in grouped] if alone else grouped
+    grouped.sort(key=lambda group: -group.count * _weight(group))
     return sorted(grouped, key=lambda group: (group.remote, group.last < LATE * ends))
+
+
+def _scope(group: Group) -> str | None:
+    return group.dialect.scope if group.dialect and "rate" in group.roles else None
+
+
+def _settle(group: Group, each: set[str]) -> Group:
+    """A rate is of all devices where that of one is printed under the same name."""
+    own = _scope(group) == "unstated" and group.roles["rate"] in each
+    return replace(group, dialect=replace(group.dialect, scope="global")) if group.dialect and own else group
+
+
+def _weight(group: Group) -> int:
+    """Of one line: that of a rate counts for two, of the whole for four, of all devices for one more."""
+    label = group.roles.get("rate")
+    return 1 if label is None else 2 + 2 * bool(words.WHOLE.search(label)) + (_scope(group) != "per_device")
 
 
 def _words_of(title: bytes) -> list[bytes]:
@@ -159,6 +180,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     said = words.translate(b" ".join(key[1:-1] if is_bar else key))
     others = words.translate(b" ".join(word for word in key if not _SCORE.match(word)))  # loss, val_loss
     said = others if not is_bar and _LOSS.search(others) else said
+    if not is_bar and (parts := roles.labels_of_parts(texts[len(texts) // 2])):
+        said = b" ".join(word for word in said.split(b" ") if word not in parts)
     training = words.TRAINING.search(said) is not None or (is_bar and _LOSS.search(texts[len(texts) // 2]))
     if len(lines) < roles.FEWEST:
         return replace(plain, lacks=_FEW)
@@ -167,7 +190,9 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
         return replace(plain, lacks=_OTHER_WORK)
     group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, key[1:] if key[:1] == (b",",) else ())
     counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
-    timed = "step" in group.roles and ("rate" in group.roles or (trains and "steps_per_s" in group.roles))
+    rated = "rate" in group.roles
+    timed = "step" in group.roles and (rated or (trains and "steps_per_s" in group.roles))
+    timed |= rated and ("epoch" in group.roles or (trains and bool(words.WHOLE.search(group.roles["rate"]))))
     if not training and not (trains and counts) and (is_bar or not timed):
         return replace(group, dialect=None, lacks=_NO_TRAINING)
     return group

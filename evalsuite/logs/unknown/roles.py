@@ -14,6 +14,7 @@ from evalsuite.logs.unknown.words import Slot, slots
 FEWEST = 3  # lines that make a group
 MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
+AGREES = 0.1  # with the stamps
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
 REGULAR = 0.5  # of the counter's steps are the usual one
@@ -107,7 +108,7 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     epochs = next((c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c)), None)
     step, restarts = _find_counter(columns, epochs)
     if step is None:
-        return {}, False
+        return {"epoch": epochs} if epochs and _rises(epochs) else {}, False
     epochs = epochs or (_find_outer(columns, step) if restarts else None)
     consumed = (c for c in columns.values() if words.CONSUMED.search(c[0].label) and c is not step and _rises(c))
     chosen = {"step": step, "epoch": epochs, "consumed": next(consumed, None)}
@@ -137,7 +138,9 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         other = words.EPOCH.search(slot.label) or words.REPEATED.search(slot.label) or lasting
         if not _is_whole(column) or other or (second and not _rises(column)):
             continue
-        was_range, is_range = is_range, slot.tail == b"-" and bool(words.COUNTER.search(slot.label))
+        behind = ordered[place + 1][0].unit if place + 1 < len(ordered) else ""
+        was_range = is_range
+        is_range = slot.tail == b"-" and bool(words.COUNTER.search(slot.label) or words.COUNTER.search(behind))
         if is_range:
             continue
         share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
@@ -199,7 +202,7 @@ def _find_outer(columns: Columns, counter: Column) -> Column | None:
 
 def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
     """(unit of items, whose, factor of a unit in thousands)"""
-    unit, scope, kilo, rank = "samples/s", "unstated", 1.0, -1
+    unit, scope, kilo, rank, each = "samples/s", "unstated", 1.0, -1, set[str]()
     for column in columns.values():
         slot = column[0]
         match = words.RATE.search(slot.unit) or words.RATE.search(slot.label)
@@ -220,11 +223,20 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
                 chosen.setdefault("steps_per_s", column)
             continue
         own, mean = words.PER_DEVICE.search(slot.words), re.search("avg|mean|running", slot.words)
-        weight = 2 * (mean is None) + (own is None)
+        weight = 4 * bool(words.WHOLE.search(slot.label)) + 2 * (mean is None) + (own is None)
+        each |= {words.PER_DEVICE.sub("", slot.words)} if own else set()
         if weight > rank:
             unit, rank, scope, chosen["rate"] = named, weight, "per_device" if own else "unstated", column
             kilo = words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0
+    if each and scope == "unstated":
+        scope = "global"  # that of one device is printed beside it
     return unit, scope, kilo  # type: ignore[return-value]
+
+
+def labels_of_parts(text: bytes) -> set[bytes]:
+    """The words before rates of parts of a step: they are none of the line."""
+    parts = (slot.label for slot in slots(text) if words.RATE.search(slot.label) and words.PART.search(slot.label))
+    return {word for label in parts for word in label.encode().split()}
 
 
 def usual_interval(counter: Column) -> float:
@@ -255,6 +267,23 @@ def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float
     return min(told, key=lambda name: abs(told[name] - since))
 
 
+def _find_agreeing(
+    times: Sequence[Column], stamps: Sequence[float], interval: float, usual: Sequence[Column]
+) -> tuple[str, Column] | None:
+    """Of several times that which the stamps confirm, where they deny the *usual* one: a wait for data, say."""
+    gap = statistics.median(after - before for before, after in pairwise(stamps))
+    named = [column for column in times if words.TIME.search(column[0].label) or column in usual]
+    apart = {
+        (name, at): abs(math.log(statistics.median(values_of(column)) * column[0].unit_s * scale / gap))
+        for at, column in enumerate(named)
+        for name, scale in (("seconds", interval), ("report_s", 1.0))
+        if gap > 0 and min(values_of(column)) > 0
+    }
+    denied = usual and apart.get(("seconds", named.index(usual[0])), 0.0) > math.log(SCATTER)
+    name, at = min(apart, key=apart.__getitem__, default=("", 0))
+    return (name, named[at]) if denied and apart[name, at] < AGREES else None
+
+
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
     counter = chosen.get("step", [])
@@ -262,10 +291,13 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]))
     per_step = sorted((c for c in steps if not c[0].clock), key=lambda c: bool(_MEAN.search(c[0].words)))
+    interval = usual_interval(counter)
+    if stamps and interval and (agreeing := _find_agreeing(plain, stamps, interval, per_step)):
+        name, chosen[name] = agreeing
+        return name
     if per_step and not _MEAN.search(per_step[0][0].words):
         chosen["seconds"] = per_step[0]
         return "seconds"
-    interval = usual_interval(counter)
     unclear = ""
     for slot, column in [(column[0], column) for column in plain]:
         values = [value * slot.unit_s for value in values_of(column)]

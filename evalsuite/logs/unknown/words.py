@@ -31,7 +31,7 @@ LASTING = DURATION + rb"|" + _SECONDS  # of which "39s" is one where "1m 8s" is
 _GLUED = rb"|".join(
     rb"(?<=\b[%b%b]%b)" % (word[:1], word[:1].upper(), word[1:]) for word in (b"ep", b"epoch", b"step", b"iter")
 )
-_TOKEN = re.compile(rb"(?:(?<![A-Za-z\d.])|%b)(?:%b|%b|nan|inf|NaN)" % (_GLUED, DURATION, NUMBER))
+_TOKEN = re.compile(rb"(?:(?<![A-Za-z\d.])|%b)(?:%b|%b|(?:nan|inf|NaN)(?![A-Za-z]))" % (_GLUED, DURATION, NUMBER))
 LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
 _LETTER = rb"[A-Za-z]|[\xc3\xd0\xd1][\x80-\xbf]|[\xe3-\xed][\x80-\xbf]{2}"
 WORD = re.compile(rb"(?:%b)(?:[_/]|%b)*" % (_LETTER, _LETTER))
@@ -45,7 +45,8 @@ EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
 LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
-COST, COUNTER, REPEATED, EPOCH, TIME, PART, SPEED, CONSUMED, PER_STEP, STAMP = map(re.compile, _WORDS["label"].values())
+_LABELS = map(re.compile, _WORDS["label"].values())
+COST, COUNTER, REPEATED, EPOCH, TIME, PART, WHOLE, SPEED, CONSUMED, PER_STEP, STAMP = _LABELS
 _EACH, _SECOND = _WORDS["device"].values()
 RATE = re.compile(
     r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
@@ -173,6 +174,7 @@ def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
         return "", label(head)
     unit, rest = label(word[2]), label(word[3])
     is_unit = not word[1] or unit in UNIT_S or (bool(RATE.search(unit) or PER_STEP.search(unit)) and bool(rest))
+    is_unit = is_unit and not (RATE.search(before) and RATE.search(unit))  # fps step: 119958 fps total: 80263
     named = bool(before) and not SPEED.search(before)
     return (unit, rest) if is_unit and (rest or not (word[1] and named)) else ("", label(head))
 
