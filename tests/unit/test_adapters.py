@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from evalsuite import cli
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import exact_amp
 from evalsuite.core import paths, placeholders
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case, Protocol
+from evalsuite.launch.provision import virtualenvs
+from evalsuite.launch.provision.virtualenvs import Environment
 from tests import goldens, sources
 
 ADAPTERS = registry.discover()
@@ -210,3 +213,19 @@ def test_an_unknown_framework_or_a_module_without_an_adapter_is_answered_with_wh
     (tmp_path / "empty.py").write_text("x = 1\n")
     with pytest.raises(EvalsuiteError, match=r"empty\.py: the module has no ADAPTER.*adding-a-framework"):
         registry.discover([tmp_path])
+
+
+def test_the_list_begins_with_what_runs_here_and_has_reference_recipes_that_are_alike_in_one_row(monkeypatch, capsys):
+    made = Environment(folder=Path("/e"), pins=(), device="cpu", size_bytes=7_000_000, packages={})
+    here = ("tensorflow-cpu==2.15.1", "mxnet==1.9.1")
+    monkeypatch.setattr(
+        virtualenvs, "existing", lambda recipe, device: made if {*recipe.requirements} & {*here} else None
+    )
+
+    assert cli.main(["adapters", "--frameworks", "oneflow,pytorch,tensorflow,mxnet"]) == 0
+
+    reference = capsys.readouterr().out.partition("official")[0].splitlines()
+    rows = [line.split() for line in reference if "reference-" in line]
+    assert [row[0] for row in rows] == ["tensorflow", "tensorflow", "mxnet", "oneflow", "pytorch", "pytorch"]
+    assert [line.count("7 MB") for line in reference if "reference-" in line] == [1, 1, 1, 0, 0, 0]
+    assert rows[0][:2] == ["tensorflow", "reference-*"]

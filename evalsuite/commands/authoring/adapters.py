@@ -16,7 +16,7 @@ from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import choose_adapters, discover
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.model import Case, Device
+from evalsuite.core.model import Case, Device, by_key
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs import catalogue
 from evalsuite.machine.sensors import accelerators
@@ -131,8 +131,16 @@ def _print(shown_recipes: Sequence[Mapping[str, Any]], device: str) -> None:
     columns = [(name if name.isupper() else say(f"columns.{name}"), "left") for name in names]
     for kind in ("reference", "official"):
         served = [row for row in shown_recipes if row["kind"] == kind and row["runs"]["supported"]]
-        if served:
-            table(say(f"adapters.title_{kind}", n=len(served), device=device.upper()), columns, list(map(_row, served)))
+        rows = list(map(_row, served))
+        if kind == "reference":  # taken by this word and the model
+            alike = by_key(((row[0], *row[3:]), row) for row in rows)
+            models = {key: ", ".join(dict.fromkeys(row[2] for row in every)) for key, every in alike.items()}
+            rows = [
+                (key[0], f"{kind}-*" if each[1:] else each[0][1], models[key], *key[1:]) for key, each in alike.items()
+            ]
+        rows.sort(key=lambda row: row[-2] == say("adapters.not_made"))  # first what runs here as it is
+        if rows:
+            table(say(f"adapters.title_{kind}", n=len(served), device=device.upper()), columns, rows)
     others = [f"{row['framework']}/{row['recipe']}" for row in shown_recipes if not row["runs"]["supported"]]
     if others:
         line(say("adapters.others", n=len(others), device=device.upper(), names=", ".join(others)))
