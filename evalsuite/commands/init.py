@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +22,8 @@ from evalsuite.commands.printing.terminal import bar, line, note
 from evalsuite.commands.run import interruptible
 from evalsuite.contracts import own_script, registry
 from evalsuite.contracts.adapter import INPUT_SIZES
+from evalsuite.contracts.own_script import AXES as AXES_OF
+from evalsuite.contracts.own_script import NAMED
 from evalsuite.core import files, paths
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured
@@ -37,6 +40,7 @@ SPELT = {word: precision for precision, words in KNOWN["precisions"].items() for
 PLAIN_NAMES = ("train", "main", "run", "trainer", "pretrain", "finetune")  # of scripts, which the folder's says better
 FEW_REPORTS = 3  # of which no rate can be told
 STEPS = "2+10"  # of the trial: enough lines to see what counts
+LATE = "2+148"  # where these printed none: many report every 50
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,22 +54,43 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.init_exists", path=file)
     python, words[0] = _environment(words[0], file)
     quoted = (word if re.fullmatch(r"[\w@%+=:,./{}-]+", word) else shlex.quote(word) for word in words)
+    passed = {*NAMED.findall(" ".join(words))}
+    if batch := arguments.batch_per_device or (None if passed & AXES_OF["batch_per_device"] else _ask_batch(arguments)):
+        asked["batch_per_device"] = str(batch)
     table = {"name": name, "command": " ".join(quoted), "python": python, "unit": "samples/s"}
     if file.absolute().parent != Path.cwd():
         table["folder"] = os.path.relpath(Path.cwd(), file.absolute().parent)
-    axes = _axes(asked)
-    _write(file, axes, table, spelt)
+    if not passed & {"steps", "last_step"}:
+        table["step_bound"] = "none"
+        note(say("init.no_bound"))
+    axes, tables = _axes(asked), dict[str, Mapping[str, object]](precision=spelt)
+    if not passed & AXES_OF["batch_per_device"]:
+        tables["built_in"] = {"batch_per_device": int(asked["batch_per_device"])}
+    _write(file, axes, table, tables)
     note(say("init.wrote", path=file))
     own_script.read(file)  # what it lacks is said once it is there to be mended
     steps: str | None = STEPS
     while steps:
         folder = _try(file, arguments.timeout, steps)
-        _write(file, axes, {**table, **_look_at(folder, file, table)}, spelt)
-        code, steps = _print_what_is_read(folder, file, again=steps == STEPS)
+        if seen := _look_at(folder, file, table, late=steps == LATE):
+            _write(file, axes, {**table, **seen}, tables)
+            code, steps = _print_what_is_read(folder, file, again=steps in (STEPS, LATE))
+        else:
+            steps = LATE
         shutil.rmtree(folder.path.parents[1])
     if code == Exit.DONE:
         files.write_atomically(file, files.read_text(file).partition("\n")[2].encode())
     return code
+
+
+def _ask_batch(arguments: argparse.Namespace) -> int:
+    """At a terminal, what the command does not say. Raises EvalsuiteError elsewhere."""
+    text = input(say("init.batch")) if sys.stdin.isatty() else ""
+    if not whole(text):
+        at = arguments.typed.index("--") if "--" in arguments.typed else 1
+        line = ["evalsuite", *arguments.typed[:at], "--batch-per-device", "N", *arguments.typed[at:]]
+        raise EvalsuiteError.of("commands.init_no_batch", line=shlex.join(line))
+    return int(text)
 
 
 def _mark(written: str) -> str:
@@ -142,11 +167,13 @@ def _axes(asked: Mapping[str, str]) -> dict[str, object]:
     return axes | {name: asked[name] for name in INPUT_SIZES if name in asked}
 
 
-def _write(file: Path, axes: Mapping[str, object], table: Mapping[str, str], spelt: Mapping[str, str]) -> None:
+def _write(
+    file: Path, axes: Mapping[str, object], table: Mapping[str, str], tables: Mapping[str, Mapping[str, object]]
+) -> None:
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
-    if spelt:
-        pairs = (f"{key} = {json.dumps(value)}" for key, value in spelt.items())
-        lines.append(f"precision = {{ {', '.join(pairs)} }}")
+    for name, inner in tables.items():
+        pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in inner.items())
+        lines += [f"{name} = {{ {pairs} }}"] if pairs else []
     of_spec = [f"{key} = {json.dumps(values)}" for key, values in axes.items() if key not in INPUT_SIZES]
     sizes = ", ".join(f"{key} = {value}" for key, value in axes.items() if key in INPUT_SIZES)
     of_spec += [f"options = {{ {sizes} }}"] if sizes else []
@@ -174,8 +201,11 @@ def _try(file: Path, limit_s: float, steps: str) -> RunFolder:
     return folder
 
 
-def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str]) -> dict[str, str]:
-    """What the log of the first steps adds to *table*. Raises NothingMeasured, with what is missing."""
+def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str], *, late: bool) -> dict[str, str]:
+    """What the log of the first steps adds to *table*; nothing where its first report may come later than they do.
+
+    Raises NothingMeasured, with what is missing.
+    """
     outcome, logs = folder.outcome(), folder.logs()
     found = explaining.explained(logs[0].path, catalogue.known()) if logs and outcome.ended_well else None
     if found and found.dialect:
@@ -183,8 +213,12 @@ def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str]) -> dict[st
     for group in found.groups if found else ():  # those that can be read come first; one line is enough for an example
         with contextlib.suppress(EvalsuiteError):
             return {"unit": by_example.unit_of(group.text) or table["unit"], "line": group.text}
+    if found and not late:
+        return {}
     log = logs[0].path if logs else folder.path
     reason = measurement.measurement(folder).reason or outcome.reason
+    if found:
+        raise NothingMeasured.of("commands.init_late", path=file, reason=reason, log=log, steps=150)
     raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=log)
 
 
@@ -197,14 +231,15 @@ def _print_what_is_read(folder: RunFolder, file: Path, *, again: bool) -> tuple[
     read = measurement.read_logs(folder.logs(), case, used, dialects, True)
     seen = explaining.explained(folder.logs()[0].path, dialects, recipe.dialect)
     reports, asked = seen.counts.get("step", 0), case.protocol.total_steps
-    if again and reports < FEW_REPORTS and read.steps and 1 < (every := read.steps[0].index) <= asked:
+    value = read.throughput.items_per_s if read.throughput else None
+    every = max(read.steps[0].index, read.steps[-1].steps) if read.steps else 1
+    if again and every > 1 and (value is None or reports < FEW_REPORTS):
         return Exit.DONE, f"2+{FEW_REPORTS * every - 2}"
     if reason := measurement.ended_early(read, asked, reports):
         raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=folder.logs()[0].path)
     line(f"\n{file}:\n{files.read_text(file).partition(chr(10))[2]}")
     for each in [each for each in seen.lines if each.kind in ("step", "final")][:1]:
         line(say("init.line", text=each.text.strip(), why=each.why))
-    value = read.throughput.items_per_s if read.throughput else None
     if value is None or read.unit is None:
         line(say("init.no_rate", reason=i18n.worded(read.reason)))
     else:

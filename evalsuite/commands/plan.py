@@ -16,10 +16,11 @@ from evalsuite.core.errors import Exit
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Run, Skip, by_key
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.plan import largest
+from evalsuite.plan import largest, variants
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan
 from evalsuite.report.text.findings import english
+from evalsuite.results.compare import units
 from evalsuite.runs.store import Store
 
 
@@ -59,12 +60,33 @@ def print_table(request: Request) -> None:
         print(say("plan.no_recipes", models="; ".join(f"{who}: {', '.join(what)}" for who, what in absent.items())))
     if place.engine.name != "local" and (unready := find_unready(request)):
         print(say("plan.to_prepare", n=len(unready), first=min(unready)))
+    if sentence := _apart(plan):
+        print(sentence)
     left = missing_runs(plan, place.store, options.search_paths)
     if not left:
         print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
         return
     for sentence in prices.sentences(plan, place, options, left):
         print(sentence)
+
+
+def _apart(plan: Plan) -> str | None:
+    """Whose results will stand side by side without an order, and in what they differ."""
+
+    def unit(case: Case) -> str:
+        own = plan.recipe(case).unit
+        return units.TOKENS if own in units.SEQUENCES and case.option("sequence_length", "") else own
+
+    groups = variants.ranked_apart((case, unit(case)) for case in plan.cases)
+    if len(groups) < 2:
+        return None
+    differences = []
+    for number, name in enumerate(("model", "scale", "batch", "precision", "unit")):
+        values = [{str(setting[number]) for settings in each.values() for setting in settings} for each in groups]
+        if sum(map(len, values)) == len(set.union(*values)):
+            differences.append(f"{say(f'columns.{name}')} {' ≠ '.join(', '.join(sorted(each)) for each in values)}")
+    names = " | ".join(", ".join(each) for each in groups)
+    return say("plan.apart", names=names, differences="; ".join(differences) or say("plan.apart_each"))
 
 
 def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[Skip]]:

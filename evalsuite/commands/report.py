@@ -4,6 +4,8 @@ import argparse
 import contextlib
 import functools
 import gc
+import os
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -201,7 +203,8 @@ def write(
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
     language = i18n.language()
     spoken = words.read((language,), on_cpu=book.on_cpu)
-    show_board(board.board(book, spoken), spoken)
+    shown = board.board(book, spoken)
+    show_board(shown, spoken)
     for sentence in reproduction.sentences_against(book, spoken):
         line(_plain(sentence))
     _note_edits(book)
@@ -212,7 +215,20 @@ def write(
     for path in written:
         size = path.stat().st_size
         note(say("report.written", path=path, size=f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"))
+    note(_next_step(shown, evaluation, store, arguments))
     return evaluation
+
+
+def _next_step(shown: Board, evaluation: Evaluation, store: Store, arguments: argparse.Namespace) -> str:
+    """Who reads the page, and what is typed next."""
+    out = shlex.quote(str(arguments.out))
+    if not valid(evaluation.summaries):
+        return say("report.next_failed", out=out)
+    if shown.again:
+        spec = shlex.quote(str(getattr(arguments, "spec", None) or "FILE"))
+        return say("report.next_again", out=out, command=shown.again.replace("--spec FILE", f"--spec {spec}"))
+    runs = shlex.join(word for root in store.roots for word in ("--runs", os.path.relpath(root)))
+    return say("report.next_read", out=out, command=f"evalsuite audit {out} {runs}")
 
 
 def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
@@ -255,5 +271,3 @@ def show_board(made: Board, spoken: Words) -> None:
         line(say("report.more_scales"))
     if made.chips:
         line(" · ".join(_plain(chip.text) for chip in made.chips))
-    if made.again:
-        line(f"{_plain(spoken('board.again'))} {made.again}")

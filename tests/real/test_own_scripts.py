@@ -44,6 +44,21 @@ def test_a_script_is_taken_in_by_one_command_and_compared_by_a_second(tmp_path, 
     )  # 8 items in at least 20 ms
 
 
+@pytest.mark.parametrize(
+    ("every", "code", "told"),
+    [(50, Exit.DONE, "samples/s, over 1 device of batch 8"), (500, Exit.NOTHING_MEASURED, "150 steps printed no")],
+)
+def test_a_first_report_after_the_first_steps_is_waited_for_or_told(every, code, told, tmp_path, monkeypatch, capsys):
+    sparse = PLAIN.replace("    print(", f"    step % {every} or print(").replace("0.02", "0.002")
+    (tmp_path / "moon.py").write_text(sparse)
+    monkeypatch.chdir(tmp_path)
+
+    words = ["init", "--lang", "en", "--", sys.executable, "moon.py", "--batch", "8", "--steps", "900"]
+
+    assert cli.main(words) == code
+    assert told in "".join(capsys.readouterr())
+
+
 @pytest.mark.nightly
 def test_a_script_of_thirty_lines_with_ddp_is_compared_over_two_processes(tmp_path, monkeypatch):
     (tmp_path / "moon.py").write_text(sources.text("ddp_train.py.in"))

@@ -324,18 +324,17 @@ def test_init_writes_no_file_over_another_and_says_which_program_is_not_there(fi
 
 def test_init_says_what_the_command_lacks_and_keeps_the_file(file, monkeypatch, capsys):
     monkeypatch.chdir(file.parent)
+    words = ["init", "--lang", "en", "-o", "new.toml"]
 
-    assert (
-        cli.main(["init", "--lang", "en", "-o", "new.toml", "--", "python3", "train.py", "--batch", "4"]) == Exit.USAGE
-    )
-    assert "--max-steps {steps}" in capsys.readouterr().err
+    assert cli.main([*words, "--", "python3", "train.py"]) == Exit.USAGE
+    line = "evalsuite init --lang en -o new.toml --batch-per-device N -- python3 train.py\n"
+    assert line in capsys.readouterr().err and not file.with_name("new.toml").exists()
     new = file.with_name("new.toml")
-    assert "--batch {batch_per_device}" in new.read_text()
-    for change, said in (("", "--max-steps {steps}"), ("# mended\n", "there already")):
-        new.write_text(refused := new.read_text() + change)
-        assert cli.main(["init", "--lang", "en", "-o", "new.toml", "--", "python3", "train.py", "--batch", "4"]) == 2
+    for change, code, said in (("", 3, "exit code 1"), ("", 3, "exit code 1"), ("# mended\n", 2, "there already")):
+        new.write_text(refused := new.read_text() + change) if new.exists() else None
+        assert cli.main([*words, "--batch-per-device", "4", "--", "python3", "train.py"]) == code
         assert said in capsys.readouterr().err
-    assert new.read_text() == refused
+    assert new.read_text() == refused and 'step_bound = "none"\nbuilt_in = { batch_per_device = 4 }' in refused
 
 
 @pytest.mark.parametrize(

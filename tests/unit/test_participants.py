@@ -1,6 +1,7 @@
 """Participants of a spec: who trains each matrix, in which image or environment."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -192,3 +193,22 @@ def test_rules_leave_cases_in_and_out(tmp_path):
     expected = [("toynet", "1x1"), ("othernet", "1x1"), ("toynet", "1x2")]
     assert [(case.framework, case.scale) for case in out.cases] == expected
     assert {(case.framework, case.option("variant")) for case in only.cases} == {("toynet", "one-off")}
+
+
+@pytest.mark.parametrize(
+    ("units", "said"),
+    [
+        (("images/s", "samples/s", "images/s"), "a, c | b (unit images/s ≠ samples/s)"),
+        (("images/s", "images/s", "images/s"), None),
+    ],
+)
+def test_plan_says_who_will_not_be_ranked_together(units, said, tmp_path, capsys):
+    table = '[[participant]]\nname = "{}"\npython = "{}"\nunit = "{}"\n'
+    table += 'command = "python3 t.py {{batch_per_device}} {{steps}}"\n'
+    text = "".join(table.format(name, sys.executable, unit) for name, unit in zip("abc", units, strict=True))
+    (tmp_path / "t.py").touch()
+    (tmp_path / "lab.toml").write_text(f'models = ["toy"]\n{text}')
+
+    assert cli.main(["plan", "--lang", "en", "--device", "cpu", "--spec", str(tmp_path / "lab.toml")]) == Exit.DONE
+    out = capsys.readouterr().out
+    assert (said in out) if said else "Not ranked together" not in out
