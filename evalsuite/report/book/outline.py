@@ -6,13 +6,14 @@ A model without data keeps its number; what the outline does not know follows fr
 from dataclasses import dataclass
 
 INTRODUCTION, BACKGROUND, PROBLEMS, OWN, MODELS = "intro", "background", "problems", "own", "models"
+LANGUAGE = "language"
 FREE_PLACES = {"introduction": INTRODUCTION, "background": BACKGROUND, "problems": PROBLEMS}
 ANNEX = (  # what no chapter of that report is, in its usual order
     *("steptime", "usage", "convergence", "variants", "forecasts"),
     *("fairness", "quality", "reproduction", "glossary"),
 )
 TIANSHU_FIXED = (INTRODUCTION, BACKGROUND, MODELS, PROBLEMS)
-ORDERED = (*TIANSHU_FIXED, *ANNEX, OWN)
+ORDERED = (*TIANSHU_FIXED, LANGUAGE, *ANNEX, OWN)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -137,14 +137,25 @@ def _names(lines: Sequence[Line], ends: Sequence[tuple[float, float]], words: Wo
     groups = by_key((x == right, (label, x, y)) for label, (x, y) in zip(labels, ends, strict=True) if label)
     names = []
     for at_right, members in groups.items():
-        wanted = [y if at_right else y + 12 for *_, y in members]
-        places = spread(wanted, GAP, TOP + 4, TOP + HIGH) if at_right else wanted
+        places = spread([y for *_, y in members], GAP, TOP + 4, TOP + HIGH) if at_right else _beside(members)
         for (label, x, y), place in zip(members, places, strict=True):
             name = Name(texts=_texts(label), x=_px(x + (24 if at_right else 9)), y=_px(place + SIZE / 3))
             moved = at_right and abs(place - y) > 3
             lead = f"M{_px(x + 7)} {_px(y)}L{_px(x + 14)} {_px(place)}H{_px(x + 21)}" if moved else ""
             names.append(replace(name, lead=lead))
     return tuple(names)
+
+
+def _beside(members: Sequence[tuple[Rendered, float, float]]) -> list[float]:
+    """Below the mark of each, or as near as neither a name nor a mark stands already."""
+    places: list[float] = []
+    wide = [max(_width(text) for _, text in _texts(label)) for label, *_ in members]
+    for at, (_, x, y) in enumerate(members):
+        taken = [place for of, place in enumerate(places) if -wide[of] < members[of][1] - x < wide[at]]
+        taken += [other for _, left, other in members if 0 < left - x < wide[at] + 9]
+        tries = (y + off for off in (12, 0, 24, -12, 36, -24))
+        places.append(next((y for y in tries if all(abs(y - other) >= GAP - 3 for other in taken)), y + 12))
+    return places
 
 
 def _labels(lines: Sequence[Line], words: Words, share: bool) -> list[Rendered | None]:

@@ -15,6 +15,7 @@ from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.sections.forecasts import forecasts
 from evalsuite.report.sections.glossary import glossary
 from evalsuite.report.sections.introduction import introduction
+from evalsuite.report.sections.language import language
 from evalsuite.report.sections.models import models
 from evalsuite.report.sections.problems import problems
 from evalsuite.report.sections.quality import quality
@@ -32,6 +33,7 @@ WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
     introduction.sections,
     background.sections,
     models.sections,
+    language.sections,
     problems.sections,
     steptime.sections,
     usage.sections,

@@ -22,7 +22,7 @@ from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, fa
 
 WORK = ("image_size", "sequence_length", "network")
 SIZES = ("num_layers", "hidden_size", "deep_vocabulary", "classes")
-Among = Literal["frameworks", "variants"]
+Among = Literal["frameworks", "variants", "layouts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class RankingScope:
     options: tuple[tuple[str, tuple[str | None, ...]], ...] = ()  # of variants: in what they differ, with all values
 
     def candidate(self, case: Case) -> Candidate:
-        if self.among == "frameworks":
+        if self.among != "variants":
             return Candidate(framework=case.framework)
         return Candidate(
             framework=case.framework,
@@ -53,8 +53,8 @@ class RankingScope:
 
     @cached_property
     def purpose(self) -> Purpose:
-        if self.among == "frameworks":
-            return fairness.FRAMEWORKS
+        if self.among != "variants":
+            return fairness.LAYOUTS if self.among == "layouts" else fairness.FRAMEWORKS
         scripts = ("recipe", "framework_version") if self.scripts else ("recipe",)
         return Purpose(
             free=frozenset({*scripts, "origin", *(f"options.{name}" for name in self.names)}), facts="of_scripts"
@@ -62,6 +62,7 @@ class RankingScope:
 
 
 FRAMEWORKS = RankingScope()
+LAYOUTS = RankingScope(among="layouts")
 
 
 def ranking_scopes(cases: Iterable[Case]) -> dict[str, RankingScope]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
+from evalsuite.core import layout
 from evalsuite.core.model import Fact, Machine, Summary
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.facts import FactRule
@@ -57,6 +58,15 @@ FRAMEWORKS = Purpose(
         {"framework", "recipe", "framework_version", "origin", "options.data"}
         | {f"options.{name}" for name in facts.VERSION}
     ),
+    facts="as_known",
+)
+# how the work lies over the devices
+_LAID = ("parallel_layout", "micro_batch", "batch_per_device", "accumulation", "recomputation")
+LAYOUTS = Purpose(
+    free=FRAMEWORKS.free
+    | {"nodes", "devices_per_node", "batch_per_device", "options.accumulation", "options.recompute"}
+    | {f"options.{name}" for name in layout.table()["parts"]}
+    | {f"facts.{key}" for key in _LAID},
     facts="as_known",
 )
 SCALES = Purpose(free=frozenset({"nodes", "devices_per_node", "origin"}))
@@ -190,12 +200,14 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
 
 
 def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
-    return [row for row in _open(a, b) if row.apart] if purpose.asks_facts(a, b) else []
+    rows = _open(a, b) if purpose.asks_facts(a, b) else []
+    return [row for row in rows if row.apart and f"{FACT}{row.rule.key}" not in purpose.free]
 
 
 def unknown_facts(a: Summary, b: Summary, purpose: Purpose = FRAMEWORKS) -> tuple[str, ...]:
     """The facts that are not stated for both; with any, the order of *a* and *b* is not decided."""
-    return tuple(row.rule.key for row in _open(a, b) if row.untold) if purpose.asks_facts(a, b) else ()
+    rows = _open(a, b) if purpose.asks_facts(a, b) else []
+    return tuple(row.rule.key for row in rows if row.untold and f"{FACT}{row.rule.key}" not in purpose.free)
 
 
 @cached

@@ -8,6 +8,7 @@ from evalsuite.report.book.participants import is_stated
 from evalsuite.report.book.result_tables import policies
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.language.language import language_rows
 from evalsuite.report.sections.why import why
 
 
@@ -33,5 +34,5 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "policies": policies(model.blocks),
         "why": () if subject.book.huge else why.cards(book, model, words),
         "notes": author.notes(book, words, model.name),
-        "table": None if subject.book.huge else model_figures.of_model(book, model),
+        "table": None if subject.book.huge or language_rows(model) else model_figures.of_model(book, model),
     }

@@ -1,0 +1,77 @@
+"""Language models: the order of each stack's best layout, and the chapter of the page."""
+
+from dataclasses import replace
+
+import pages
+import pytest
+import synthetic
+
+from evalsuite import report
+from evalsuite.core.model import Fact
+from evalsuite.results.compare import layouts
+
+
+def trained(framework, speed, layout, *, scale=(1, 8), batch=4, sequence="4096", steps=10):
+    """Five runs of Llama 3 in tokens/s, whose loss falls with the tokens."""
+    of = synthetic.case(
+        framework,
+        scale,
+        model="llama3_8b",
+        precision="bf16",
+        device="gpu",
+        batch_per_device=batch,
+        options=(("sequence_length", sequence),),
+        protocol=synthetic.FULL,
+    )
+    stated = {"parallel_layout": layout, "input_size": sequence, "device_model": "NVIDIA H100", "data": "text"}
+    facts = [Fact(key=key, value=value, source="recipe") for key, value in stated.items()]
+    runs = [synthetic.measured(of, repeat, speed + repeat / 100) for repeat in range(5)]
+    return synthetic.summary(
+        replace(
+            run,
+            throughput=replace(run.throughput, unit="tokens/s"),
+            facts=(*(fact for fact in run.facts if fact.key not in stated), *facts),
+            course=tuple((1.0 + step * steps, 9.0 - step) for step in range(4)),
+        )
+        for run in runs
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "tried", "first", "ratio"),
+    [
+        # on fewer devices it is no other layout
+        ([("a", 100, "DP 8", {}), ("a", 140, "TP 2", {"batch": 8, "scale": (1, 4)})], None, None, None),
+        ([("a", 100, "DP 8", {}), ("a", 140, "TP 2", {}), ("b", 120, "DP 8", {})], {"a": 2, "b": 1}, None, None),
+        (
+            [("a", 100, "DP 8", {}), ("a", 140, "TP 2", {}), ("b", 120, "DP 8", {}), ("b", 90, "TP 4", {})],
+            {"a": 2, "b": 2},
+            "a",
+            120 / 140,
+        ),
+        # a longer sequence is other work
+        ([("a", 100, "DP 8", {}), ("a", 140, "TP 2", {"sequence": "8192"})], None, None, None),
+    ],
+)
+def test_the_best_layouts_are_ordered_where_all_tried_as_many(rows, tried, first, ratio):
+    found = layouts.searches([trained(name, speed, layout, **changes) for name, speed, layout, changes in rows])
+
+    assert [{name: len(points) for name, points in each.tried.items()} for each in found] == ([tried] if tried else [])
+    ranked = [each.ranking.ranked for each in found if each.ranking]
+    assert [(order[0].summary.case.framework, order[1].ratio) for order in ranked] == (
+        [(first, pytest.approx(ratio, rel=1e-3))] if first else []
+    )
+
+
+def test_the_chapter_says_layout_rules_and_losses_at_equal_tokens(tmp_path):
+    rows = [trained("trl", 8000.0, "DP 8"), trained("maxtext", 9000.0, "TP 2", steps=20)]
+    report.build(synthetic.evaluation(rows), tmp_path)
+    page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
+    chapter = next(section for section in page.all("section") if section.attributes.get("id") == "language")
+
+    settings, *_, rules = chapter.all("table")
+    assert {row[0]: row[4] for row in pages.rows(settings)} == {"maxtext": "TP 2", "trl": "DP 8"}
+    heads = [head.text("en") for head in rules.one("thead").all("th")]
+    assert heads[2:] == ["causal", "full", "6n", "MFU causal", "MFU full", "MFU 6n"]
+    # 31 steps of 32 items: there one is at 6.0, and the other between 8.0 and 7.0
+    assert "At 992 tokens the losses are 6.000 (trl) to 7.500 (maxtext)" in chapter.text("en")
