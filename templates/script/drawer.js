@@ -1,6 +1,5 @@
 /* The receipt of a number in place: a click opens it beside what is being read. Made of what the receipts hold. */
 import { offerCopy } from "./copy.js";
-import { cases, caseTitle } from "./data.js";
 import { all, byId, element, one, word } from "./dom.js";
 import { median, printed } from "./recount.js";
 
@@ -11,8 +10,7 @@ const drawer = byId("drawer");
 
 /** The receipt of the case *id* as the content of the drawer. @param {string} id @param {any} receipt */
 function receiptOf(id, receipt) {
-  const found = cases[id];
-  const title = `${found.model} · ${caseTitle(found)} · bsz ${found.batch}`;
+  const { title, text, more } = receipt.dataset; // as provenance.py writes them
   const proof = one(".case-proof details", receipt);
   const runs = runsOf(receipt);
   const close = element("button", { type: "button", class: "drawer-close" }, [word("drawer.close")]);
@@ -21,7 +19,7 @@ function receiptOf(id, receipt) {
   whole.addEventListener("click", () => drawer.close());
   return [
     element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, [title]), close]),
-    ...recounted(found, runs, proof, copiesOf(receipt, ".case-flags, .case-source")),
+    ...recounted(text, more, runs, proof, copiesOf(receipt, ".case-flags, .case-source")),
     ...(proof ? proven(proof) : []),
     ...hashOf(runs),
     ...commandOf(receipt),
@@ -49,19 +47,16 @@ function runsOf(receipt) {
 }
 
 /* Each run's items ÷ seconds, and their median beside the value that the report prints. */
-function recounted(found, runs, proof, notes) {
-  if (!found.text) return notes;
-  const value = element("strong", {}, [`${found.text} ${found.unit}`]);
-  const range = found.interval ? ` (${found.interval})` : "";
-  const speedup = found.speedup ? [" · ", word("speedup"), ` ${found.speedup}`] : [];
-  const more = [`${range} · n = ${found.n}`, ...speedup];
-  const say = element("p", { class: "drawer-value" }, [word("drawer.printed"), " ", value, ...more]);
+function recounted(shown, more, runs, proof, notes) {
+  if (!shown) return notes;
+  const value = element("strong", {}, [shown]);
+  const say = element("p", { class: "drawer-value" }, [word("drawer.printed"), " ", value, ` ${more}`]);
   const cited = notes.some((one) => one.classList.contains("case-source"));
   if (!runs.length) {
     return [say, ...notes, ...(cited ? [] : [element("p", { class: "note" }, [word("drawer.nothing")])])];
   }
   const text = printed(median(runs.map((run) => run.value)));
-  const same = text === found.text;
+  const same = text === shown;
   const lines = runs.map(({ repeat, items, seconds, value: quick }) =>
     element("li", {}, [`${repeat}: ${items} ÷ ${Number(seconds.toPrecision(9))} = ${printed(quick)}`]),
   );
@@ -96,7 +91,7 @@ function commandOf(receipt) {
 /** Opens the receipt of the case *id*, if it is here; *from* gets the focus. @param {string} id @param {any} from */
 export function openReceipt(id, from) {
   const receipt = byId(id);
-  if (!(id in cases) || receipt?.tagName !== "TBODY" || !drawer.showModal) return false;
+  if (!receipt?.dataset.title || !drawer.showModal) return false;
   drawer.replaceChildren(...receiptOf(id, receipt));
   from.focus({ preventScroll: true }); // the browser gives the focus back to it
   drawer.showModal();

@@ -106,7 +106,7 @@ def test_labels_are_the_glossarys_terms():
     terms = {term["key"]: term for term in glossary.terms(SPOKEN)}
     ours = {
         **{f"verdict.{outcome}": outcome for outcome in ("pass", "fail", "undetermined")},
-        **{"axes.speedup": "speedup", "columns.efficiency": "scaling_efficiency"},
+        **{"columns.speedup": "speedup", "columns.efficiency": "scaling_efficiency"},
         **{"usage.title": "hardware_utilisation"},
         **{"resources.gpu": "gpu_utilisation", "resources.gpu_memory": "gpu_memory_used"},
     }

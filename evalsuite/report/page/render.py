@@ -14,7 +14,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import board, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS
-from evalsuite.report.page import assets, contents, embedded, templates
+from evalsuite.report.page import assets, contents, templates
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.glossary import glossary
@@ -56,7 +56,6 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         boot=Markup(boot),
         script=Markup(script),
         policy=assets.policy((style,), (boot, script)),
-        data=Markup(embedded.script_safe(embedded.document(book))),
         look=subject.look,
         explained=_each_once(),
         verdict=verdict.facts(subject),

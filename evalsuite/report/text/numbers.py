@@ -18,7 +18,6 @@ MINUS = "\N{MINUS SIGN}"  # as wide as +, and no hyphen at which a line may brea
 FINE_BELOW = 1  # below, a throughput is printed with three digits that are not zeros, as from 1 to 10: 0.787, 0.00421
 FINEST = 6  # decimals of a share of which fewer would tell the wrong side of a threshold
 WHOLE_FROM = 100_000  # from here on a throughput is printed without decimals
-FAR = 128  # times as many devices as the smallest scale: beyond it axes from 0 leave no room for the small ones
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
 PREFIXES = ("", "k", "M", "G", "T")

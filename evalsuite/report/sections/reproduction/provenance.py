@@ -78,6 +78,7 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
     shown = [_of_run(run, book.evaluation.commands.get(run.run.id)) for run in runs]
     return {
         "case": case,
+        "drawn": _of_drawer(case, summary if isinstance(summary, Summary) else None),
         "state": book.state(case),
         "runs": shown,
         "cited": [each for each in shown if each.run.origin in PUBLISHED],
@@ -87,6 +88,17 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
         "proof": proof(summary) if isinstance(summary, Summary) and detailed else None,
         "flags": flags(summary) if isinstance(summary, Summary) else (),  # that a reader of the value must know
     }
+
+
+def _of_drawer(case: Case, summary: Summary | None) -> Mapping[str, str]:
+    """What a receipt that is opened in place says first: a title, and of a value its text and what it rests on."""
+    parts = [names.model(case.model), names.framework(case.framework), *["XLA"] * bool(case.xla), names.scale(case)]
+    title = {"title": " · ".join([*parts, names.precision(case.precision), f"bsz {case.batch_per_device}"])}
+    if summary is None:
+        return title
+    spread = numbers.interval(summary.items_per_s, numbers.throughput)
+    more = f"{names.visible(summary.unit)}{f' ({spread})' if spread else ''} · n = {summary.n}"
+    return {**title, "text": numbers.throughput(summary.items_per_s.value).text, "more": more}
 
 
 def _of_run(run: Measurement, command: RunCommand | None) -> RunProvenance:
