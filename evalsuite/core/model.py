@@ -288,6 +288,7 @@ class Throughput:
     clock_items_per_s: float | None = None
     stamps_within: float | None = None  # share of the window to which the log's stamps confirm it
     implied_batch: float | None = None  # items of a step, by the printed rates and the log's stamps; no line tells it
+    tick: float = 0.0  # of the coarse clock that the value was read by, as a share of the window
     step_time_s: tuple[float, ...] = ()  # one per report in the window
     line_first: int | None = None  # from 1, as is the next
     line_last: int | None = None

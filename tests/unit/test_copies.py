@@ -44,6 +44,16 @@ def test_runs_that_are_no_repeats_of_their_own(runs, found):
     assert [each.counts for each in marked] == [str(place) not in found for place in range(len(runs))]
 
 
+def test_equal_values_of_a_clock_of_whole_seconds_are_repeats_with_an_interval_as_wide_as_its_tick():
+    equal = [run(repeat, value=487.62) for repeat in range(5)]
+    coarse = [replace(each, throughput=replace(each.throughput, tick=0.02)) for each in equal]
+
+    found = summary(CASE, coarse)
+
+    assert len(copies.copies(equal)) == 4 and copies.copies(coarse) == {}
+    assert (found.n, found.items_per_s.low, found.items_per_s.high) == pytest.approx((5, 487.62 * 0.98, 487.62 * 1.02))
+
+
 @pytest.mark.parametrize(("repeats", "origin", "missing"), sources.cases("copies.toml")["gaps_numbers_repeats"])
 def test_gaps_in_the_numbers_of_repeats_are_named(repeats, origin, missing):
     findings = summary(CASE, [run(repeat, origin=origin) for repeat in repeats]).findings

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evalsuite.core import findings
 from evalsuite.core.model import DECIDING_ORIGINS as DECIDING_ORIGINS
-from evalsuite.core.model import Case, Finding, Measurement, Row, Summary, Unmeasured, Utilisation, by_key
+from evalsuite.core.model import Case, Finding, Interval, Measurement, Row, Summary, Unmeasured, Utilisation, by_key
 from evalsuite.results.measure.statistics import coefficient_of_variation, median_with_range
 from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
@@ -32,7 +32,7 @@ def summary(case: Case, measurements: Sequence[Measurement]) -> Row:
         case=case,
         unit=unit,
         measurements=runs,
-        items_per_s=median_with_range(values),
+        items_per_s=_with_ticks(median_with_range(values), valid),
         n=len(values),
         cv=coefficient_of_variation(values),
         utilisation=_over_repeats(valid),
@@ -42,6 +42,15 @@ def summary(case: Case, measurements: Sequence[Measurement]) -> Row:
         origin=runs[0].origin,
         findings=(*_findings(case, valid), *_missing_repeats(case, runs)),
     )
+
+
+def _with_ticks(interval: Interval, valid: Sequence[Measurement]) -> Interval:
+    """Wider by what a coarse clock leaves open of each value."""
+    read = [(run.value, run.throughput.tick) for run in valid if run.value is not None and run.throughput]
+    if interval.low is None or not any(tick for _, tick in read):
+        return interval
+    low, high = min(value * (1 - tick) for value, tick in read), max(value * (1 + tick) for value, tick in read)
+    return replace(interval, low=low, high=high)
 
 
 def _left_alone(runs: Sequence[Measurement]) -> tuple[Measurement, ...]:

@@ -155,6 +155,8 @@ def _without_scatter(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     findings: dict[int, Finding] = {}
     for places in of_case.values():
         values = [value for place in places if (value := runs[place].value) is not None]
+        if any(of.tick > EqualRepeats.limit for place in places if (of := runs[place].throughput)):
+            continue  # their clock has no finer values
         if len(values) >= FEWEST_EQUAL and statistics.pstdev(values) < EqualRepeats.limit * statistics.fmean(values):
             findings |= {place: EqualRepeats(repeats=len(values), first=runs[places[0]].run.id) for place in places[1:]}
     return findings
