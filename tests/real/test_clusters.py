@@ -17,6 +17,7 @@ from tests.processes import soon
 from tests.runfolders import contents
 from tests.toynet import TOYNET
 
+BUILT_IN = ("pytorch", "tensorflow", "paddlepaddle", "mxnet")  # jax refuses two nodes before anything starts
 LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1", "--quiet-rounds", "0")  # some ten seconds
 
 
@@ -57,6 +58,25 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     assert sorted(ranks) == [0, 1, 2, 3]
     status = json.loads(output_of(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
     assert (status["runs"], status["done"], status["failed"]) == (2, 2, 0)
+
+
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_every_built_in_workload_trains_over_named_hosts_and_jax_says_before_that_it_cannot(reached, tmp_path, nodes):
+    hosts, config = reached
+    names = ",".join((*BUILT_IN, "jax"))
+    words = ("--frameworks", names, "--scales", f"{nodes}x1", "--hosts", ",".join(hosts), "--device", "cpu")
+    size = ("--batch-sizes", "2", "--option", "image_size=32", "--steps", "20+20", "--repeats", "1")
+    line = ("run", *words, *size, "--quiet-rounds", "0", "--share", "--runs", "runs")
+
+    text = output_of(evalsuite(hosts["a"], tmp_path, *line, EVALSUITE_SSH=f"ssh -F {config}"), 1800)
+
+    ended = {run.parent.name.partition("-")[0]: run for run in tmp_path.glob(f"runs/*-{nodes}x1/r0")}
+    states = {name: json.loads((run / "outcome.json").read_text())["status"] for name, run in ended.items()}
+    assert states == dict.fromkeys(BUILT_IN, "completed"), text
+    assert {len([*run.glob("environment.*.json")]) for run in ended.values()} == {nodes}
+    journal = [json.loads(line) for line in (tmp_path / "runs" / "attempts.jsonl").read_text().splitlines()]
+    assert sum(row["event"] == "measured" and row["items_per_s"] is not None for row in journal) == len(BUILT_IN), text
+    assert re.search(r"skipped jax.*trains on one device", text), text
 
 
 def test_mpirun_crosses_the_nodes_of_a_job_in_images_that_know_neither_slurm_nor_ssh(four_nodes, tmp_path):
