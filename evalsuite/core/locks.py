@@ -18,7 +18,7 @@ LONGEST_WAIT_S = 600.0  # without flock
 
 
 @contextlib.contextmanager
-def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = lambda: None) -> Iterator[bool]:
+def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], object] = lambda: None) -> Iterator[bool]:
     """Holds *path* for a while; yields False if another holds it and *wait* is off.
 
     *waiting* is called once before a wait. Raises OSError if the file cannot be made.
@@ -43,7 +43,7 @@ def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], None] = la
 
 
 @contextlib.contextmanager
-def _hold_soft(path: Path, wait: bool, waiting: Callable[[], None]) -> Iterator[bool]:
+def _hold_soft(path: Path, wait: bool, waiting: Callable[[], object]) -> Iterator[bool]:
     import filelock
 
     lock = filelock.SoftFileLock(path)

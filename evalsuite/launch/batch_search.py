@@ -51,7 +51,7 @@ def search_batch(
             if launcher is None or (hours.most is not None and hours.spent >= hours.most):
                 return None
             told(batch, aim)
-            with store.claim(run) as folder:
+            with store.claim(run, launcher.waits) as folder:
                 if folder is not None:
                     seconds = runner.launch(run, recipe, folder, launcher).duration_s
                     hours.spent += (seconds or 0.0) * run.case.total_devices / 3600

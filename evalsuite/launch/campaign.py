@@ -4,6 +4,7 @@ Each start is a campaign: it seals what is to be run before the first run, and n
 """
 
 import functools
+import itertools
 import math
 import os
 import secrets
@@ -232,16 +233,18 @@ def launch_all(
     *needed* says before each whether it still is. Before each block (a repeat at a scale) a fixed computation is timed.
     """
     order, block, probe_s = 0, None, 0.0
-    for run in runs:
+    held: list[Run] = []  # by other evaluators: waited for once the others are done
+    for run in itertools.chain(runs, held):
         if device_hours is not None and spent_h >= device_hours:
             return
-        if not needed(run):
+        if run not in held and not needed(run):
             continue
         if not fits(run):
             return
         recipe = adapters[run.case.framework].recipe(run.case.recipe)
-        with store.claim(run) as folder:
+        with store.claim(run, launcher.waits if run in held else None) as folder:
             if folder is None:
+                held += [] if run in held or store.folder(run).finished else [run]
                 continue
             try:
                 if block != (block := (run.repeat, run.case.scale)):

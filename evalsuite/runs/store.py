@@ -7,6 +7,7 @@ A finished run is never edited. An interrupted one is moved aside.
 """
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import os
@@ -330,16 +331,20 @@ class Store:
         return Planned.from_json(read_json(file), file) if os.path.lexists(file) else None
 
     @contextlib.contextmanager
-    def claim(self, run: Run) -> Iterator[RunFolder | None]:
-        """Held by us alone; None if finished or held by another. An interrupted attempt is moved aside."""
+    def claim(self, run: Run, waits: Callable[[str], object] | None = None) -> Iterator[RunFolder | None]:
+        """Held by us alone; None if finished or held by another, for which a caller that *waits* waits. An interrupted
+        attempt is moved aside."""
         folder = self.folder(run)
         with contextlib.ExitStack() as stack:
             try:
                 folder.path.parent.mkdir(parents=True, exist_ok=True)
                 lock = folder.path.with_name(f".r{run.repeat}.lock")
-                ours = stack.enter_context(locks.hold_lock(lock, wait=False))
+                said = functools.partial(waits or str, Message("runs.held", run=run.id))
+                ours = stack.enter_context(locks.hold_lock(lock, wait=bool(waits), waiting=said))
             except OSError as error:
                 raise _unwritable(folder.path.parent, error) from error
+            if ours:  # whoever gets the lock of a finished run later sees that it is finished
+                stack.callback(lambda: lock.unlink(missing_ok=True) if folder.finished else None)
             if not ours or folder.finished:
                 yield None
                 return

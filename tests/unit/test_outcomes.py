@@ -1,6 +1,8 @@
 """Who failed a run: the framework, which is told so, or the infrastructure, for which a run is made again."""
 
 import json
+import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -171,12 +173,16 @@ class Lab:
         host = runfolders.Host(printed=(runfolders.steps(seconds=0.5),))
         return runfolders.fill(folder, host, run.repeat, command, **self.ends.pop(0))
 
-    def start(self, repeats=1, **limits):
+    def start(self, repeats=1, waits=print, **limits):
         planned = Planned(profile="full", repeats=repeats, cases=(RUN.case,), skips=())
         self.store.write_plan(planned)
         started = campaign.begin(planned, self.store)
         runs = [replace(RUN, repeat=number) for number in range(repeats)]
-        return list(campaign.launch_all(runs, self.store, {"toynet": toynet()}, LAUNCHER, started, **limits))
+        return list(
+            campaign.launch_all(
+                runs, self.store, {"toynet": toynet()}, replace(LAUNCHER, waits=waits), started, **limits
+            )
+        )
 
     @property
     def folders(self):
@@ -219,6 +225,27 @@ def test_no_run_is_started_once_the_device_hours_are_spent_and_the_search_for_a_
     assert [process.run.repeat for process in ended] == [0, 1]
     assert Lab(tmp_path / "a", monkeypatch, {}).start(device_hours=1.0, spent_h=1.0) == []
     assert len(Lab(tmp_path / "b", monkeypatch, {}).start(device_hours=1.0, spent_h=0.5)) == 1
+
+
+def test_a_run_that_another_evaluator_measures_is_waited_for_and_said(tmp_path, monkeypatch):
+    lab, heard = Lab(tmp_path, monkeypatch, {}), list[str]()
+    begun = threading.Event()
+
+    def other():
+        with lab.store.claim(RUN) as folder:
+            begun.set()
+            while not heard:
+                time.sleep(0.01)
+            runfolders.fill(folder)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    begun.wait()
+    ended = lab.start(repeats=2, waits=heard.append)
+    thread.join()
+
+    assert [each.run.repeat for each in ended] == [1] and len(heard) == 1 and RUN.id in heard[0]
+    assert lab.folders == ["r0", "r1"] and not list(tmp_path.glob("runs/*/.r?.lock"))
 
 
 # made again on request
