@@ -215,6 +215,7 @@ def _judge_training(numbers: Numbers) -> tuple[Trained, tuple[Finding, ...]]:
         measured.window if measured else None,
         later=[record.loss for record in scan.rest.records if record.loss is not None],
         nan=scan.incidents.nan,
+        printed=scan.incidents.loss,
         dialect=numbers.run.dialect,
     )
 

@@ -205,6 +205,7 @@ class Incidents:
     resumed: Resumed | None = None
     nan: LossNotANumber | None = None
     signs: dict[str, list[bytes]] = field(default_factory=lambda: {name: [] for name in (*_signs(), "head_rate")})
+    loss: bytes | None = None  # of the first step line, as printed
     counters: list[tuple[int, int]] = field(default_factory=list)  # of the first reports: samples so far, global batch
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
     _read: str = ""  # the sign that the first step line gives its dialect
@@ -216,7 +217,8 @@ class Incidents:
             match = min(hits, key=re.Match.start)
             first = match.start()
             groups = match.re.groupindex
-            self._read = "loss" if "loss" in groups and match["loss"] is not None else ""
+            self.loss = match["loss"] if "loss" in groups else None
+            self._read = "loss" if self.loss is not None else ""
             counter = "step" if "step" in groups else "consumed"
             needed = ("step", "epoch") if self.dialect.steps_restart == "epoch" else (counter,)
             told = all(name in groups and match[name] is not None for name in needed)

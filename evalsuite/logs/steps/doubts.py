@@ -89,9 +89,11 @@ def judge_training(
     *,
     later: Sequence[float],
     nan: LossNotANumber | None,
+    printed: bytes | None,
     dialect: Dialect,
 ) -> tuple[Trained, tuple[Finding, ...]]:
-    """*later*: losses behind *steps*; where no line says its loss, those are taken that are printed anywhere."""
+    """*later*: losses behind *steps*; where no line says its loss, those are taken that are printed anywhere;
+    *printed*: the first of a line, which shows the digits of all."""
     each = statistics.median(step.steps for step in steps) if steps else 1
     told = [(step.index, step.loss) for step in steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
     told = told or [(round(each * place), loss) for place, loss in enumerate(_finite(signs["loss"]), 1)]
@@ -100,7 +102,8 @@ def judge_training(
     losses = [*(loss for _, loss in told), *later]
     judged = inside if _enough(len(inside), each) else [*(loss for index, loss in told if begin <= index), *later]
     moved = len({*_finite(signs["norm"])}) > 1 and not dialect.cross_entropy  # of GRPO the loss alone is zero
-    unlearnt = _unlearnt(judged, each, dialect.cross_entropy) if any(judged) or not moved else ()
+    shown = printed or next(iter(signs["loss"]), b"")
+    unlearnt = _unlearnt(judged, each, shown, dialect.cross_entropy) if any(judged) or not moved else ()
     against = (*([nan] if nan else ()), *unlearnt, *_still(signs, each, len(steps)))
     if against:
         return "did_not_train", against
@@ -134,17 +137,22 @@ def _finite(said: Sequence[bytes]) -> list[float]:
     return [value for text in said if abs(value := float(text)) < LARGEST_LOSS]
 
 
-def _digits(value: float) -> int:
-    return len(f"{value:.15g}".split("e")[0].replace(".", "").strip("-0"))
+def _digits(value: float, printed: bytes = b"") -> int:
+    """As many as *value* has in the form of one that was *printed*: `6.2000e+00` has five, `0.0001` one."""
+    mantissa, scientific, _ = printed.lower().partition(b"e")
+    if not scientific and b"." in mantissa:
+        return len(f"{value:.{len(mantissa.partition(b'.')[2])}f}".replace(".", "").lstrip("-0"))
+    shortest = len(f"{value:.15g}".split("e")[0].replace(".", "").strip("-0"))
+    return max(shortest, len(re.findall(rb"\d", mantissa)))
 
 
-def _unlearnt(losses: Sequence[float], each: float, cross_entropy: bool) -> Iterator[Finding]:
+def _unlearnt(losses: Sequence[float], each: float, printed: bytes, cross_entropy: bool) -> Iterator[Finding]:
     if not _enough(len(losses), each):
         return
     values = len({*losses})
     nothing = max(map(abs, losses)) < LossConstant.least
     few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
-    if nothing or (few and max(map(_digits, losses)) >= LossConstant.digits):
+    if nothing or (few and max(_digits(loss, printed) for loss in losses) >= LossConstant.digits):
         yield LossConstant(steps=len(losses), values=1 if nothing else values, loss=losses[-1])
         return
     below = [loss for loss in losses if loss < -LossConstant.least]
