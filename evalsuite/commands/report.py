@@ -242,7 +242,8 @@ def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
 
 def _note_edits(book: Book) -> None:
     edits: tuple[type[Finding], ...] = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway)
-    edits += (findings.RoundsMissing, findings.JournalBroken, findings.OwnCriteria, findings.EvaluatedBefore)
+    edits += (findings.RoundsMissing, findings.RoundsChosen, findings.JournalBroken)
+    edits += (findings.OwnCriteria, findings.EvaluatedBefore)
     edited = [finding for finding in book.findings if isinstance(finding, edits)]
     for finding in edited[:MOST_EDITS]:
         note(say("report.edited", where=finding.where, finding=i18n.finding(finding)))

@@ -316,7 +316,7 @@ class CoarseFigures(Finding, code="printed_only", question=1, noted=True):
     limit: Limit = 0.02
 
 
-class ContradictsLog(Finding, code="facts_disagree", question=7, noted=True):
+class ContradictsLog(Finding, code="facts_disagree", question=7):
     what: Option
     given: Factor
     printed: Factor
@@ -401,9 +401,9 @@ class FactsDisagree(Finding, code="facts_disagree", question=7, noted=True):
     other_value: Name
 
 
-class HeadDisagrees(Finding, code="facts_disagree", question=7):
+class ClaimDenied(Finding, code="facts_disagree", question=7):
     fact: FactName
-    source: SourceName  # the log
+    source: SourceName
     value: Name
     other_source: SourceName
     other_value: Name
@@ -698,6 +698,11 @@ class RowsMissing(Finding, code="taken_away", question=5):
 
 
 class RoundsMissing(Finding, code="taken_away", question=5, noted=True):
+    planned: Count
+    here: Count
+
+
+class RoundsChosen(Finding, code="taken_away", question=5):
     planned: Count
     here: Count
 

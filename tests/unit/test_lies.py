@@ -94,6 +94,16 @@ def test_what_a_started_plan_names_and_the_folder_lacks_is_said(keep, cases, her
     assert capsys.readouterr().err.count("the plan that was started") == len(here)
 
 
+def test_a_round_taken_out_of_the_middle_costs_its_case_the_order(honest, tmp_path):
+    place = honest.copied(tmp_path)
+    journal_anew(place.runs, lambda run: not run.endswith("r0"))
+
+    evaluation = evaluate(Store(place.runs))
+
+    assert {each.name for each in evaluation.findings} >= {"rounds_chosen"}
+    assert {row.grounds for row in evaluation.summaries} == {"disputed"}
+
+
 @pytest.mark.parametrize("kept", [lambda line: '/r1"' not in line, lambda line: False])
 def test_a_journal_without_the_start_of_a_run_costs_the_order_and_so_does_none_at_all(kept, honest, tmp_path):
     journal = (place := honest.copied(tmp_path)).runs / ATTEMPTS
@@ -159,40 +169,55 @@ def head(text, **said):
 
 LLM = {"model": "gpt2_345m", "input_size": "1024"}
 LIES = {
-    "layers": (*head("  num_layers ......... 12", **LLM), "number of layers is 12 in the log, and 24"),
-    "parameters": (*head("number of parameters: 124439808", **LLM), "parameters is 124439808 in the log"),
-    "model": (*head("Namespace(arch='resnet18', batch_size=64)"), "model variant is resnet18 in the log"),
-    "device": (*head("GPU 0: NVIDIA H100 80GB HBM3"), "device model is H100 in the log, and V100"),
-    "device in lower case": (*head("device: nvidia h100 80gb hbm3"), "device model is H100 in the log, and V100"),
-    "precision": (*head("Namespace(amp=True, batch_size=64)"), "precision is amp in the log, and fp32"),
-    "size": (*head("Namespace(image_size=160)"), "input size is 160 in the log, and 224"),
-    "in JSON": (*head('{"arch": "resnet18", "lr": 0.1}'), "model variant is resnet18 in the log"),
-    "in YAML": (*head("  dtype: bfloat16"), "precision is bf16 or bf16_amp in the log"),
-    "batch": (*head("Namespace(batch_size=16, lr=0.1)"), "batch size per device is 16 in the log, and 64"),
-    "batch of a command": (*head("python main.py --batch-size 32"), "batch size per device is 32 in the log, and 64"),
-    "a model created": (*head("=> creating model 'resnet26'"), "model variant is resnet26 in the log"),
-    "weights": (*head("Number of parameters: 11,689,512"), "parameters is 11689512 in the log"),
-    "width": (*head("Namespace(width_mult=0.5, lr=0.1)"), "width factor is 0.5 in the log, and 1"),
-    "classes": (*head("Namespace(num_classes=10, lr=0.1)"), "number of classes is 10 in the log"),
-    "a crop": (*head("+ python main.py --arch resnet50 --crop 128"), "input size is 128 in the log, and 224"),
+    "layers": (*head("  num_layers ......... 12", **LLM), "number of layers is 12 according to the log, and 24"),
+    "parameters": (*head("number of parameters: 124439808", **LLM), "parameters is 124439808 according to the log"),
+    "model": (*head("Namespace(arch='resnet18', batch_size=64)"), "model variant is resnet18 according to the log"),
+    "device": (*head("GPU 0: NVIDIA H100 80GB HBM3"), "device model is H100 according to the log, and V100"),
+    "device in lower case": (
+        *head("device: nvidia h100 80gb hbm3"),
+        "device model is H100 according to the log, and V100",
+    ),
+    "precision": (*head("Namespace(amp=True, batch_size=64)"), "precision is amp according to the log, and fp32"),
+    "size": (*head("Namespace(image_size=160)"), "input size is 160 according to the log, and 224"),
+    "in JSON": (*head('{"arch": "resnet18", "lr": 0.1}'), "model variant is resnet18 according to the log"),
+    "in YAML": (*head("  dtype: bfloat16"), "precision is bf16 or bf16_amp according to the log"),
+    "batch": (*head("Namespace(batch_size=16, lr=0.1)"), "batch size per device is 16 according to the log, and 64"),
+    "batch of a command": (
+        *head("python main.py --batch-size 32"),
+        "batch size per device is 32 according to the log, and 64",
+    ),
+    "a model created": (*head("=> creating model 'resnet26'"), "model variant is resnet26 according to the log"),
+    "weights": (*head("Number of parameters: 11,689,512"), "parameters is 11689512 according to the log"),
+    "width": (*head("Namespace(width_mult=0.5, lr=0.1)"), "width factor is 0.5 according to the log, and 1"),
+    "classes": (*head("Namespace(num_classes=10, lr=0.1)"), "number of classes is 10 according to the log"),
+    "a crop": (*head("+ python main.py --arch resnet50 --crop 128"), "input size is 128 according to the log, and 224"),
     "frozen": (*head("trainable params: 9 || all params: 90 || trainable%: 10.0"), "part that is trained is a part"),
-    "layers left out": (*head("Namespace(layerdrop=0.5, lr=0.1)"), "work left out is layers in the log, and none"),
-    "TF32": (*head("torch.backends.cuda.matmul.allow_tf32 = True"), "TF32 is on in the log, and off"),
-    "compiler": (*head("Namespace(compile=True, lr=0.1)"), "graph compiler is on in the log, and off"),
-    "passes": (*head("Namespace(batch_size=64, accum_iter=4)"), "batch size per device is 256 in the log, and 64"),
+    "layers left out": (
+        *head("Namespace(layerdrop=0.5, lr=0.1)"),
+        "work left out is layers according to the log, and none",
+    ),
+    "TF32": (*head("torch.backends.cuda.matmul.allow_tf32 = True"), "TF32 is on according to the log, and off"),
+    "compiler": (*head("Namespace(compile=True, lr=0.1)"), "graph compiler is on according to the log, and off"),
+    "passes": (
+        *head("Namespace(batch_size=64, accum_iter=4)"),
+        "batch size per device is 256 according to the log, and 64",
+    ),
     "passes that the sizes say": (
         *head("  micro_batch_size ... 16\n  global_batch_size ... 64", accumulation="1", **LLM),
-        "gradient accumulation is 4 in the log, and 1",
+        "gradient accumulation is 4 according to the log, and 1",
     ),
-    "feed-forward": (*head("  ffn_hidden_size ... 1024", **LLM), "feed-forward part is 1024 in the log, and 4096"),
-    "vocabulary": (*head("  padded_vocab_size ... 1024", **LLM), "vocabulary is 1024 in the log, and 50257"),
-    "experts": (*head("  num_experts ... 64", **LLM), "number of experts is 64 in the log, and 1"),
+    "feed-forward": (
+        *head("  ffn_hidden_size ... 1024", **LLM),
+        "feed-forward part is 1024 according to the log, and 4096",
+    ),
+    "vocabulary": (*head("  padded_vocab_size ... 1024", **LLM), "vocabulary is 1024 according to the log, and 50257"),
+    "experts": (*head("  num_experts ... 64", **LLM), "number of experts is 64 according to the log, and 1"),
     "more nodes": (
         *head("torchrun --nnodes=4 --nproc_per_node=1 main.py"),
-        "number of devices is 4 in the log",
+        "number of devices is 4 according to the log",
     ),
-    "version": (*head("PyTorch version: 1.8.0", version="2.5"), "version is 1.8.0 in the log, and 2.5"),
-    "framework": (*head("MXNet version: 1.8.0"), "framework is mxnet in the log, and pytorch"),
+    "version": (*head("PyTorch version: 1.8.0", version="2.5"), "version is 1.8.0 according to the log, and 2.5"),
+    "framework": (*head("MXNet version: 1.8.0"), "framework is mxnet according to the log, and pytorch"),
     "recompute": (
         *head("  recompute_granularity ... full", recompute="none", **LLM),
         "recomputation of activations is",

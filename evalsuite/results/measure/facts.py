@@ -13,7 +13,7 @@ from evalsuite.contracts.adapter import exact_amp
 from evalsuite.core import layout, paths
 from evalsuite.core.decode import decode, read_toml, whole
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.core.findings import FactsDisagree, HeadDisagrees, LayoutImpossible
+from evalsuite.core.findings import ClaimDenied, FactsDisagree, LayoutImpossible
 from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
 from evalsuite.logs import options
 from evalsuite.results.measure import flops
@@ -24,6 +24,7 @@ Unknown = Literal["unranked", "preliminary", "ranked"]
 VERSION = ("framework_version", "version")  # as an option of an import
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
+MEANT = ("command_line", "case")  # beside what a log says itself
 NONE_SET = "none set"
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
@@ -240,11 +241,13 @@ def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes =
     yield from (LayoutImpossible(said=said) for said in dict.fromkeys(against) if said)
     for rule in (each for each in rules().fact if each.checked and (case is None or each.concerns(case))):
         statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key]
-        for a, b in combinations(statements, 2):
-            if _contradict(a, b):
-                kind = HeadDisagrees if a.source == "log" and b.source in ("stated", "case") else FactsDisagree
-                yield kind(fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value)
-                break
+        apart = [(a, b) for a, b in combinations(statements, 2) if _contradict(a, b)]
+        denied = [
+            (a, b) for a, b in apart if "stated" in (a.source, b.source) or (a.source == "log" and b.source in MEANT)
+        ]
+        for a, b in (denied or apart)[:1]:  # else what ran counts, whatever was meant
+            kind = ClaimDenied if denied else FactsDisagree
+            yield kind(fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value)
 
 
 def _sizes(case: Case) -> dict[str, str | None]:
@@ -305,6 +308,8 @@ def _contradict(a: Fact, b: Fact) -> bool:
     if a.key in APART:
         low, high = sorted(whole(each.value) or 0 for each in (a, b))
         return 0 < low * APART[a.key] < high
+    if a.key == "device_model" and (_bare(a.value) in _bare(b.value) or _bare(b.value) in _bare(a.value)):
+        return False
     if a.key in VERSIONS:
         return not (a.value.startswith(b.value) or b.value.startswith(a.value))
     if a.key != "precision":

@@ -109,7 +109,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     stated = _facts(run.case, head, command, environments, read, dialect)
     said = {key: fact.value for key, fact in facts.believed(stated).items()}
     contradictions = (
-        *(*balance.borne_out(read.findings, records, throughput), *against),
+        *(*balance.borne_out(plausibility.unexplained(run.case, read.findings), records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),

@@ -4,8 +4,9 @@ import itertools
 import math
 import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from evalsuite.core.decode import whole
 from evalsuite.core.documents import HostEnvironment
 from evalsuite.core.findings import (
     ChangedSinceRun,
@@ -72,6 +73,16 @@ def _ranks(case: Case, read: Reading) -> Iterator[Finding]:
     for said in read.findings:
         if isinstance(said, ContradictsLog) and said.what == "devices" and said.printed != case.devices_per_node:
             yield OtherDevices(told="devices_said", seen=round(said.printed), planned=case.total_devices)
+
+
+def unexplained(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
+    """Less a batch that a log counts in tokens, of a node or of all devices, and the devices of one node."""
+    sizes = {1, case.devices_per_node, case.total_devices, whole(case.option("sequence_length", "")) or 1}
+    batches = {case.batch_per_device * one * other for one in sizes for other in sizes}
+    for each in found:
+        meant = batches if isinstance(each, ContradictsLog) and each.what != "devices" else {case.devices_per_node}
+        if not isinstance(each, ContradictsLog) or each.printed not in meant:
+            yield each
 
 
 def _unused(case: Case, clocks: Sequence[ClockDisagrees]) -> Iterator[Finding]:

@@ -3,7 +3,6 @@
 A completed run that is gone leaves a criterion undetermined (docs/numbers.md#verdicts).
 """
 
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -114,12 +113,18 @@ def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[F
     ran = {command.campaign.id for command in commands.values() if command.campaign}
     asked = by_key((case.id, start) for start in recorded.campaigns if start.id in ran for case in start.plan.cases)
     measured = {run.partition("/")[0] for run in commands}
-    here = Counter(run.partition("/")[0] for run in {*commands, *(attempt.run for attempt in recorded.attempts)})
+    runs = {*commands, *(attempt.run for attempt in recorded.attempts)}
+    here = by_key((case, int(number)) for case, _, number in (run.rpartition("/r") for run in runs))
+    longest = max((len(numbers) for numbers in here.values()), default=0)
     for case, starts in asked.items():
         most = [start.plan.most_repeats or start.plan.repeats for start in starts]
         if max(most) > most[0] and case in measured:
             yield rules.RepeatsAdded(planned=most[0], later=max(most), where=case)
         yield from (rules.EvaluatedBefore(evaluations=each.elsewhere, where=case) for each in starts if each.elsewhere)
         repeats = max(start.plan.repeats for start in starts)
-        if 0 < here[case] < repeats or (not here[case] and case not in (recorded.planned or asked)):
-            yield rules.RoundsMissing(planned=repeats, here=here[case], where=case)
+        own = here.get(case, [])
+        if 0 < len(own) < repeats or (not own and case not in (recorded.planned or asked)):
+            chosen = own and (
+                max(own) >= len(own) or len(own) + 1 < longest
+            )  # what is ended lacks its last rounds, as the others
+            yield (rules.RoundsChosen if chosen else rules.RoundsMissing)(planned=repeats, here=len(own), where=case)
