@@ -276,13 +276,14 @@ class LogLine:
 
 
 STAMPS, ARRIVALS, TIMES, RATES = "log stamps", "arrival times", "step times", "harmonic mean of rates"
+FINAL, COUNTS = "final figure", "other figures"  # the script's own total; what else its lines print
 
 
 @dataclass(frozen=True, kw_only=True)
 class Throughput:
     items_per_s: float | None
     unit: str
-    method: str  # one of the above, or "final figure"
+    method: str  # one of the above
     window: Window | None
     printed_items_per_s: float | None = None
     clock_items_per_s: float | None = None

@@ -5,12 +5,15 @@ import operator
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import (
     ARRIVALS,
+    COUNTS,
+    FINAL,
     RATES,
     STAMPS,
     TIMES,
@@ -23,6 +26,7 @@ from evalsuite.core.model import (
     Throughput,
     Trained,
 )
+from evalsuite.logs.clocks import contradictions
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
@@ -33,7 +37,6 @@ from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.records import positive, whole
 
-FINAL = "final figure"  # the method of a throughput that is the script's own total
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")
 _FIGURE = {
@@ -41,6 +44,8 @@ _FIGURE = {
     ARRIVALS: Message("logs.clock_arrivals"),
     TIMES: Message("logs.clock_times"),
     RATES: Message("logs.clock_rates"),
+    FINAL: Message("logs.clock_final"),
+    COUNTS: Message("logs.clock_counts"),
 }
 _PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = rules.FinalDisagrees.limit
@@ -49,6 +54,8 @@ COUNT_DEVICES = frozenset(
 )  # facts
 BEGINS_AGAIN = rules.BeginsAgain | rules.SeveralRuns
 _COUNTS = operator.attrgetter("rate", "items", "consumed", "global_batch", "steps_per_s")  # of a record
+FAR = 1.1  # times apart: then two clocks make a doubt
+POWER = 0.03  # how near to a power of two a factor is named so
 FEWEST_STEPS = 3  # reports; fewer may be all that a run came to
 
 
@@ -127,6 +134,9 @@ def judge(numbers: Numbers) -> Reading:
         total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
         numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
+    if measured is not None:
+        measured = replace(measured, findings=(*measured.findings, *contradictions(numbers)))
+        numbers = replace(numbers, throughput=measured)
     failures = [find_failure(scan.quiet, run.dialect) for scan in run.scans]
     failure = next(filter(None, failures), None)
     in_peace = not any(each for each, scan in zip(failures, run.scans, strict=True) if scan.records)
@@ -355,8 +365,12 @@ def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool
     for second in (scan.second for scan in numbers.run.scans if scan.second):
         if denied := second.contradiction(value):
             return denied, True
-    doubtful = worst is not None and worst.factor >= rules.ClocksFarApart.limit and not numbers.run.given.case
-    return two_figures(worst, measured) if worst and doubtful else None, False
+    doubtful = worst is not None and worst.factor >= FAR and not numbers.run.given.case
+    if worst is not None and doubtful:
+        return two_figures(worst, measured), False
+    counted = measured.method != RATES or not numbers.rated
+    stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step
+    return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False
 
 
 def _unlike_printed(numbers: Numbers, measured: Throughput) -> Iterator[rules.ClockDisagrees]:
@@ -390,11 +404,20 @@ def two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
 
 
 def _explain(worst: rules.ClockDisagrees, facts: Facts) -> Message:
-    scope = facts.devices and facts.devices > 1 and is_nearly(worst.factor, facts.devices)
-    first = Message("logs.doubt_scope", devices=facts.devices) if scope else None
-    second = Message("logs.doubt_batch") if facts.items_per_step is not None else None
-    if first and second:
-        return Message("logs.either", first=first, second=second)
+    """By what the factor is, or else by which of the two is the greater."""
+    known = {"devices": facts.devices, "accumulation": facts.accumulation, "sequence": facts.items_per_batch}
+    named = [
+        Message(f"logs.factor_{name}", n=round(value))
+        for name, value in known.items()
+        if value and value > 1 and is_nearly(worst.factor, value)
+    ]
+    power = round(math.log2(worst.factor))
+    if not named and power > 0 and abs(worst.factor / 2**power - 1) < POWER:
+        named = [Message("logs.factor_power", n=2**power)]
+    if facts.items_per_step is not None:
+        named.append(Message("logs.doubt_batch"))
+    if named:
+        return reduce(lambda first, second: Message("logs.either", first=first, second=second), named)
     clocked = worst.method in (STAMPS, ARRIVALS)
     unpaused = clocked == (worst.items_per_s > worst.other_items_per_s)  # no pause explains that
-    return first or second or (Message("logs.doubt_part") if unpaused else Message("logs.doubt_paused"))
+    return Message("logs.doubt_part") if unpaused else Message("logs.doubt_paused")

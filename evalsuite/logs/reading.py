@@ -11,10 +11,10 @@ from pathlib import Path
 from evalsuite.contracts.dialect import NO_ITEMS, Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join, message_of
-from evalsuite.core.model import RATES, Case, Log, Protocol, Status
+from evalsuite.core.model import FINAL, RATES, Case, Log, Protocol, Status
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
-from evalsuite.logs.judging import BEGINS_AGAIN, FINAL, find_unlike, judge, two_figures
+from evalsuite.logs.judging import BEGINS_AGAIN, find_unlike, judge, two_figures
 from evalsuite.logs.judging import Reading as Reading
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.steps.merging import Facts

@@ -35,5 +35,12 @@ def test_facts_and_clocks_of_a_log_agree_in_its_number(name, given, number, unit
     assert (value(found), found.unit) == (pytest.approx(number, rel=0.01), unit)
 
 
+def test_counters_that_contradict_a_rate_leave_no_number():
+    found = read_file(CASES / "counter_against_rate.log")
+
+    assert (value(found), found.status) == (None, "doubtful")
+    assert "a factor of 8" in found.reason
+
+
 def test_a_pointer_of_git_says_how_its_file_is_fetched():
     assert "git lfs pull" in read_file(CASES / "lfs_pointer.log").reason

@@ -64,6 +64,7 @@ class Scan:
     finals_together: bool = False  # two in lines one after the other
     ended: bool = False
     evaluated: bool = False  # since the last record
+    texts: list[tuple[Record, bytes]] = field(default_factory=list)  # lines of some records
     cut_line: int | None = None  # in whose middle the file ends
     skipped: int = 0  # bytes in lines that are too long
     quiet: list[Chunk] = field(default_factory=list)  # after the last sign of training: the first and the last
@@ -122,7 +123,7 @@ def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, in
             scan.quiet.clear()  # where in a chunk the last sign is, is only looked for at the end
         scan.quiet.append(chunk)
         del scan.quiet[QUIET_CHUNKS:-QUIET_CHUNKS]
-    scan.evaluated = extractor.paused
+    scan.evaluated, scan.texts = extractor.paused, extractor.texts
     return scan
 
 

@@ -39,6 +39,7 @@ class Facts:
     argument: str | None = None  # as printed in the log
     model: str | None = None
     items_per_step: float | None = None
+    accumulation: float = 1.0
     in_parts: bool = False  # are its batches accumulated, and no total printed? A step may be a part of an optimiser's
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
     in_pieces: Literal["yes", "perhaps", "no"] = "yes"  # is the batch of tokens? From outside it may be of sequences
@@ -55,18 +56,18 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch") or spoken
     each = int(numbers.get("devices_per_node", 0))
     named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * each
-    parts = accumulation * numbers.get("argued_accumulation", 1.0)
+    parts = numbers.get("accumulation") or numbers.get("argued_accumulation", 1.0)
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     told: float | None = named or _quotient(numbers.get("global_batch") or spoken, own)
     told = told or known.devices or numbers.get("world_size") or numbers.get("listed_devices")
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
-        said = {"argued_accumulation": effective, **said} if total is None else said
+        said = {"argued_parts": effective, **said} if total is None else said
     if told == 1 and not (case and known.devices) and "bare_batch" in counts and "bare_batches" not in said:
         said = {"argued_global_batch_text": said["bare_batch_text"], **said}
         counts = {"argued_global_batch": counts["bare_batch"], **counts}
-    in_parts = total is None and ("argued_parts" in said or "argued_accumulation" in said)
+    in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
     free = not (case or batch or total or in_parts)
     argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
     if argued:
@@ -94,6 +95,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch_from_outside=outside,
         in_pieces="yes" if not outside or items_per_batch is not None else "no" if few else "perhaps",
         argument=", ".join(texts) if argued else None,
+        accumulation=parts,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ ENOUGH_REPORTS = 8  # a sparse log needs one discarded and five measured reports
 HALF_DAY_S = 43_200
 DAY_S = 86_400
 MOST_VALUES = 1 << 14
+MOST_TEXTS, MOST_BEHIND = 40, 1000  # records whose text is kept, and bytes behind its match
 HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
 
 
@@ -329,6 +330,7 @@ class Extractor:
     """Takes the records out of the chunks of one file, one after the other."""
 
     dialect: Dialect
+    texts: list[tuple[Record, bytes]] = field(default_factory=list)  # of every fourth record
     paused: bool = False  # an evaluation line has been seen since the last record
 
     def extend(self, records: list[Record], chunk: Chunk, steps: int | None = None) -> int | None:
@@ -348,9 +350,9 @@ class Extractor:
                 continue
             said = match.groups() if fields is None else tuple(fields.values())
             values = _NOTHING.copy()
-            for at, field, convert in _taken(kind if fields is None else tuple(fields)):
+            for at, name, convert in _taken(kind if fields is None else tuple(fields)):
                 if said[at] is not None:
-                    values[field] = convert(said[at])
+                    values[name] = convert(said[at])
             start = match.start()
             line += text.count(b"\n", seen, start)
             seen = start
@@ -371,7 +373,10 @@ class Extractor:
                 values[_STAMP] = stamp_s(lead[relay.end() :] if relay else lead)
                 if relay and values[_STAMP] is None:
                     values[_STAMP], values[_RELAYED] = stamp_s(relay[0]), True
-            records.append(tuple.__new__(Record, values))  # half of what Record(…) costs
+            record = tuple.__new__(Record, values)  # half of what Record(…) costs
+            records.append(record)
+            if not len(records) & 3 and len(self.texts) < MOST_TEXTS:
+                self.texts.append((record, text[begin : min(match.end() + MOST_BEHIND, max(end, match.end()))]))
             first, last = records[0], records[-1]
             if steps is None or first.step is None or last.step is None or first.epoch != last.epoch:
                 continue

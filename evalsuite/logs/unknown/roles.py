@@ -4,8 +4,9 @@ import math
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, Scope
 from evalsuite.logs.unknown import words
@@ -200,37 +201,58 @@ def _find_outer(columns: Columns, counter: Column) -> Column | None:
     return None
 
 
-def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
-    """(unit of items, whose, factor of a unit in thousands)"""
-    unit, scope, kilo, rank, each = "samples/s", "unstated", 1.0, -1, set[str]()
+class Rate(NamedTuple):
+    """A column of rates, by what their words say."""
+
+    column: Column
+    items: str  # a unit
+    kilo: float  # in thousands
+    each: bool  # of one device
+    mean: bool
+    whole: bool  # no part of a step
+
+    @property
+    def name(self) -> str:
+        return re.sub(r"\W+", " ", words.PER_DEVICE.sub(" ", self.column[0].words)).strip()
+
+
+def rates_of(columns: Columns, consumed: str = "samples") -> Iterator[Rate]:
+    """*consumed*: what a bare throughput counts."""
     for column in columns.values():
         slot = column[0]
         match = words.RATE.search(slot.unit) or words.RATE.search(slot.label)
-        bare = match is None and words.SPEED.search(slot.label) and "rate" not in slot.label and not slot.unit
-        if bare:
-            items = chosen["consumed"][0].label if "consumed" in chosen else "samples"
-            match = words.RATE.search(f"{items.split('_')[-1]}/s")
-        if (
-            match is None
-            or _is_pace(slot)
-            or words.PART.search(slot.label)
-            or any(value <= 0 for value in values_of(column)[1:])
-        ):
+        if match is None and words.SPEED.search(slot.label) and "rate" not in slot.label and not slot.unit:
+            match = words.RATE.search(f"{consumed}/s")
+        if match is None or _is_pace(slot) or words.PART.search(slot.label):
             continue
-        named = words.items_of(match)
-        if named in NO_ITEMS:
-            if not re.search(r"(?<!per)_s", match[0][1:]):  # step_sec=792.3 may be seconds of a step
-                chosen.setdefault("steps_per_s", column)
+        if any(value <= 0 for value in values_of(column)[1:]):
             continue
-        own, mean = words.PER_DEVICE.search(slot.words), re.search("avg|mean|running", slot.words)
-        weight = 4 * bool(words.WHOLE.search(slot.label)) + 2 * (mean is None) + (own is None)
-        each |= {words.PER_DEVICE.sub("", slot.words)} if own else set()
-        if weight > rank:
-            unit, rank, scope, chosen["rate"] = named, weight, "per_device" if own else "unstated", column
-            kilo = words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0
-    if each and scope == "unstated":
-        scope = "global"  # that of one device is printed beside it
-    return unit, scope, kilo  # type: ignore[return-value]
+        if words.items_of(match) in NO_ITEMS and re.search(r"(?<!per)_s", match[0][1:]):
+            continue  # step_sec=792.3 may be seconds of a step
+        yield Rate(
+            column=column,
+            items=words.items_of(match),
+            kilo=words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0,
+            each=words.PER_DEVICE.search(slot.words) is not None,
+            mean=re.search("avg|mean|running", slot.words) is not None,
+            whole=words.WHOLE.search(slot.label) is not None,
+        )
+
+
+def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
+    """(unit of items, whose, factor of a unit in thousands)"""
+    consumed = chosen["consumed"][0].label if "consumed" in chosen else "samples"
+    rates = list(rates_of(columns, consumed.split("_")[-1]))
+    for rate in rates:
+        if rate.items in NO_ITEMS:
+            chosen.setdefault("steps_per_s", rate.column)
+    of_items = [rate for rate in rates if rate.items not in NO_ITEMS]
+    if not of_items:
+        return "samples/s", "unstated", 1.0
+    best = max(of_items, key=lambda rate: (rate.whole, not rate.mean, not rate.each))
+    chosen["rate"] = best.column
+    beside = any(rate.each for rate in of_items)  # that of one device, too: then this is of all
+    return best.items, "per_device" if best.each else "global" if beside else "unstated", best.kilo
 
 
 def labels_of_parts(text: bytes) -> set[bytes]:

@@ -1,0 +1,108 @@
+"""Every clock of a log held against the others: printed rates, times, counters of items and steps, its own total.
+
+Each is so many a second of what it counts. One that counts steps is held with each number of items that a step is said
+to hold; any two more than a tenth apart deny each other.
+"""
+
+import itertools
+import math
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalsuite.contracts.dialect import NO_ITEMS, PIECES
+from evalsuite.core import findings as rules
+from evalsuite.core.model import COUNTS, FINAL, Step
+from evalsuite.logs.steps.numbers import Numbers, is_nearly
+from evalsuite.logs.steps.throughput import disagreement
+from evalsuite.logs.text.records import Record
+
+if TYPE_CHECKING:
+    from evalsuite.logs.unknown.words import Slot
+
+FEWEST = 3  # reports whose lines are looked at
+OWN = 0.01  # of that which the dialect reads
+LATE = 1.5  # a mean since the start, and a total, have the start inside
+_RATES = re.compile(
+    rb"(?i)(?:/|per[ _]?|_)s(?:ec(?:ond)?s?)?(?![a-z])|\b[a-z]?(?:ps|gs)\b|(?:samples?|tokens?)(?![a-z])"
+)
+
+
+class Clock(NamedTuple):
+    name: str  # a method
+    per_s: float
+    counts: str  # "steps", "tokens" or "items"
+    starts: bool = False  # is the start inside?
+
+
+def contradictions(numbers: Numbers) -> Iterator[rules.ClockDisagrees]:
+    """The clocks that deny the throughput of *numbers*, apart from those that it was chosen among."""
+    measured = numbers.throughput
+    if measured is None or measured.items_per_s is None or measured.window is None:
+        return
+    window = measured.window
+    inside = [step for step in numbers.merged.steps if window.first_step <= step.index <= window.last_step]
+    value = Clock(measured.method, measured.items_per_s, _counts(measured.unit))
+    others, per_step = _of_lines(numbers, value, inside)
+    if numbers.final is not None and numbers.complete and not numbers.merged.in_epochs:
+        paused = any(scan.evaluated or any(record.gap for record in scan.records) for scan in numbers.run.scans)
+        if not (paused and numbers.final < value.per_s):  # evaluations are inside
+            others.append(Clock(FINAL, numbers.final, value.counts, starts=True))
+    yield from find_apart(value, others, per_step)
+
+
+def find_apart(value: Clock, others: Iterable[Clock], per_step: Iterable[float]) -> Iterator[rules.ClockDisagrees]:
+    """Those of *others* that are more than a tenth from *value*: *per_step* are the items of a step, as is said."""
+    stated = list(per_step)
+    for other in others:
+        for items in [1.0] if other.counts == value.counts else stated if other.counts == "steps" else []:
+            per_s = other.per_s * items
+            slow = other.starts and value.per_s / LATE < per_s < value.per_s
+            if not is_nearly(per_s, value.per_s) and not slow:
+                yield disagreement(value.per_s, value.name, per_s, other.name)
+
+
+def _counts(unit: str) -> str:
+    return "steps" if unit in NO_ITEMS else "tokens" if unit in PIECES else "items"
+
+
+def _of_lines(numbers: Numbers, value: Clock, inside: Sequence[Step]) -> tuple[list[Clock], set[float]]:
+    """(The other rates that the lines of the reports print, and their times, items of a step by their counters)."""
+    told = [step.items / step.steps for step in inside if step.items is not None]
+    per_step = {statistics.median(told)} if told else set[float]()
+    others: list[Clock] = []
+    texts = [(record, text) for scan in numbers.run.scans[:1] for record, text in scan.texts]
+    first, last = (inside[0].line or 0, inside[-1].line or 0) if inside else (0, 0)
+    texts = [(record, text) for record, text in texts if first <= record.line <= last]
+    if len(texts) < FEWEST or not any(_RATES.search(text) for _, text in texts[:1]):
+        return others, per_step
+    from evalsuite.logs.unknown import roles, words  # slow, and few lines print more than their dialect reads
+
+    columns = roles.columns_of([text for _, text in texts])
+    rates = [(each, statistics.median(roles.values_of(each.column)) * each.kilo) for each in roles.rates_of(columns)]
+    own = [rate for rate, per_s in rates if any(_is_own(record, per_s) for record, _ in texts)]
+    names, devices = {rate.name for rate in own}, numbers.facts.devices
+    bars = b"%|" in texts[0][1]  # whose own rate is that of the last steps
+    for rate, per_s in () if bars else rates:
+        alike = rate.items in NO_ITEMS or rate.name in names  # others are rates of a part
+        if rate not in own and alike and not rate.mean and (devices or not rate.each):
+            others.append(Clock(COUNTS, per_s * ((devices or 1) if rate.each else 1), _counts(rate.items)))
+    for column in columns.values():
+        match = words.CONSUMED.search(column[0].label)
+        counted = words.RATE.search(f"{match[0].strip(' /_').split('_')[-1]}/s") if match else None
+        if counted and _counts(words.items_of(counted)) == value.counts and (items := _per_step(column, texts)):
+            per_step.add(items)
+    return others, per_step
+
+
+def _is_own(record: Record, per_s: float) -> bool:
+    return any(each and math.isclose(each, per_s, rel_tol=OWN) for each in (record.rate, record.steps_per_s))
+
+
+def _per_step(column: Sequence["Slot"], texts: Sequence[tuple[Record, bytes]]) -> float | None:
+    """By how much a counter of items rises in a step."""
+    both = ((record.step, slot.value) for (record, _), slot in zip(texts, column, strict=True))
+    pairs = [(step, items) for step, items in both if step is not None and items is not None]
+    rises = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(pairs) if b[0] > a[0] and b[1] > a[1]]
+    return statistics.median(rises) if len(rises) >= FEWEST - 1 else None
