@@ -30,7 +30,6 @@ from evalsuite.runs.recordings import arrivals_of, is_recording, units
 from evalsuite.runs.store import RunFolder, Store
 
 HOST = "imported"
-MOST_ASKED = 3  # different questions in one sentence
 Content = tuple[str, ...]  # SHA-256 of each file, sorted
 
 
@@ -80,34 +79,34 @@ class Importer:
         self._new: dict[Content, Path | str] = {}
 
     def histories(self, found: Sequence[History], root: Path) -> Iterator[Imported]:
-        """Raises EvalsuiteError with one question for all of them, before anything is written."""
-        asked: dict[str, list[str]] = {}
+        """Nothing is written where one of them lacks an answer of the user's."""
+        results: list[Imported] = []
         members: list[_Member] = []
         user = {name: value for name, value in self._user.items() if name not in histories.OWN_FACTS}
         for history in histories.of_project(found, self._user.get("project")):
-            source = history.source
             try:
                 written = histories.write(history, self._user.get("tag"), self._user.get("unit"))
-                said = {**self._of_path(source.removeprefix(f"{root}/")), **user}
+                said = {**self._of_path(history.source.removeprefix(f"{root}/")), **user}
                 own = histories.facts_of(history) | ({"scope": written.scope} if written.scope else {})
                 own = {name: value for name, value in own.items() if name != "run" or name not in said}
                 facts = user_facts.merge_facts((user_facts.USER, said), (user_facts.SETTINGS, own))
                 user_facts.check_facts(facts)
-                member = _Member(path=written.path, facts=facts, sha256=files.sha256(written.path), history=source)
+                hashed = files.sha256(written.path)
+                member = _Member(path=written.path, facts=facts, sha256=hashed, history=history.source)
                 known = self._case(member)[1]
             except ValueError as error:
-                asked.setdefault(message_of(error), []).append(source)
+                results.append(Imported(source=history.source, run=None, status="skipped", reason=message_of(error)))
                 continue
             if known.throughput is None or known.throughput.items_per_s is None:
                 reason = join(written.lack, known.reason)
-                yield Imported(source=source, run=None, status="skipped", reason=reason)
+                yield Imported(source=history.source, run=None, status="skipped", reason=reason)
                 continue
             members.append(member)
-        if asked:
-            places = {"n": sum(map(len, asked.values())), "of": len(found), "first": next(iter(asked.values()))[0]}
-            raise EvalsuiteError.of("importing.histories_ask", **places, error=tuple(asked)[:MOST_ASKED])
+        waits, lacking = Message("importing.waits"), bool(results)
+        yield from results
         for member in members:
-            yield self._imported([member])
+            waiting = Imported(source=str(member.source), run=None, status="skipped", reason=waits)
+            yield waiting if lacking else self._imported([member])
 
     def logs(self, root: Path, but: Collection[Path] = ()) -> Iterator[Imported]:
         """Those below *root*, without what is *but*."""

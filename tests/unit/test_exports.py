@@ -111,13 +111,10 @@ def test_who_says_that_runs_are_one_thing_makes_them_repeats(ask, tmp_path):
     ],
 )
 def test_a_tag_says_by_its_name_what_it_counts(tag, unit, whose):
-    history = histories.History(
-        places=(), source="x", points={tag: [(1.0, None, 5.0)], "eval/samples_per_second": [], "loss": []}
-    )
+    chosen = histories.choose([tag, "eval/samples_per_second", "loss"])
 
-    series = histories.choose(history)
-
-    assert (series.rate, series.unit, series.per_device, series.loss) == (tag, unit, whose == "per_device", "loss")
+    assert chosen.series == {"rate": (tag, 1.0), "loss": ("loss", 1.0)}
+    assert (chosen.unit, chosen.per_device) == (unit, whose == "per_device")
 
 
 @pytest.mark.parametrize(
@@ -150,18 +147,14 @@ def test_a_file_that_breaks_off_is_read_as_far_as_it_is_whole(file, read, kept):
     whole, part = read(content), read(content[: int(kept * len(content))])
 
     assert (whole.torn, part.torn) == (False, True)
-    assert all(points == whole.points[tag][: len(points)] for tag, points in part.points.items())
+    assert part.rows == whole.rows[: len(part.rows)]
 
 
-@given(st.integers(0, 10**6), st.integers(1, 255))
-def test_no_spoilt_byte_changes_a_value(at, by):
+@given(st.binary(max_size=200), st.integers(0, 20_000))
+def test_no_bytes_are_an_error_of_ours(spoilt, at):
     for file, read in ((EVENTS, scalar_records.event_file), (WANDB, scalar_records.wandb_file)):
-        content = bytearray(file.read_bytes())
-        whole = read(bytes(content))
-        content[at % len(content)] ^= by
-
-        for tag, points in read(bytes(content)).points.items():
-            assert points == whole.points[tag][: len(points)]
+        content = file.read_bytes()
+        read(content[:16] + content[16:at] + spoilt + content[at + len(spoilt) :])
 
 
 def test_projects_are_asked_for_once_and_nothing_is_written(ask, tmp_path):
@@ -179,13 +172,31 @@ def test_projects_are_asked_for_once_and_nothing_is_written(ask, tmp_path):
 
 
 def test_what_is_missing_is_asked_once_for_all(ask):
-    code, _, said = ask(f"import {EXPORTS / 'runs'}")
+    code, rows, _ = ask(f"import {EXPORTS / 'runs'}")
+    asked, _, line = ask(f"report {EXPORTS / 'runs'}")
+
+    assert (code, asked) == (Exit.USAGE, Exit.USAGE) and not Path("runs").exists()
+    assert len({row["reason"] for row in rows}) == 1
+    assert line.count("--set framework=") == 1
+
+
+def test_one_that_lacks_an_answer_keeps_all_from_being_written(ask, tmp_path):
+    shutil.copytree(EXPORTS / "mlruns", tmp_path / "mlruns")
+    next((tmp_path / "mlruns").rglob("params/model")).unlink()
+
+    code, rows, _ = ask("import mlruns")
 
     assert code == Exit.USAGE and not Path("runs").exists()
-    assert "of 2 runs, 2 lack an answer, and nothing was written" in said and said.count("--set framework") == 1
+    assert sorted(row["reason"].partition(";")[0] for row in rows) == [
+        "neither path nor log says model",
+        "nothing is written before the others have what they lack",
+    ]
 
 
 def test_what_is_said_against_a_tracker_is_refused(ask):
-    code, _, said = ask(f"import {EXPORTS / 'wandb'} --set model=bert")
+    code, (row, *_), _ = ask(f"import {EXPORTS / 'wandb'} --set model=bert")
 
-    assert code == Exit.USAGE and 'model: --set says "bert", and what the run recorded of itself says "gpt2"' in said
+    assert (
+        code == Exit.USAGE
+        and 'model: --set says "bert", and what the run recorded of itself says "gpt2"' in row["reason"]
+    )
