@@ -49,10 +49,10 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
     importer = log_import.Importer(into, user, common, found_by, dialects, facts.printed_facts)
     for path in arguments.paths:
         found = histories.find(path)
-        if not found and _is_table(path):
-            table = published_tables.read(path)
+        if not found and path.is_file() and published_tables.is_one(path):
+            table = published_tables.read(path, user.get("tag"))
             if table.unread:
-                terminal.note(f"{path}: columns that are not read: {', '.join(table.unread)}")
+                terminal.note(f"{path}: columns that are not read: {', '.join(table.unread[: histories.MOST_NAMED])}")
             results += published_figures.cite_table(table, into, user, dialects, common=common)
         else:
             taken = {place for each in found for place in each.places}
@@ -137,13 +137,6 @@ def _ask(arguments: argparse.Namespace, lacking: Mapping[str, tuple[str, Message
         return [(name, input(f"{name} [{value}]: ").strip() or value) for name, (value, _) in lacking.items()]
     except EOFError:
         raise error from None
-
-
-def _is_table(path: Path) -> bool:
-    try:
-        return path.suffix.lower() == ".csv" and published_tables.is_one(path)
-    except OSError as error:
-        raise EvalsuiteError.of("commands.import_path", path=path, error=error) from error
 
 
 def _print(results: Sequence[Imported], as_json: bool) -> None:

@@ -119,6 +119,7 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
+    from evalsuite.importing import published_tables
     from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
 
     how = {name: arguments.said[name] for name in READ_BY}
@@ -130,6 +131,8 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **asked)
         if own is not None:
             path, reading = Path(own.history.source), replace(reading, reason=join(own.lack, reading.reason))
+        elif reading.throughput is None and published_tables.is_one(path):
+            reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
         dialect = dialects.get(reading.dialect or "")
         window = reading.throughput and reading.throughput.window
         counts = "epochs" if reading.in_epochs else "steps"

@@ -35,6 +35,8 @@ from evalsuite.logs.unknown import words
 
 KNOWN = paths.read_data("table_columns.toml")
 COLUMNS: Mapping[str, Sequence[str]] = KNOWN["history"]
+SETTINGS: Mapping[str, Sequence[str]] = KNOWN | KNOWN["sizes"]
+FACTS = ("framework", "model", "precision", "nodes")  # that trackers keep as we call them
 OWN_FACTS = ("tag", "unit", "project")  # that the user may say of histories, and that make no case
 ANY = "any"  # project
 MOST_BYTES = 1 << 28
@@ -207,7 +209,8 @@ def _table(file: Path) -> list[History]:
     beside = file.with_name("hparams.yaml")  # of Lightning
     settings = dict(_SETTING.findall(files.read_text(beside))) if files.is_file(beside) else {}
     read = Scalars(rows=[dict(zip(head, row, strict=False)) for row in rows], facts=settings)
-    return _histories((file, beside), str(file), read, file.resolve().parent.name if settings else file.stem)
+    found = _histories((file, beside), str(file), read, file.resolve().parent.name if settings else file.stem)
+    return found if any(len(each.reports) > 1 for each in found) else []  # a row a run is a table of figures
 
 
 def _histories(places: tuple[Path, ...], source: str, read: Scalars, run: str, *, calls: bool = False) -> list[History]:
@@ -356,7 +359,7 @@ def _text(history: History, chosen: Chosen) -> str:
 def _settings(facts: Mapping[str, object]) -> Iterator[tuple[str, float]]:
     """As a log prints them: of the job's size alone."""
     for name, own in _flat(facts):
-        says = next((says for says, names in KNOWN["config"].items() if name in names), None)
+        says = next((says for ours, says in KNOWN["printed"].items() if name in SETTINGS[ours]), None)
         if says and (value := _number(own)) is not None:
             yield says, value
 
@@ -364,10 +367,15 @@ def _settings(facts: Mapping[str, object]) -> Iterator[tuple[str, float]]:
 def facts_of(history: History) -> dict[str, str]:
     """What its settings and its name say of the case: by the names of `--set`."""
     said = {name: str(own) for name, own in _flat(history.facts)}
-    found = {says: said[name] for says, names in KNOWN["facts"].items() for name in names if name in said}
+    found = {says: said[name] for says in FACTS for name in KNOWN[says] if name in said}
     if not is_precision(found.get("precision", "")):
         found.pop("precision", None)
-    return found | ({"run": _SEED.sub("", history.run) or history.run} if history.run else {})
+    return found | ({"run": without_seed(history.run)} if history.run else {})
+
+
+def without_seed(run: str) -> str:
+    """What runs have in common that are repeats by their names."""
+    return _SEED.sub("", run) or run
 
 
 def _flat(facts: Mapping[str, object]) -> Iterable[tuple[str, object]]:

@@ -21,7 +21,7 @@ from evalsuite.core.documents import Citation, CitedFigure, Source
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run, by_key
-from evalsuite.importing import published_tables, user_facts
+from evalsuite.importing import histories, published_tables, user_facts
 from evalsuite.importing.log_import import HOST, Imported, command, compare_facts, contents
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
@@ -39,6 +39,9 @@ OF_A_CASE = tuple(
     if name in user_facts.FIELDS or name in ("version", "features", *published_tables.SIZES)
 )
 SAID = (*OF_A_CASE, *user_facts.RECORDED)  # where the user says them too, both must agree
+FAILED = ("crashed", "failed", "killed")
+ASKING = tuple(f"importing.{name}" for name in ("says", "row_no_unit", "contradict", "row_throughput"))
+"""What of one row is asked before any is written: it may be true of all of them. Others are left out alone."""
 _NOTHING = reading.Reading(
     dialect=None, framework=None, model=None, scope=None, status="unrecognised", total_devices=None
 )
@@ -106,6 +109,11 @@ def cite_table(
             results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
             continue
         figures.append(figure)
+    if any(getattr(each.reason, "id", "") in ASKING for each in results.values()):
+        waits = Message("importing.waits")
+        mended = {f.row.number: Imported(source=f.where, run=None, status="skipped", reason=waits) for f in figures}
+        yield from (results.get(row.number) or mended[row.number] for row in table.rows)
+        return
     series = by_key((_series(figure), figure) for figure in figures if figure.kind != "run")
     known = contents(into)  # by their bytes
     for case, members in _by_case(figures):
@@ -134,10 +142,15 @@ def _figure(
     if row.beyond:
         raise ValueError(Message("importing.row_longer", n=row.beyond))
     own = {name: text for name, text in cells.items() if name in SAID or name not in published_tables.COLUMNS}
-    facts = user_facts.merge_facts((user_facts.USER, user), (user_facts.TABLE, own))
+    if "name" in cells and "run" not in user:
+        own["run"] = histories.without_seed(cells["name"])
+    said = {name: value for name, value in user.items() if name not in ("tag", "project")}
+    facts = user_facts.merge_facts((user_facts.USER, said), (user_facts.TABLE, own))
     user_facts.check_facts(facts, columns)
+    if cells.get("state", "").lower() in FAILED:
+        raise ValueError(Message("importing.row_failed_run", state=cells["state"]))
     text, kind = cells.get("throughput"), cells.get("kind", "run" if "repeat" in facts else "median").lower()
-    if text is None:
+    if text is None or not re.search(r"\d", text):  # OOM
         raise ValueError(Message("importing.no_throughput_recorded"))
     if kind not in KINDS:
         raise ValueError(Message("importing.row_kind", text=cells["kind"]))

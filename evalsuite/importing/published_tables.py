@@ -1,15 +1,22 @@
-"""A tidy table of published figures: CSV in UTF-8, our names of columns in its header, one figure a row."""
+"""A tidy table of figures, one a row, below a head of our names of columns or a tracker's: CSV, TSV, XLSX, Parquet."""
 
 import csv
 import difflib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.core import files, paths
-from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.messages import Message, message_of
+from evalsuite.importing.histories import MOST_NAMED, choose
 from evalsuite.importing.user_facts import FACTS
+from evalsuite.logs import catalogue
+from evalsuite.logs.recognition import find_dialects
+from evalsuite.logs.text.logfile import kind
 
 COLUMNS: Mapping[str, Sequence[str]] = {  # our name → what it may be called: that, or as `import --help` has it
     ours: tuple(dict.fromkeys((*names, ours)))
@@ -18,7 +25,9 @@ COLUMNS: Mapping[str, Sequence[str]] = {  # our name → what it may be called: 
 }
 SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
 MOST_BYTES = 1 << 28
-_ABSENT = ("", "-", "n/a", "na", "none", "null")  # not recorded
+FORMS = (".csv", ".tsv", ".xlsx", ".parquet")
+_ABSENT = ("", "-", "n/a", "na", "nan", "none", "null")  # not recorded
+_OF_TRACKER = re.compile(r"^(?:params|metrics|config|summary|tags\.mlflow)[./]")  # before the name of a column
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,55 +47,94 @@ class CitedTable:
 
 
 def is_one(file: Path) -> bool:
-    """Whether a CSV has a throughput; others (a TensorBoard series) are logs."""
-    with files.open_file(file, follow=True) as lines:
-        head = lines.readline().decode("utf-8-sig", "replace")
-    return bool({name.strip().strip('"').lower() for name in head.split(",")} & {*COLUMNS["throughput"]})
-
-
-def read(file: Path) -> CitedTable:
-    """Raises EvalsuiteError for what is no table of figures."""
+    """Whether it is no log: a workbook, or text with several columns that no script prints."""
+    if file.suffix.lower() not in FORMS[:2]:
+        return file.suffix.lower() in FORMS
     try:
-        text = files.read_bytes(file, most=MOST_BYTES, follow=True).decode("utf-8-sig")
+        with files.open_file(file, follow=True) as lines:
+            head = lines.read(1 << 12)
+    except OSError:
+        return False  # whoever reads it says why
+    return not kind(head) and bool(re.search(rb"[,;\t]", head)) and not find_dialects(file, catalogue.known().values())
+
+
+def read(file: Path, tag: str | None = None) -> CitedTable:
+    """*tag*: the column of the figures, as the user says. Raises EvalsuiteError for what is no table of figures."""
+    try:
+        lines = [line.removesuffix("\r") for line in _text(file).split("\n")]
+    except ImportError as error:
+        raise EvalsuiteError.of(
+            "importing.table_library", path=file, error=error, exit=Exit.NOTHING_MEASURED
+        ) from error
     except (OSError, ValueError) as error:
-        raise EvalsuiteError.of("importing.table_encoding", path=file, error=error) from error
-    reader = csv.reader(io.StringIO(text))
+        raise EvalsuiteError.of("importing.table_encoding", path=file, error=message_of(error)) from error
+    separator = max(",;\t", key="\n".join(lines[:9]).count)
+    first = next((place for place, line in enumerate(lines) if sum(map(bool, line.split(separator))) > 1), 0)
+    reader = csv.reader(io.StringIO("\n".join(lines[first:])), delimiter=separator)  # without a title above its head
     try:
         header = [name.strip() for name in next(reader, [])]
-        at = _places(file, header)
-        rows = tuple(_rows(reader, [line.removesuffix("\r") for line in text.split("\n")], at, len(header)))
+        cells = [(first + reader.line_num, row) for row in reader if any(row)]
+        for number in (number for number, name in enumerate(header) if number and not name):
+            if any(row[number : number + 1] not in ([], [""]) for _, row in cells):
+                raise ValueError(Message("importing.column_nameless", number=number + 1))
+        at, unit = _places(file, header, tag)
     except csv.Error as error:
-        raise EvalsuiteError.of("importing.table_csv_line", path=file, line=reader.line_num, error=error) from error
-    if not rows:
+        where = {"path": file, "line": first + reader.line_num}
+        raise EvalsuiteError.of("importing.table_csv_line", **where, error=error) from error
+    except ValueError as error:
+        raise EvalsuiteError.of("importing.stated", who=file, error=message_of(error)) from error
+    if not cells:
         raise EvalsuiteError.of("importing.table_empty", path=file)
     free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in names}
     left = [name for place, name in enumerate(header) if place not in at.values() and name]
     near = [(name, difflib.get_close_matches(name.lower(), free, n=1)) for name in left]
     unread = tuple(f"{name} ({free[like[0]]}?)" if like else name for name, like in near)
-    return CitedTable(file=file, rows=rows, columns={name: header[place] for name, place in at.items()}, unread=unread)
+    rows = []
+    for number, row in cells:
+        texts = {name: row[place].strip() for name, place in at.items() if place < len(row)}
+        known = {name: text for name, text in texts.items() if text.lower() not in _ABSENT}
+        beyond = sum(1 for cell in row[len(header) :] if cell.strip())
+        known = {"unit": unit, **known} if unit else known
+        rows.append(CitedRow(number=number, raw=f"{lines[first]}\n{lines[number - 1]}", cells=known, beyond=beyond))
+    columns = {name: header[place] for name, place in at.items()}
+    return CitedTable(file=file, rows=tuple(rows), columns=columns, unread=unread)
 
 
-def _rows(reader: Iterator[list[str]], lines: Sequence[str], at: Mapping[str, int], columns: int) -> Iterator[CitedRow]:
-    for cells in reader:
-        if not any(cells):
-            continue
-        number: int = reader.line_num  # type: ignore[attr-defined]
-        row = {name: cells[place].strip() for name, place in at.items() if place < len(cells)}
-        yield CitedRow(
-            number=number,
-            raw=f"{lines[0]}\n{lines[number - 1]}",
-            cells={name: value for name, value in row.items() if value.lower() not in _ABSENT},
-            beyond=sum(1 for cell in cells[columns:] if cell.strip()),
-        )
+def _text(file: Path) -> str:
+    """As CSV. Raises OSError, ValueError and ImportError."""
+    form = file.suffix.lower()
+    if form in FORMS[:2]:
+        return files.read_bytes(file, most=MOST_BYTES, follow=True).decode("utf-8-sig")
+    import pandas
+
+    if form == ".parquet":
+        return str(pandas.read_parquet(file).to_csv(index=False))
+    try:
+        sheets = pandas.read_excel(file, sheet_name=None, header=None, dtype=object)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise ValueError(str(error)) from error
+    filled = {name: sheet for name, sheet in sheets.items() if not sheet.empty}
+    if len(filled) != 1:
+        raise ValueError(Message("importing.table_sheets", names=tuple(filled)[:MOST_NAMED]))
+    return str(next(iter(filled.values())).to_csv(index=False, header=False))
 
 
-def _places(file: Path, header: Sequence[str]) -> dict[str, int]:
-    lower = [name.lower() for name in header]
+def _places(file: Path, header: Sequence[str], tag: str | None) -> tuple[dict[str, int], str | None]:
+    """(Our name → its place, unit that stands in the name of the figures' column)"""
+    lower = [_OF_TRACKER.sub("", name.lower()) for name in header]
     if twice := sorted({name for name in lower if name and lower.count(name) > 1}):
         raise EvalsuiteError.of("importing.column_twice", file=file, name=twice[0])
     places = {ours: next((lower.index(name) for name in names if name in lower), -1) for ours, names in COLUMNS.items()}
     at = {ours: place for ours, place in places.items() if place >= 0}
-    if "throughput" not in at:
-        raise EvalsuiteError.of("importing.no_throughput_column", file=file, columns=", ".join(header) or "none")
+    unit = None
+    if tag is not None or "throughput" not in at:
+        rate = choose(header, tag)
+        if "rate" not in rate.series and tag is None:
+            columns = (", ".join(header[:MOST_NAMED]) or "none") + (", …" if len(header) > MOST_NAMED else "")
+            raise EvalsuiteError.of("importing.no_throughput_column", file=file, columns=columns)
+        column, unit = rate.series.get("rate", (tag or "", 1.0))[0], rate.unit if "rate" in rate.series else None
+        if rate.per_device:
+            raise EvalsuiteError.of("importing.column_per_device", file=file, name=column)
+        at["throughput"] = header.index(column)
     facts = ((name, place) for place, name in enumerate(lower) if name in FACTS)
-    return at | {name: place for name, place in facts if place not in at.values()}
+    return at | {name: place for name, place in facts if place not in at.values()}, unit

@@ -27,7 +27,7 @@ SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "
 # any other word is a device's model
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu", "unknown": "unknown"}
 STATED = tuple(figure.name for figure in STATED_FIGURES)
-OF_A_ROW = ("unit",)  # of the items that a table counts
+OF_A_ROW = ("unit", "tag", "project")  # what a table or history counts, and which of them is meant
 RECORDED = (  # of a run, not of its case
     *("image", "repository", "note", "log_set", "source", "campaign", "machine"),
     *(*STATED, *OF_A_ROW),

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +28,7 @@ def ask(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def asked(words):
-        code = main([*words.split(), "--json"])
+        code = main([*words.split(), *(["--json"] if not words.startswith("report") else [])])
         said = capsys.readouterr()
         return code, json.loads(said.out) if said.out else [], said.err
 
@@ -177,7 +178,7 @@ def test_what_is_missing_is_asked_once_for_all(ask):
 
     assert (code, asked) == (Exit.USAGE, Exit.USAGE) and not Path("runs").exists()
     assert len({row["reason"] for row in rows}) == 1
-    assert line.count("--set framework=") == 1
+    assert line.count("--set 'framework=") == 1
 
 
 def test_one_that_lacks_an_answer_keeps_all_from_being_written(ask, tmp_path):
@@ -200,3 +201,120 @@ def test_what_is_said_against_a_tracker_is_refused(ask):
         code == Exit.USAGE
         and 'model: --set says "bert", and what the run recorded of itself says "gpt2"' in row["reason"]
     )
+
+
+# tables of figures
+
+HEAD = ["framework", "model", "devices", "batch_per_device", "precision", "throughput"]
+ROWS = [["hf", "gpt2", 8, 8, "amp", 500.1], ["hf", "gpt2", 8, 8, "amp", 503.2], ["orca", "gpt2", 8, 8, "amp", 610.5]]
+RUNS_TABLE = """Name,State,Created,Runtime,world_size,per_device_batch_size,model_name,train/tokens_per_sec,eval/loss
+base-seed1,finished,2026-03-01T10:00:00.000Z,3600,8,4,gpt2,81920.5,2.5
+base-seed2,finished,2026-03-01T12:00:00.000Z,3600,8,4,gpt2,81000.5,2.5
+lost,crashed,2026-03-01T12:00:00.000Z,36,8,4,gpt2,1.5,2.5
+"""
+MLFLOW_TABLE = """status,metrics.samples_per_sec,params.framework,params.model,n_gpus,params.batch,tags.mlflow.runName
+FINISHED,512.5,pytorch,gpt2,8,4,a
+FINISHED,513.5,pytorch,gpt2,8,4,b
+"""
+
+
+def frame(rows=ROWS, head=HEAD):
+    return pandas.DataFrame(rows, columns=head)
+
+
+WRITTEN = {
+    "csv": lambda file: frame().to_csv(file, index=False),
+    "tsv": lambda file: frame().to_csv(file, index=False, sep="\t"),
+    "xlsx": lambda file: frame().to_excel(file, index=False),
+    "parquet": lambda file: frame().to_parquet(file),
+    "titled.csv": lambda file: file.write_text("Measured in March,,,,,\n\n" + frame().to_csv(index=False)),
+    "titled.xlsx": lambda file: frame([["Measured in March", *[None] * 5], HEAD, *ROWS], None).to_excel(
+        file, index=False, header=False
+    ),
+    "semicolons.csv": lambda file: frame().to_csv(file, index=False, sep=";"),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_table_is_a_table_in_every_form(name, ask, tmp_path):
+    WRITTEN[name](tmp_path / f"table.{name}")
+
+    code, rows, _ = ask(f"import table.{name} --set unit=samples/s")
+
+    assert (code, [row["run"][:4] + row["run"][-2:] for row in rows]) == (Exit.DONE, ["hf-cr0", "hf-cr1", "orcar0"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code", "cases"),
+    [
+        (RUNS_TABLE, "--set framework=pytorch", Exit.SOME_FAILED, [{"run": "base"}] * 2),
+        (MLFLOW_TABLE, "", Exit.DONE, [{"run": "a"}, {"run": "b"}]),
+    ],
+)
+def test_a_tracker_s_table_of_runs_is_read_by_the_names_of_its_columns(text, words, code, cases, ask, tmp_path):
+    (tmp_path / "runs.csv").write_text(text)
+
+    assert ask(f"import runs.csv {words}")[0] == code
+    made = [folder.run() for folder in Store(Path("runs")).finished()]
+    assert [dict(run.case.options) for run in made] == cases
+    assert {(run.case.total_devices, run.case.batch_per_device) for run in made} == {(8, 4)}
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ({"throughput": "500,1"}, 'got "500,1"; expected a throughput above 0, written as 1234.5'),
+        ({"throughput": "2026-03-01"}, 'got "2026-03-01"'),
+        ({"throughput": "500.1 img/s"}, 'got "500.1 img/s"'),
+        ({"framework": ""}, "neither the row nor --set says framework"),
+    ],
+)
+def test_a_row_that_must_be_mended_keeps_all_from_being_written(cells, told, ask, tmp_path):
+    frame([ROWS[0], [cells.get(name, value) for name, value in zip(HEAD, ROWS[1], strict=True)]]).to_csv(
+        "t.csv", sep=";"
+    )
+
+    code, rows, _ = ask("import t.csv --set unit=samples/s")
+
+    assert code == Exit.USAGE and not Path("runs").exists()
+    assert told in rows[1]["reason"] and rows[0]["reason"].startswith("nothing is written before")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("framework,Speed,,\n,1 GPU,8 GPUs,\nhf,1,8,\n", "column 3 has values and no name: a head of merged cells"),
+        (",".join(f"c{place}" for place in range(1000)) + "\n" + "1," * 999 + "1\n", "no column is called throughput"),
+        ("framework,tokens_per_sec_per_gpu\nhf,3\n", "is of one device; expected figures of the whole job"),
+        ("framework,speed\n", "no row below its header"),
+    ],
+)
+def test_a_head_that_says_too_little_is_one_sentence(text, told, ask, tmp_path):
+    (tmp_path / "t.csv").write_text(text)
+
+    code, _, said = ask("import t.csv")
+
+    assert (code, said.count("\n")) == (Exit.USAGE, 1) and told in said and len(said) < 600
+
+
+@pytest.mark.parametrize("door", ["import", "report"])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
+        (b"<!DOCTYPE html><html><body>Sign in, please</body></html>", "a file of the format HTML"),
+        (b"\x80\x04\x95\x0b\0\0\0\0\0\0\0}\x94\x8c\x01a\x94K\x01s.", "a file of the format pickle"),
+        (
+            WANDB.read_bytes()[:4] + b"\xe1\xbe\x07" + WANDB.read_bytes()[7:],
+            "a version of W&B's file that is not known",
+        ),
+        (b"SQLite format 3\0" + b"\x10\0\x01\x01" * 40, "expected a run history as its library wrote it"),
+    ],
+    ids=["lfs", "html", "pickle", "version", "database"],
+)
+def test_what_is_no_export_is_refused_with_what_to_do(content, told, door, ask, tmp_path):
+    (tmp_path / "metrics.csv").write_bytes(content)
+
+    code = main([door, "metrics.csv"])
+
+    assert code == Exit.USAGE and not Path("runs").exists()

@@ -46,6 +46,7 @@ _KINDS = {
     "SQLite": b"SQLite format 3",
     "ELF": b"\x7fELF",
     "HTML": b"<!",
+    "pickle": b"\x80",
     "Git LFS": b"version https://git-lfs.",
 }
 
