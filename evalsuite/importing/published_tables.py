@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.core import files, paths
-from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.messages import Message, message_of
 from evalsuite.importing.histories import MOST_NAMED, choose
 from evalsuite.importing.user_facts import FACTS
@@ -26,7 +26,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {  # our name → what it may be called: 
 SIZES = ("deep_vocabulary", "classes", "num_layers", "hidden_size")  # of a model: they make another case
 MOST_BYTES = 1 << 28
 FORMS = (".csv", ".tsv", ".xlsx", ".parquet")
-_ABSENT = ("", "-", "n/a", "na", "nan", "none", "null")  # not recorded
+_ABSENT = ("", "-", "n/a", "na", "none", "null")  # not recorded
 _OF_TRACKER = re.compile(r"^(?:params|metrics|config|summary|tags\.mlflow)[./]")  # before the name of a column
 
 
@@ -63,9 +63,7 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
     try:
         lines = [line.removesuffix("\r") for line in _text(file).split("\n")]
     except ImportError as error:
-        raise EvalsuiteError.of(
-            "importing.table_library", path=file, error=error, exit=Exit.NOTHING_MEASURED
-        ) from error
+        raise NothingMeasured.of("importing.table_library", path=file, error=error) from error
     except (OSError, ValueError) as error:
         raise EvalsuiteError.of("importing.table_encoding", path=file, error=message_of(error)) from error
     separator = max(",;\t", key="\n".join(lines[:9]).count)

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from evalsuite.core.messages import Message
+
 Row = dict[str, object]
 Fields = dict[int, list[int | bytes]]
 LARGEST_SCALARS = 1 << 16  # bytes of a record; graphs and pictures are larger, and are passed over
@@ -45,7 +47,7 @@ def event_file(content: bytes) -> Scalars:
 def wandb_file(content: bytes) -> Scalars:
     """Raises ValueError for a file of another version."""
     if not content.startswith(WANDB + WANDB_MAGIC):
-        raise ValueError("a version of W&B's file that is not known")
+        raise ValueError(Message("importing.wandb_version"))
     read = Scalars()
     for record in map(_fields, _wandb_records(content, read)):
         for run in map(_fields, record.get(17, ())):
