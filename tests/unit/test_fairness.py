@@ -7,6 +7,7 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core.model import Fact, Machine, Protocol
+from evalsuite.report.book import changes
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.variants import variants
 from evalsuite.report.text import words
@@ -144,10 +145,10 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_
     off, on = summary(), summary(replace(CASE, xla=True), tuple(1.26 * each for each in SPEEDS), environment=ELSEWHERE)
     book = Book(evaluation=synthetic.evaluation([off, on]))
 
-    (change,) = variants.changes(book, book.planned)
+    (change,) = changes.changes(book, book.planned)
     page = report.build(book.evaluation, tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
 
     assert (change.ratio, change.outcome) == (None, None)
-    said, both = variants.why(change, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
+    said, both = variants._why(change, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
     assert (said.plain("en"), said.plain("zh")) == (f"on different machines: {both}", f"测试机器不同：{both}")
     assert f"<td>on different machines: {both}</td>" in page and "1.26x" not in page

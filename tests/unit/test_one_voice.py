@@ -13,9 +13,8 @@ from evalsuite import report
 from evalsuite.finished import finished
 from evalsuite.report import forms
 from evalsuite.report.book import answers as said
-from evalsuite.report.book import board
+from evalsuite.report.book import board, changes
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.variants import variants
 from evalsuite.report.sections.verdict import cards, verdict
 from evalsuite.report.text import names, numbers, words
 from evalsuite.results.compare import decisions
@@ -85,7 +84,7 @@ def statements(evaluation, folder, page):
     for answer in summary["answers"]:
         for one in answer["ranked"][1:]:
             yield "summary.json", frozenset((answer["ranked"][0]["case"], one["case"])), one["outcome"]
-    for change in (change for change in variants.changes(book, book.planned) if change.outcome):
+    for change in (change for change in changes.changes(book, book.planned) if change.outcome):
         yield "options", frozenset((change.before.id, change.after.id)), change.outcome
 
 

@@ -3,7 +3,6 @@
 import html
 from dataclasses import replace
 
-import pages
 import pytest
 import synthetic
 
@@ -161,17 +160,3 @@ def test_every_figure_of_a_case_is_in_page_table_and_summary(tmp_path):
         name = english(f"totals.{column.name}").plain("en")
         assert name in page, column.name
         assert found["figures"][column.name] == row[column.name] is not None, column.name
-
-
-def test_a_figure_declared_as_main_follows_the_throughput_by_framework_and_scale(tmp_path, monkeypatch):
-    marked = tuple(replace(column, main=column.name == "cpu_s") for column in columns.SHOWN)
-    monkeypatch.setattr(columns, "SHOWN", marked)
-    found = synthetic.quick()
-    of = found.summaries[0]
-    runs = tuple(replace(run, figures=(("cpu_s", 12.5),)) for run in of.measurements)
-    found = replace(found, summaries=(replace(of, measurements=runs), *found.summaries[1:]))
-
-    page = pages.read(report.build(found, tmp_path)[0].read_text(encoding="utf-8"))
-
-    (table,) = [table for table in page.all("table", class_="results") if "CPU" in table.one("caption").text("en")]
-    assert [cell.text("en") for cell in table.all("td") if cell["data-v"]] == ["12.50 s◐(3)"]

@@ -13,6 +13,7 @@ from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book
+from evalsuite.report.book.changes import changes
 from evalsuite.report.book.tally import COUNTS, tally
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Form, Number
@@ -388,10 +389,21 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
         none = words("board.nothing_valid", n=numbers.count(made)) if made else words("board.nothing_run")
         return none.about(COUNTS), None, None
     if len(sheets) == 1:
-        return shown[0].sentence, shown[0].beside, None
+        return _changed(book, shown[0], words) or shown[0].sentence, shown[0].beside, None
     if not tested:
         return words("board.nothing_compared", n=numbers.count(len(sheets))).about(COUNTS), None, None
     return _of_several(tested, words).about(COUNTS), None, None
+
+
+def _changed(book: Book, table: BoardTable, words: Words) -> Rendered | None:
+    """Of variants of one framework: what each option changes, where the cases that differ in it alone were run."""
+    ranked = [entry.summary.case for entry in table.answer.ranked]
+    known = [change for change in changes(book, ranked) if change.ratio]
+    if table.answer.scope.among != "variants" or not known:
+        return None
+    said = replace(words.listed(change.sentence(words) for change in known), separators=answers.SEVERAL)
+    open_ = all(change.outcome == "not_decided" for change in known)
+    return words("board.changed_open" if open_ else "board.changed", scale=table.scale, changes_text=said)
 
 
 def _busy(book: Book, n: int, words: Words) -> Rendered:

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from evalsuite.core.findings import UnstableRepeats
 from evalsuite.core.model import Case, Interval, Summary
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.book.states import GLYPHS, MARKS, State
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
@@ -47,14 +46,6 @@ def speedup_cell(book: Book, case: Case) -> Cell:
     return _scaled_cell(book, case, lambda summary: summary.speedup, numbers.speedup)
 
 
-def figure_cell(book: Book, case: Case, column: CaseColumn) -> Cell:
-    cell, summary = throughput_cell(book, case), book.valid_of.get(case.id)
-    if summary is None:
-        return cell
-    number = column.number({column.name: column.value(summary)})
-    return replace(cell, number=number, interval=None, state="value" if number else "missing")
-
-
 def _scaled_cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
     cell = _cell(book, case, pick, form)
     base = book.valid_of[case.id].base if cell.state == "value" else None
@@ -81,11 +72,6 @@ def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
         ref=ref,
         unstable=any(isinstance(finding, UnstableRepeats) for finding in summary.findings),
     )
-
-
-def lacking(*needed: Cell) -> str:
-    """The state of the first of *needed* that holds no value, which is why there is nothing to compute from them."""
-    return next((cell.state for cell in needed if cell.state != "value"), "missing")
 
 
 def legend(cells: Iterable[Cell], *others: str) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ class CaseColumn:
     name: str
     value: Callable[[Summary], float | str | None]
     form: Form | None = None  # how the page prints it; None: it does not
-    main: bool = False  # the tables of frameworks by scales have it, too
     formula: str = ""  # of a column of the author's own, which its head shows
 
     def head(self, words: Words) -> Rendered:
@@ -49,7 +48,6 @@ def _of_figure(figure: RunFigure) -> CaseColumn:
         name=figure.name,
         value=lambda summary: case_figure(summary, figure),
         form=numbers.milliseconds if figure.name == "step_time_stated_s" else _quantity(figure.unit),
-        main=figure.main,
     )
 
 

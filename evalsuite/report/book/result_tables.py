@@ -6,14 +6,13 @@ Batch sizes that one framework alone was run with share one table of their own.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby
 
 from evalsuite.core.model import Summary
-from evalsuite.report.book import cells, columns
+from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, CellOf, Column
 from evalsuite.report.book.cells import Cell
-from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names
 from evalsuite.results.compare.decisions import WORK
 
@@ -106,15 +105,6 @@ class BatchPolicy:
     @cached_property
     def speedup(self) -> Grid:
         return self._grid(cells.speedup_cell)
-
-    @cached_property
-    def figures(self) -> tuple[tuple[CaseColumn, Grid], ...]:
-        """A grid for each figure that is declared with main=True and that one of the cases has."""
-        main = (column for column in columns.SHOWN if column.main)
-        grids = ((column, self._grid(partial(cells.figure_cell, column=column))) for column in main)
-        return tuple(
-            (column, grid) for column, grid in grids if any(cell.number for row in grid.rows for cell in row.cells)
-        )
 
     @property
     def unsupported(self) -> tuple[Group, ...]:

@@ -12,9 +12,9 @@ from evalsuite.core import paths
 from evalsuite.core.files import write_atomically
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
+from evalsuite.report.book.changes import changes
 from evalsuite.report.data.values import value_at
 from evalsuite.report.sections.author import author
-from evalsuite.report.sections.variants import variants
 from evalsuite.report.text import names
 from evalsuite.results.measure import breakdown
 from evalsuite.results.measure import latency as latency_room
@@ -122,7 +122,7 @@ THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are a
         for report, seconds in enumerate(timed["seconds"], 1)
     ),
     "scores": lambda book: ({"run": run.run, "score": score} for run in book.measurements for score in run.scores),
-    "variants": lambda book: variants.changes(book, book.planned),
+    "variants": lambda book: changes(book, book.planned),
     "findings": lambda book: book.findings,
     "skips": lambda book: book.skips,
     "author_findings": author.rows,

@@ -1,8 +1,7 @@
 """Further figures of a run, each declared once in `FIGURES`: what its devices held and took, and its CPU time.
 
 To add one: declare it, and name it in data/text/columns.toml. It is then a column of the page, the tables and
-`summary.json`; with `main=True` it also follows the throughput in the main tables. A device that was not read
-leaves the whole unsaid.
+`summary.json`. A device that was not read leaves the whole unsaid.
 """
 
 import statistics
@@ -49,7 +48,6 @@ class RunFigure:
     unit: str  # "bytes", or as it is printed
     read: Callable[[RunRecords], float | None] | None  # of one run; gives None where it is not measured; None: stated
     over_runs: Callable[[Sequence[float]], float] | None = None  # makes the case's figure; None: it has none
-    main: bool = False  # stands beside the throughput: frameworks by scales, in the chapter of each model
 
 
 def read(run: RunRecords) -> tuple[tuple[str, float], ...]:

@@ -9,10 +9,9 @@ from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.cells import Cell, OfAll
-from evalsuite.report.sections.common.section import Section, Subject, low_and_high
+from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure import breakdown
 
 # The order of a step; other names follow, in the order they are met.
@@ -66,7 +65,6 @@ def sections(subject: Subject) -> Iterable[Section]:
             title=subject.words("steptime.title"),
             template="steptime/steptime.html.j2",
             facts=lambda: {"tables": tables},
-            finding=lambda _: _title(tables[0], subject.words),
         )
 
 
@@ -139,24 +137,3 @@ def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
         return "0 : 10", numbers.significant(0.0)
     shown = f"{exact:.0f}" if exact >= 0.5 else numbers.significant(exact, 1).text
     return f"10 : {shown}", numbers.significant(exact, 3)
-
-
-def _title(times: StepTimes, words: Words) -> Text:
-    shares = {"communication": [(row.communication, row) for row in times.rows if row.communication]}
-    for place, (phase, parent) in enumerate(times.phases):
-        if parent is None:
-            shares[phase] = [(held["share"], row) for row in times.rows if (held := row.parts[place])]
-    known = {name: each for name, each in shares.items() if len(each) > 1}
-    if not known:
-        return words(f"steptime.figure_{times.of}")
-    most = max(known, key=lambda name: min(share.raw for share, _ in known[name]))
-    name = "communication" if "communication" in known else most
-    key = "steptime.communication" if name == "communication" else f"phases.{name}"
-    part = words(key) if key in words else names.visible(name)
-    ends = low_and_high(
-        [
-            (share.about(row.ref), f"{names.framework(row.summary.case.framework)} {names.scale(row.summary.case)}")
-            for share, row in known[name]
-        ]
-    )
-    return words(f"steptime.title_{times.of}", part_text=part, **ends)

@@ -1,170 +1,32 @@
-"""One option changed: what that does to throughput, and what grows with it (docs/numbers.md#variants)."""
+"""One option changed: a table of every pair of cases that differ in one option alone."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 
-from evalsuite.core.model import Case, Interval, by_key
-from evalsuite.report.book import cells, why_not_comparable
-from evalsuite.report.book.blocks import Distinction, Model, distinctions
-from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.book import why_not_comparable
+from evalsuite.report.book.changes import Change, changes
 from evalsuite.report.sections.common.section import Section, Subject, low_and_high
-from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.options import NEUTRAL
-from evalsuite.report.text.words import Listed, Rendered, Text, Words
-from evalsuite.results.compare.decisions import WORK, Outcome, decide
-from evalsuite.results.compare.fairness import Obstacle, obstacles, setting
-from evalsuite.results.measure.statistics import ratio_of_medians
-from evalsuite.results.measure.summary import values
-
-BATCH, XLA, PRECISION = "batch_per_device", "xla", "precision"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """Two cases that differ in one option and in nothing else."""
-
-    option: str  # "xla", "precision", or an option of the script
-    before: Case
-    after: Case
-    notes: Distinction
-    before_cell: Cell
-    after_cell: Cell
-    obstacles: tuple[Obstacle, ...]
-    ratio: Interval | None  # after ÷ before; None with an obstacle, or where a case has no value
-    outcome: Outcome | None
-
-    @property
-    def values(self) -> tuple[str | None, str | None]:
-        return _value(self.option, self.before), _value(self.option, self.after)
-
-    @property
-    def shown(self) -> Number | None:
-        return numbers.speedup(self.ratio.value) if self.ratio else None
-
-    @property
-    def interval(self) -> Number | None:
-        return numbers.interval(self.ratio, numbers.speedup) if self.ratio else None
-
-    @property
-    def lacking(self) -> str:
-        return cells.lacking(self.before_cell, self.after_cell)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChangesTable:
-    model: Model
-    rows: tuple[Change, ...]
-    of_all: OfAll
-
-    @property
-    def id(self) -> str:
-        return f"{self.model.id}-variants"
-
-    @property
-    def legend(self) -> tuple[str, ...]:
-        return cells.legend(cell for row in self.rows for cell in (row.before_cell, row.after_cell))
+from evalsuite.report.text import names, numbers
+from evalsuite.report.text.words import Listed, Text, Words
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    words = subject.words
-    found = () if subject.book.huge else [_table(subject.book, model) for model in subject.models]
-    if tables := [table for table in found if table.rows]:
-        changed = [row for table in tables for row in table.rows]
+    book, words = subject.book, subject.words
+    found = () if book.huge else changes(book, book.planned)
+    if rows := [change for change in found if change.ratio or change.obstacles]:
         yield Section(
             id="variants",
             title=words("variants.title"),
             template="variants/variants.html.j2",
-            facts=lambda: {"tables": tables, "title": title, "value": value, "why": why},
-            finding=lambda _: _finding(changed, words),
+            facts=lambda: {"rows": rows, "why": _why},
+            finding=lambda _: _finding(rows, words),
         )
 
 
-def _table(book: Book, model: Model) -> ChangesTable:
-    cases = [case for block in model.blocks for case in block.cases]
-    rows, of_all = cells.lift_shared(changes(book, cases))
-    return ChangesTable(model=model, rows=rows, of_all=of_all)
-
-
-def changes(book: Book, cases: Iterable[Case]) -> tuple[Change, ...]:
-    """Of each option: the case without it, or with what switches nothing on, beside each with another value."""
-    cases = tuple(dict.fromkeys(cases))
-    given = sorted({name for case in cases for name, _ in case.options} - set(WORK))
-    pairs = []
-    for option in (XLA, PRECISION, *given):
-        for alike in by_key((_without(option, case), case) for case in cases).values():
-            base, *others = sorted(alike, key=lambda case: _value_order(_value(option, case)))
-            pairs += [(option, base, other) for other in others if _value(option, other) != _value(option, base)]
-    notes = distinctions(_without(option, before) for option, before, _ in pairs)
-    return tuple(
-        _change(book, option, before, after, notes[_without(option, before).id]) for option, before, after in pairs
-    )
-
-
-def _value(option: str, case: Case) -> str | None:
-    if option == XLA:
-        return "on" if case.xla else "off"
-    return case.precision if option == PRECISION else case.option(option)
-
-
-def _without(option: str, case: Case) -> Case:
-    if option == XLA:
-        return replace(case, xla=None)
-    if option == PRECISION:
-        return replace(case, precision="unknown")
-    if option == BATCH:
-        return replace(case, batch_per_device=1)
-    return replace(case, options=tuple(pair for pair in case.options if pair[0] != option))
-
-
-def _value_order(value: str | None) -> tuple[int, int, str]:
-    if value is None:
-        return (0, 0, "")
-    first = ("fp32", *NEUTRAL)
-    return (1, first.index(value), "") if value in first else (2, 0, value)
-
-
-def _change(book: Book, option: str, before: Case, after: Case, notes: Distinction) -> Change:
-    a, b = book.valid_of.get(before.id), book.valid_of.get(after.id)
-    purpose = setting(option if option in (XLA, PRECISION) else f"options.{option}")
-    barred = obstacles(a, b, purpose) if a and b else ()
-    known = decide(a, b, purpose=purpose) if a and b else None
-    if answer := book.answer_of.get(before.id):
-        entries = {entry.summary.case.id: entry for entry in answer.ranked}
-        if before.id in entries and after.id in entries:
-            known = answer.decision(entries[before.id], entries[after.id])
-    return Change(
-        option=option,
-        before=before,
-        after=after,
-        notes=notes,
-        before_cell=cells.throughput_cell(book, before),
-        after_cell=cells.throughput_cell(book, after),
-        obstacles=barred,
-        ratio=ratio_of_medians(values(b), values(a)) if a and b and not barred else None,
-        outcome=known.outcome if known and not barred else None,
-    )
-
-
-def title(option: str, words: Words) -> Rendered:
-    known = {XLA: "variants.xla", PRECISION: "filter.precision", BATCH: "axes.batch_per_device"}
-    return words(known[option]) if option in known else options.title(option, words)
-
-
-def value(option: str, given: str | None, words: Words) -> Rendered | str:
-    if option == XLA:
-        return words("words.on" if given == "on" else "words.off")
-    if option == PRECISION and given:
-        return names.precision(given)
-    return options.value_of(option, given, words) if given else words("variants.default")
-
-
-def why(change: Change, words: Words) -> Listed:
+def _why(change: Change, words: Words) -> Listed:
     return words.listed(why_not_comparable.sentence(each, words) for each in change.obstacles)
 
 
-def _finding(changed: Iterable[Change], words: Words) -> Text:
+def _finding(changed: Sequence[Change], words: Words) -> Text:
     known = [
         (
             numbers.change(change.ratio.value - 1).about(names.case_anchor(change.after)),
