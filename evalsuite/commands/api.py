@@ -115,7 +115,7 @@ def diff(before: Side, after: Side, *, across_environments: bool = False) -> Cha
         first, second = (finished.read(Path(path)).summaries for path in (before, after))
         return changes.between(first, second, across_environments=across_environments)
     if isinstance(before, str | Path) or isinstance(after, str | Path):
-        raise EvalsuiteError.of("commands.two_sides")
+        raise EvalsuiteError.of("commands.two_sides", n=1)
     return changes.of_values(before, after)
 
 

@@ -26,11 +26,13 @@ SIGNS = {"slower": "▼ ", "faster": "▲ ", "no_difference": "= ", "cannot_tell
 
 
 def run(arguments: argparse.Namespace) -> int:
-    sides = {"before": arguments.against or arguments.before, "after": arguments.values or arguments.after}
-    if None in sides.values():
-        raise EvalsuiteError.of("commands.two_sides")
-    if arguments.values or arguments.against or all(map(_is_list, sides.values())):
-        return _of_numbers({name: _numbers(side) for name, side in sides.items()}, sides, arguments)
+    given = [path for path in (arguments.before, arguments.after) if path]
+    lists = [words for words in (arguments.against, arguments.values) if words]
+    if len(given) + len(lists) != 2:
+        raise EvalsuiteError.of("commands.two_sides", n=len(given) + len(lists))
+    if lists or all(path.is_file() and path.name != finished.PAGE for path in given):
+        before, after = arguments.against or given.pop(0), arguments.values or given.pop()
+        return _of_numbers(before, after, arguments)
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     moved = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:
@@ -43,49 +45,41 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit_code(moved, [*outcomes.values()], arguments.allow_missing) if is_gate else Exit.DONE
 
 
-def _is_list(path: Path) -> bool:
-    return path.is_file() and path.suffix != ".html"
-
-
 def _numbers(given: Path | str) -> list[float]:
     """Those of an option or of a file, without what follows a #."""
-    text = (
-        given
-        if isinstance(given, str)
-        else files.read_bytes(given, most=MOST_BYTES, follow=True).decode("utf-8", "replace")
-    )
+    text = given if isinstance(given, str) else files.read_bytes(given, most=MOST_BYTES, follow=True).decode("latin-1")
     words = re.sub(r"#.*", "", text).replace(",", " ").split()
-    numbers = [decode.number(word) for word in words]
-    wrong = next((word for word, number in zip(words, numbers, strict=True) if not number or number < 0), None)
-    if wrong is not None or not words:
-        raise EvalsuiteError.of("commands.no_numbers", where=given, got=decode.shown(wrong))
-    return [number for number in numbers if number]
+    found = {word: decode.number(word) or 0.0 for word in words or [""]}
+    if wrong := [word for word, number in found.items() if number <= 0]:
+        raise EvalsuiteError.of("commands.no_numbers", where=given, got=decode.shown(wrong[0]))
+    return [found[word] for word in words]
 
 
-def _of_numbers(
-    values: Mapping[str, list[float]], sides: Mapping[str, Path | str], arguments: argparse.Namespace
-) -> int:
-    found = changes.of_values(**values)
-    medians = {name: {"median": statistics.median(each), "n": len(each)} for name, each in values.items()}
-    facts = {"ratio": asdict(found.ratio), "outcome": found.outcome, "reason": _sentence(found.why, "en") or None}
-    told = {name: f"{numbers.throughput(each['median']).text}" for name, each in medians.items()}
-    reason = _sentence(found.why)
-    sentence = _say(
-        "compare.values",
-        **told,
-        ratio=_ratio(found),
-        n="/".join(str(len(each)) for each in values.values()),
-        outcome=_say(f"outcome.{found.outcome}") + (f" ({reason})" if reason else ""),
-    )
+def _of_numbers(before: Path | str, after: Path | str, arguments: argparse.Namespace) -> int:
+    old, new = _numbers(before), _numbers(after)
+    found, medians = changes.of_values(old, new), [statistics.median(side) for side in (old, new)]
+    told = {name: numbers.throughput(value).text for name, value in zip(("before", "after"), medians, strict=True)}
+    reason = f" ({_sentence(found.why)})" if found.why else ""
+    outcome, n = _say(f"outcome.{found.outcome}") + reason, f"{len(old)}/{len(new)}"
+    sentence = _say("compare.values", **told, ratio=_ratio(found), n=n, outcome=outcome)
     if arguments.json:
-        print_json({**medians, **facts})
+        sides = [{"median": value, "n": len(side)} for value, side in zip(medians, (old, new), strict=True)]
+        why = _sentence(found.why, "en") or None
+        print_json(
+            {
+                "before": sides[0],
+                "after": sides[1],
+                "ratio": asdict(found.ratio),
+                "outcome": found.outcome,
+                "reason": why,
+            }
+        )
     else:
         print(sentence)
-    outcome = changes.verdict(found, arguments.at_most)
-    checks.tell([Check(name=" → ".join(map(str, sides.values())), outcome=outcome, text=sentence)], arguments)
-    if not (arguments.fail_on_regression or arguments.at_most is not None) or outcome == "pass":
-        return Exit.DONE
-    return Exit.CRITERION_FAILED if outcome == "fail" else Exit.UNDETERMINED
+    decided = changes.verdict(found, arguments.at_most)
+    checks.tell([Check(name=f"{before} → {after}", outcome=decided, text=sentence)], arguments)
+    codes = {"pass": Exit.DONE, "fail": Exit.CRITERION_FAILED, "undetermined": Exit.UNDETERMINED}
+    return codes[decided] if arguments.fail_on_regression or arguments.at_most is not None else Exit.DONE
 
 
 def _exit_code(moved: Changes, outcomes: Sequence[str], allow_missing: bool) -> Exit:

@@ -1,7 +1,7 @@
 """Each launcher's own program over played hosts of two ranks each: what every process is told of its place.
 
-The node agent of each host starts it, as an evaluation does; no framework trains. The environments are those of the
-cache; a launcher that is in none of them is skipped by name.
+The node agent of each host starts it, as an evaluation does; no framework trains (tests/real/test_clusters.py has those
+that do). The environments are those of the cache; a launcher that is in none of them is skipped by name.
 """
 
 import json
@@ -22,7 +22,6 @@ from evalsuite.core.model import Case
 from tests import mpi_launchers, namespaces, sources
 
 NAMES = ("a", "b", "c")
-WORKLOADS = str(paths.ADAPTERS / "workloads")
 OF_TORCH = ("RANK", "WORLD_SIZE", "MASTER_ADDR")
 OF_PADDLE = ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_MASTER")
 OF_MPI = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "")
@@ -35,10 +34,6 @@ class Started:
     needs: str = ""  # the module, in an environment of the cache; "": in none
     spawn: str = "per_node"  # as of a recipe
     tells: tuple[str, ...] = ()  # to the probe
-    probe: str = "launchers_probe.py.in"
-    per_host: int = 2
-    environment: Callable[[Case], dict[str, str]] = lambda case: {}
-    device: str = "gpu"  # whose command line
 
 
 STARTED = {
@@ -50,17 +45,6 @@ STARTED = {
     "horovodrun": Started(words=launchers.horovodrun, needs="horovod==0.28.1", spawn="once", tells=OF_HOROVOD),
     "bfrun": Started(words=launchers.bfrun, needs="bluefog==0.3.0", spawn="once", tells=OF_MPI),
     "the agent for each device": Started(spawn="per_device", tells=OF_TORCH),
-    "KVStore": Started(
-        words=lambda case: ("env", "MASTER_ADDR={master_address}"),  # as adapters/mxnet.py
-        needs="mxnet",
-        spawn="per_device",
-        tells=(WORKLOADS,),
-        probe="launchers_kvstore.py.in",
-        device="cpu",
-    ),
-    "TF_CONFIG": Started(
-        needs="tensorflow", probe="launchers_tensorflow.py.in", per_host=1, environment=launchers.tf_config
-    ),
 }
 
 
@@ -115,11 +99,9 @@ def agents(reached, hosts: int, how: Started, python: str, folder: Path) -> list
     known, config = reached
     for host in known.values():  # for the ssh of horovodrun
         subprocess.run(host.enter("mount", "--bind", str(config), "/etc/ssh/ssh_config"), check=True)
-    case = Case(
-        framework="f", recipe="r", model="m", nodes=hosts, devices_per_node=2, batch_per_device=1, device=how.device
-    )
+    case = Case(framework="f", recipe="r", model="m", nodes=hosts, devices_per_node=2, batch_per_device=1, device="gpu")
     (folder / "seen").mkdir(parents=True)
-    (folder / "probe.py").write_text(sources.text(how.probe))
+    (folder / "probe.py").write_text(sources.text("launchers_probe.py.in"))
     told = {"{python}": python, "{bin}": str(Path(python).parent), "{scratch}": str(folder)}
     launcher = how.words(case)
     python_too = () if "{python}" in launcher else ("{python}",)  # a module of Python starts the script itself
@@ -127,11 +109,10 @@ def agents(reached, hosts: int, how: Started, python: str, folder: Path) -> list
     argv = [placeholders.fill(word, told) for word in words]
     first = "first" if how.spawn == "once" else "all"
     own = ("--processes", "2") if how.spawn == "per_device" else ()
-    device = ("--device", "gpu") if how.device == "gpu" else ()
-    line = ("sample", "-o", str(folder / "run"), "--for-run", first, *own, *device, "--devices-per-node", "2")
+    line = ("sample", "-o", str(folder / "run"), "--for-run", first, *own, "--device", "gpu", "--devices-per-node", "2")
     meeting = {"EVALSUITE_NODES": str(hosts), "EVALSUITE_HOSTS": ",".join(NAMES[:hosts])}
     meeting |= {"EVALSUITE_MASTER_ADDR": NAMES[0], "EVALSUITE_MASTER_PORT": "23456", "EVALSUITE_INTERFACE": "auto"}
-    variables = {**mpi_launchers.variables(config), **meeting, **how.environment(case)}
+    variables = {**mpi_launchers.variables(config), **meeting}
     return [
         namespaces.evalsuite(
             *(known[name], folder, *line, "--share", "--timeout", "100", "--", *argv),
@@ -155,13 +136,12 @@ def test_every_process_has_its_own_rank_on_its_host_and_all_meet_on_the_first(re
     seen = sorted(json.loads(file.read_text()) for file in (tmp_path / "seen").iterdir())
     assert [code for _, code in ended] == [0] * hosts, f"{ended}\n{logs}"
     ranks = {int(rank): host for host, rank, *_ in seen}
-    assert sorted(ranks) == list(range(hosts * how.per_host)), f"{seen}\n{logs}"
+    assert sorted(ranks) == list(range(hosts * 2)), f"{seen}\n{logs}"
     assert {int(count) for _, _, count, *_ in seen} == {len(ranks)}
-    if how.probe != "launchers_kvstore.py.in":  # its scheduler numbers the workers as they come
-        assert ranks == {rank: NAMES[rank // how.per_host] for rank in ranks}
+    assert ranks == {rank: NAMES[rank // 2] for rank in ranks}
     places = {(place or "").partition(":")[0] for *_, place, _ in seen}
     assert places <= {"", NAMES[0], reached[0][NAMES[0]].address}
-    assert how.probe != "launchers_probe.py.in" or {visible for *_, visible in seen} == {"0,1"}
+    assert {visible for *_, visible in seen} == {"0,1"}
 
 
 @pytest.mark.parametrize(("phase", "code"), [("Succeeded", 0), ("Failed", 1)])

@@ -41,9 +41,10 @@ KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}  # compiled once here, not in ev
 RECORD = "evalsuite.json"  # what was installed; written last, so its presence means complete
 LOCK = "requirements.lock"
 LISTING = paths.DATA / "list_distributions.py"
-# Of the modules that its arguments name, a line for each that is there and fails, and why.
+# Imports what the first argument names; of the others a line for each that is there and fails, and why.
 IMPORTING = """import importlib.util, sys
-for name in sys.argv[1:]:
+__import__(sys.argv[1])
+for name in sys.argv[2:]:
     try:
         importlib.util.find_spec(name) and __import__(name)
     except BaseException as error:
@@ -292,9 +293,9 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
         progress(Message("launch.no_lock"))
         lock = resolve(wanted, ("--python", str(_interpreter(folder))), progress)
     _install_all(folder, wanted, lock, progress)
-    _check_import(_interpreter(folder), recipe, Message("launch.new_environment"))
-    for name, why in _unimportable(_interpreter(folder), wanted.every_pin):
-        progress(Message("launch.pin_fails", name=name, why=why, pins=" ".join(wanted.pins)))
+    printed = _check_import(_interpreter(folder), recipe, Message("launch.new_environment"), wanted.every_pin)
+    for words in (each for line in printed.splitlines() if len(each := line.split("\0")) == 3):
+        progress(Message("launch.pin_fails", name=words[1], why=words[2], pins=" ".join(wanted.pins)))
     _record(folder, wanted, lock)
     progress(Message("launch.environment_ready", name=folder.name, megabytes=_recorded(folder).size_bytes / 1e6))
 
@@ -327,11 +328,13 @@ def _install(folder: Path, wanted: PinnedEnvironment, progress: Progress, name: 
     run_installer(line, progress, f"installing {' '.join(wanted.every_pin)}", variables)
 
 
-def _check_import(python: Path, recipe: Recipe, where: str) -> None:
+def _check_import(python: Path, recipe: Recipe, where: str, pins: Iterable[str] = ()) -> str:
+    """What it prints. A package of *pins* may fail: a torchvision for CUDA beside a CPU build of PyTorch."""
     if not recipe.import_name:
-        return
+        return ""
     with files.scratch("import") as folder:  # where what is imported may write, as OneFlow does
-        line = (python.absolute(), "-c", f"import {recipe.import_name}")
+        names = [recipe.import_name, *(module(distribution(pin)) for pin in pins)]
+        line = (str(python.absolute()), "-c", IMPORTING, *names)
         answer = run_joined(line, folder, IMPORT_TIMEOUT_S, KEEP_BYTECODE)
     if answer is None:
         raise CannotInstall(
@@ -349,15 +352,7 @@ def _check_import(python: Path, recipe: Recipe, where: str) -> None:
             ),
             answer.stdout.splitlines()[-LAST_LINES:],
         )
-
-
-def _unimportable(python: Path, pins: Iterable[str]) -> list[tuple[str, str]]:
-    """Which of *pins* are there and cannot be imported, and why: a torchvision for CUDA beside a CPU build of torch."""
-    with files.scratch("import") as folder:
-        line = [str(python.absolute()), "-c", IMPORTING, *(module(distribution(pin)) for pin in pins)]
-        answer = run_joined(line, folder, IMPORT_TIMEOUT_S, KEEP_BYTECODE)
-    told = (printed.split("\0") for printed in (answer.stdout if answer else "").splitlines())
-    return [(words[1], words[2]) for words in told if len(words) == 3]
+    return answer.stdout
 
 
 def _record(folder: Path, wanted: PinnedEnvironment, lock: Lock) -> None:
