@@ -1,9 +1,11 @@
 """`evalsuite plan`: the test matrix as a table. Nothing is started."""
 
 import argparse
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from evalsuite.commands.launching import preparation, prices
 from evalsuite.commands.launching.adaptive_repeats import missing_runs, repeats_asked
@@ -11,8 +13,9 @@ from evalsuite.commands.launching.request import Request, lacking, read_request
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import SIZES, print_json, table
-from evalsuite.core import redaction
-from evalsuite.core.errors import Exit
+from evalsuite.core import layout, redaction
+from evalsuite.core.decode import whole
+from evalsuite.core.errors import EvalsuiteError, Exit, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Run, Skip, by_key
 from evalsuite.launch.provision import virtualenvs
@@ -23,8 +26,13 @@ from evalsuite.report.text.findings import english
 from evalsuite.results.compare import units
 from evalsuite.runs.store import Store
 
+if TYPE_CHECKING:
+    from evalsuite.results.measure.memory import Job
+
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.memory:
+        return _estimate_memory(arguments)
     request = read_request(arguments)
     if arguments.json:
         facts = _facts(request, with_commands=arguments.commands)
@@ -36,6 +44,78 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print_table(request)
     return Exit.DONE if request.plan.cases else Exit.NOTHING_MEASURED
+
+
+def _estimate_memory(arguments: argparse.Namespace) -> int:
+    """Of each rank, before the job: no recipe is asked for. Raises EvalsuiteError for what cannot fit."""
+    from evalsuite.results.measure import memory  # of nothing else that a plan says
+
+    job, room = _read_job(arguments)
+    found, (least, middle, most, rows) = memory.stages(job), memory.spread()
+    whole = max(map(math.fsum, (stage.values() for stage in found)))
+    span = {"low": f"{whole / (1 + most) / memory.GIB:.1f}", "high": f"{whole / (1 + least) / memory.GIB:.1f}"}
+    off = {"least": f"{least:+.0%}", "middle": f"{middle:+.0%}", "most": f"{most:+.0%}", "rows": rows}
+    if arguments.json:
+        listed = [{f"{name}_bytes": round(value) for name, value in stage.items()} for stage in found]
+        error = {"least": least, "median": middle, "most": most, "rows": rows}
+        print_json({"model": arguments.memory, "stages": listed, "peak_bytes": round(whole), "error": error})
+    else:
+        names = [*found[0], "sum"]
+        columns = [(say("memory.stage"), "right"), *((say(f"memory.{name}"), "right") for name in names)]
+        values = ((*stage.values(), math.fsum(stage.values())) for stage in found)
+        body = [(str(n), *(f"{each / memory.GIB:.1f}" for each in row)) for n, row in enumerate(values)]
+        table(say("memory.title", model=arguments.memory, layout=_layout(job), devices=job.devices), columns, body)
+        print(say("memory.off", **span, **off))
+    if room and whole / (1 + most) > room * memory.GIB:
+        better = memory.fitting(job, room * memory.GIB * (1 + least))
+        there = {"layout": _layout(better), "devices": better.devices} if better else {"layout": "–", "devices": 0}
+        raise EvalsuiteError.of("commands.memory_over", model=arguments.memory, low=span["low"], room=room, **there)
+    if room and not arguments.json:
+        print(say("memory.fits" if whole / (1 + least) <= room * memory.GIB else "memory.close", room=room))
+    return Exit.DONE
+
+
+def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
+    from evalsuite.results.measure import flops, memory
+
+    said = dict(pair.partition("=")[::2] for pair in arguments.option or ())
+    parts = layout.table()["parts"]
+    known = ("sequence_length", "recompute", "micro_batch", "memory", *parts)
+    for name in said:
+        look_up("commands.memory_option", dict.fromkeys(known), name, names=", ".join(known))
+    precision = arguments.precision or "amp-bf16"
+    look_up("commands.memory_value", memory.STATES, precision, what="--precision", names=", ".join(memory.STATES))
+    again = said.pop("recompute", "none")
+    look_up(
+        "commands.memory_value",
+        dict.fromkeys(memory.RECOMPUTE),
+        again,
+        what="recompute",
+        names=", ".join(memory.RECOMPUTE),
+    )
+    sizes = {"--batch-sizes": arguments.batch_sizes or "1", "sequence_length": "", **said}
+    if wrong := next((name for name, text in sizes.items() if not whole(text)), None):
+        raise EvalsuiteError.of("commands.memory_size", name=wrong, text=sizes[wrong] or "–")
+    numbers = {name: whole(text) or 0 for name, text in sizes.items()}
+    model = flops.read_model(arguments.memory)
+    laid = {part: numbers[name] for name, part in parts.items() if name in numbers}
+    if model.idle or laid.keys() & {"EP", "VP"}:
+        raise EvalsuiteError.of("commands.memory_experts", model=arguments.memory)
+    job = memory.Job(
+        model=model,
+        sequence=numbers["sequence_length"],
+        batch=numbers["--batch-sizes"],
+        layout=laid,
+        precision=precision,
+        recompute=again,
+        micro_batch=numbers.get("micro_batch"),
+    )
+    return job, numbers.get("memory")
+
+
+def _layout(job: "Job") -> str:
+    parts = [f"{part} {job.layout[part]}" for part in layout.table()["order"] if job.of(part) > 1]
+    return " · ".join([*parts, f"recompute {job.recompute}", f"batch {job.batch}", f"micro-batch {job.micro}"])
 
 
 def print_table(request: Request) -> None:

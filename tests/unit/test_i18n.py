@@ -58,7 +58,7 @@ def test_every_sentence_that_commands_ask_for_is_asked_for():
     composed = (
         *("columns.", "duration.", "adapters.", "dialects.", "statuses.", "groups.", "plan.on_", "nodes."),
         *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "again."),
-        *("goodput.", "readings.", "certificate.", "services."),
+        *("goodput.", "memory.", "readings.", "certificate.", "services."),
     )
     plain = [key for key in TABLES["en"] if not key.startswith(composed)]
 
