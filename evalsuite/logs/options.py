@@ -13,7 +13,7 @@ from evalsuite.logs.text.logfile import Unreadable, chunks
 HEAD_BYTES = 1 << 18  # scripts print their options before they train
 # Namespace(arch='resnet50', batch_size=256, amp=True, max_grad_norm=None)
 _NAMESPACE = re.compile(rb"\bNamespace\((.{0,20000})\)")
-_MEMBER = re.compile(r"""\b([A-Za-z]\w*)=('[^']*'|"[^"]*"|[^,()\[\]{}\s]+)(?=,|$)""")
+_MEMBER = re.compile(r"""\b([A-Za-z]\w*)=('[^']*'|"[^"]*"|\[\w+\]|[^,()\[\]{}\s]+)(?=,|$)""")
 #   optimizer ....................................... adam
 _DOTTED = re.compile(rb"(?m)^(?:\S+: ?)?\s*([a-z]\w*) \.{3,} ?(\S+)\s*$")
 # gradient_clipping = 0.0
@@ -32,6 +32,10 @@ _HOST = re.compile(
 _COLON = re.compile(rb"(?:^\s*|[{,] ?)[\"']?([a-z]\w*)[\"']?: ?[\"']?([\w./-]+)[\"']?(?=[,}]|\s*$)", re.MULTILINE)
 # + python main.py --arch resnet50 --resolution 128
 _COMMAND = re.compile(rb"(?m)^.*\.py\b.*$")
+# … is skipped (--dry-run), but no advice
+_QUOTED = re.compile(
+    rb"(?mi)^(?!.*\b(?:use|using|try|consider|hint|tip|add|pass|set|enable|see)\b).*?\(( *--[^()\n]+)\)"
+)
 _OPTION = re.compile(rb"(?:^| )--([a-z][\w-]*)(?:[= ]([\w./][\w./-]*)|(?=\s|$))")
 _OFF, _ON = ("False", "None", "false", "none", "null"), ("True", "true")
 
@@ -45,8 +49,9 @@ def loosely_printed(head: bytes) -> tuple[str, ...]:
     values: dict[str, set[str]] = {}
     for match in _COLON.finditer(head):
         values.setdefault(match[1].decode(), set()).add(match[2].decode("utf-8", "replace"))
-    for line in _COMMAND.finditer(head):
-        for match in _OPTION.finditer(line[0]):
+    commands = (line[0] for line in _COMMAND.finditer(head))
+    for line in (*commands, *(quoted[1] for quoted in _QUOTED.finditer(head))):
+        for match in _OPTION.finditer(line):
             values.setdefault(match[1].decode(), set()).add((match[2] or b"True").decode("utf-8", "replace"))
     return (*printed(head), *_words((name, *given) for name, given in values.items() if len(given) == 1))
 
@@ -86,7 +91,7 @@ def _words(pairs: Iterable[tuple[str, ...]]) -> Iterator[str]:
 def _pairs(text: bytes) -> Iterator[tuple[str, str]]:
     for space in _NAMESPACE.finditer(text) if b"Namespace(" in text else ():
         for member in _MEMBER.finditer(space[1].decode("utf-8", "replace")):
-            yield member[1], member[2].strip("'\"")
+            yield member[1], member[2].strip("'\"[]")
     for shape, sign in ((_DOTTED, b" ..."), (_LISTED, b" = ")):
         for line in shape.finditer(text) if sign in text else ():
             yield line[1].decode(), line[2].decode("utf-8", "replace")

@@ -17,6 +17,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.report.text.findings import english
+from evalsuite.results.compare import answers
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.rules import data_rules
 from evalsuite.runs.journal import ATTEMPTS
@@ -196,6 +197,19 @@ LIES = {
         *head("Namespace(layerdrop=0.5, lr=0.1)"),
         "work left out is layers according to the log, and none",
     ),
+    "layers by a share": (
+        *head("Namespace(layer_keep_prob=0.5, lr=0.1)"),
+        "work left out is layers according to the log",
+    ),
+    "no update": (*head("WARNING: optimizer.step() is skipped (--dry-run)"), "work left out is steps according to"),
+    "a part of the data": (*head("Dataset of 100 (--limit-train-samples 100)"), "work left out is a part of the data"),
+    "depth": (*head("Namespace(depth=18, lr=0.1)"), "number of layers is 18 according to the log, and 50"),
+    "a batch in words": (
+        *head("training with a batch of 32 images"),
+        "batch size per device is 32 according to the log",
+    ),
+    "precision in words": (*head("Running in half precision (fp16)"), "precision is fp16 or fp16_amp according to the"),
+    "passes in a list": (*head("Namespace(update_freq=[4])", accumulation="1", **LLM), "gradient accumulation is 4"),
     "TF32": (*head("torch.backends.cuda.matmul.allow_tf32 = True"), "TF32 is on according to the log, and off"),
     "compiler": (*head("Namespace(compile=True, lr=0.1)"), "graph compiler is on according to the log, and off"),
     "passes": (
@@ -268,6 +282,24 @@ def test_what_the_head_prints_is_held_against_what_is_said(of_a, said, told, tmp
 
     assert told in " ".join(map(english, book.findings))
     assert "fastest" not in sentences(book)
+
+
+@pytest.mark.parametrize("set_to", ["Power limit raised to 700 W", "+ nvidia-smi -lgc 1980"])
+def test_a_device_that_somebody_set_is_not_compared_with_one_of_which_nobody_says_it(set_to, tmp_path):
+    book = imported(tmp_path, lambda repeat: {"head": set_to})
+
+    assert "fastest" not in sentences(book)
+    (answer,) = answers.answers(book.evaluation.summaries)
+    assert answer.deciding.facts == ("device_setting",)
+
+
+ADVICE = """hint: consider mixed precision (--fp16), see --limit-train-samples
+Namespace(layer_keep_prob=1.0, layer_drop=0, depth=50, update_freq=[1], dry_run=False, lr=0.1)
+mixed precision: disabled, batch of 64 images"""
+
+
+def test_advice_and_neutral_options_are_no_work_left_out(tmp_path):
+    assert "PyTorch is fastest" in sentences(imported(tmp_path, lambda repeat: {"head": ADVICE}))
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,9 @@ def _must_state(summary: Summary) -> tuple[Stated, ...]:
 
 
 def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:
-    if not any(rule.concerns(row.case) for row in summaries) or not (any(values) or rule.unknown != "ranked"):
+    if not any(rule.concerns(row.case) for row in summaries) or not (
+        any(values) or rule.unknown in ("unranked", "preliminary")
+    ):
         return None
     return FactRow(rule=rule, values=tuple(values), likeness=likeness(values))
 

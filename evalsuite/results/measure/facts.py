@@ -12,6 +12,7 @@ from typing import Literal
 from evalsuite.contracts.adapter import exact_amp
 from evalsuite.core import layout, paths
 from evalsuite.core.decode import decode, read_toml, whole
+from evalsuite.core.decode import number as decimal
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.core.findings import ClaimDenied, FactsDisagree, LayoutImpossible
 from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
@@ -20,7 +21,7 @@ from evalsuite.results.measure import flops
 
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
-Unknown = Literal["unranked", "preliminary", "ranked"]
+Unknown = Literal["unranked", "preliminary", "both", "ranked"]
 VERSION = ("framework_version", "version")  # as an option of an import
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
@@ -76,6 +77,7 @@ class Flag:
     words: Mapping[str, str] = field(default_factory=dict)  # its values → those of evalsuite
     part: str = ""  # one number of a parallel layout: "TP"
     pattern: str = ""  # of a line of a head that is no option; what it states is *value*, else its first group
+    shape: str = ""  # of the names of options that are no *names*, with a number that is neither 0 nor 1, or alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,6 +267,14 @@ def _sizes(case: Case) -> dict[str, str | None]:
     return {name: str(size) for name, size in sizes.items() if size}
 
 
+def spoken(head: bytes) -> dict[str, str]:
+    """What lines of *head* say that are no options."""
+    text = head.decode("utf-8", "replace")
+    lines = ((flag, re.search(flag.pattern, text)) for flag in rules().flag if flag.pattern)
+    said = ((flag.key, flag.value or _in_our_words(flag, found[1])) for flag, found in lines if found)
+    return {key: value for key, value in said if value}
+
+
 def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
     words, text = options.loosely_printed(head), head.decode("utf-8", "replace")
@@ -277,14 +287,14 @@ def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | 
     sizes = map(_MODEL_SIZE.match, [*created, *(value for name, value in pairs if name in _ARCHITECTURE)])
     alike = (size for size in sizes if size and own and (size[1] == own[1] or size.string in created))
     model = next((size[0] for size in alike if own and size.groups() != own.groups()), None)
-    lines = ((flag, re.search(flag.pattern, text)) for flag in rules().flag if flag.pattern)
-    values = {**{flag.key: flag.value or found[1] for flag, found in lines if found}, **_of_words(words)}
+    values = {**spoken(head), **_of_words(words)}
     known_as = rules().frameworks
     versions = {known_as[_bare(name)]: number for name, number in _VERSION.findall(text) if _bare(name) in known_as}
     if versions and (framework := known_as.get(_bare(case.framework))):
         said = versions.get(framework)
         values |= {"framework_version": said} if said else {"framework": next(iter(versions))}
-    numbers = {name: number for name, value in pairs if (number := whole(value))}
+    batch = [("--batch_size", values.pop("batch_per_device", None) or "")]
+    numbers = {name: number for name, value in (*batch, *pairs) if (number := whole(value))}
     ranks = max(numbers.get("--world_size", 0), numbers.get("--nnodes", 0) * case.devices_per_node)
     more = str(ranks) if ranks > case.total_devices else None  # of one node the world may be 1
     return {**values, "device_model": device, "model_variant": model, "devices": more, **_batch(case, numbers, values)}
@@ -342,7 +352,7 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
     precisions: dict[str, None] = {}
     for place, token in enumerate(argv):
         name, equals, given = token.partition("=")
-        flag = _flags().get(name)
+        flag = _flags().get(name) or _shaped(name, given)
         of_one = flag and not flag.value and flag.key in rules().usual  # of a factor, or of experts
         if flag is None or ((flag.value or of_one) and given.lower() in (*NEUTRAL, *(("1", "1.0") if of_one else ()))):
             continue
@@ -359,6 +369,13 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
     if parts:
         values["parallel_layout"] = _layout(parts)
     return values
+
+
+@functools.lru_cache(maxsize=10_000)
+def _shaped(name: str, given: str) -> Flag | None:
+    plain, number = f"--{name[2:].lower().replace('-', '_')}", decimal(given or "2")
+    shaped = (flag for flag in rules().flag if flag.shape and re.search(flag.shape, plain))
+    return next(shaped, None) if number not in (None, 0.0, 1.0) else None
 
 
 def _layout(parts: Mapping[str, str]) -> str:
