@@ -31,7 +31,8 @@ WITH_HOSTFILE = """echo "$1" | tr , '\\n' | sed 's/:/ slots=/' > hostfile && shi
 
 
 def _command(case: Case) -> Command:
-    """The vocabulary comes from the network (tokenization_gpt2.py:37), whichever loader is chosen."""
+    """The vocabulary comes from the network (tokenization_gpt2.py:37), whichever loader is chosen. Over nodes the
+    launcher calls pdsh on the first, and hands on variables of NCCL and Python alone (launcher/runner.py:27)."""
     tensor = case.option("tensor_parallel", "1")
     among = ("--hostfile", "hostfile", "--num_nodes", str(case.nodes)) if case.nodes > 1 else ()
     return Command(

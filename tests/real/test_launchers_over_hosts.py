@@ -4,18 +4,20 @@ The node agent of each host starts it, as an evaluation does; no framework train
 that do). The environments are those of the cache; a launcher that is in none of them is skipped by name.
 """
 
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from adapters import elasticdl
+from adapters import deepspeed, elasticdl
 from adapters.common import launchers
 from evalsuite.core import paths, placeholders
 from evalsuite.core.model import Case
@@ -24,6 +26,7 @@ from tests import mpi_launchers, namespaces, sources
 NAMES = ("a", "b", "c")
 OF_TORCH = ("RANK", "WORLD_SIZE", "MASTER_ADDR")
 OF_PADDLE = ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_MASTER")
+OF_PADDLE_2020 = ("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ENDPOINTS")
 OF_MPI = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "")
 OF_HOROVOD = ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_GLOO_RENDEZVOUS_ADDR")
 
@@ -40,9 +43,23 @@ STARTED = {
     "torchrun": Started(words=launchers.torchrun, needs="torch", tells=OF_TORCH),
     "torch.distributed.launch": Started(words=launchers.torch_launch, needs="torch", tells=OF_TORCH),
     "paddle.distributed.launch": Started(words=launchers.paddle_launch, needs="paddle", tells=OF_PADDLE),
+    "paddle.distributed.launch of 1.8": Started(
+        words=launchers.paddle_launch_2020, needs="paddlepaddle==1.8.5", tells=OF_PADDLE_2020
+    ),
     "oneflow.distributed.launch": Started(words=launchers.oneflow_launch, needs="oneflow", tells=OF_TORCH),
     "mpirun": Started(words=launchers.mpirun, spawn="once", tells=OF_MPI),
     "horovodrun": Started(words=launchers.horovodrun, needs="horovod==0.28.1", spawn="once", tells=OF_HOROVOD),
+    "horovodrun by MPI": Started(
+        words=lambda case: launchers.horovodrun(case, "mpi"), needs="horovod==0.28.1", spawn="once", tells=OF_MPI
+    ),
+    "deepspeed": Started(
+        words=lambda case: tuple(
+            itertools.takewhile(lambda word: "pretrain" not in word, deepspeed.ADAPTER.recipes[0].command(case).argv)
+        ),
+        needs="deepspeed==0.3.1",
+        spawn="once",
+        tells=OF_TORCH,
+    ),
     "bfrun": Started(words=launchers.bfrun, needs="bluefog==0.3.0", spawn="once", tells=OF_MPI),
     "the agent for each device": Started(spawn="per_device", tells=OF_TORCH),
 }
@@ -51,10 +68,32 @@ STARTED = {
 SOURCES = {  # their launchers are Python, and need nothing of what their wheels compile: name and version → its program
     "horovod==0.28.1": ("horovodrun", "horovod.runner.launch", "run_commandline"),
     "bluefog==0.3.0": ("bfrun", "bluefog.run.run", "main"),
+    "deepspeed==0.3.1": ("deepspeed", "deepspeed.launcher.runner", "main"),
+    "paddlepaddle==1.8.5": ("paddle", "paddle.distributed.launch", "launch"),
 }
 NEEDED = ("setuptools==65.5.0", "wheel==0.45.1", "six==1.17.0", "cloudpickle==3.1.1", "psutil==6.1.1", "PyYAML==6.0.2")
 # in place of an extension, which horovodrun asks for it
 BUILT = "def gloo_built():\n    return True\n\n\nmpi_built = gloo_built\n"
+DEVICES = "import os\n\n\ndef {name}():\n    return len(os.environ['CUDA_VISIBLE_DEVICES'].split(','))\n"
+INSTEAD = {  # of what the launchers import and do not start, by file
+    "horovod": {"horovod/torch/__init__.py": BUILT},
+    "bluefog": {"bluefog/torch/__init__.py": BUILT},
+    "deepspeed": {
+        "deepspeed/__init__.py": "",
+        "deepspeed/utils/__init__.py": "from .logging import logger\n",
+        "torch/__init__.py": "from torch import cuda, version\n\n__version__ = '1.6.0'\n",
+        "torch/cuda.py": DEVICES.format(name="device_count") + "\n\ndef is_available():\n    return False\n",
+        "torch/distributed.py": "",
+        "torch/version.py": "cuda = '10.2'\n",
+        "torch/utils/cpp_extension.py": "class BuildExtension:\n    with_options = classmethod(lambda own, **_: own)\n",
+        "../../../bin/pdsh": sources.text("launchers_pdsh.py.in"),  # where this machine has none
+    },
+    "paddlepaddle": {
+        "paddle/__init__.py": "",
+        "paddle/fluid/__init__.py": "from paddle.fluid import core\n",
+        "paddle/fluid/core.py": DEVICES.format(name="get_cuda_device_count"),
+    },
+}
 
 
 def of_source(wanted: str) -> str | None:
@@ -65,19 +104,28 @@ def of_source(wanted: str) -> str | None:
     if script.exists():
         return str(python)
     shutil.rmtree(place, ignore_errors=True)
-    source = ("download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", name, "-d", place, wanted)
     if subprocess.run([sys.executable, "-m", "venv", place]).returncode:
         return None
+    packages = next(place.glob("lib/python3*/site-packages"))
+    for file, text in INSTEAD[name].items():
+        (packages / file).parent.mkdir(parents=True, exist_ok=True)
+        (packages / file).write_text(text)
+    wheel = name == "paddlepaddle"
+    how = ("--only-binary", ":all:", "--python-version", "3.8") if wheel else ("--no-binary", name)
+    source = ("download", "-q", "--no-deps", "--no-build-isolation", *how, "-d", place, wanted)
     for words in (("install", "-q", *NEEDED), source):
         if subprocess.run([python, "-m", "pip", *words], capture_output=True).returncode:
             return None
-    packages = next(place.glob("lib/python3*/site-packages"))
-    shutil.unpack_archive(place / f"{name}-{version}.tar.gz", place, filter="data")
-    shutil.copytree(place / f"{name}-{version}" / name, packages / name)
-    extension = packages / name / "torch"
-    shutil.rmtree(extension)
-    extension.mkdir()
-    (extension / "__init__.py").write_text(BUILT)
+    if wheel:
+        with zipfile.ZipFile(next(place.glob("*.whl"))) as archive:
+            archive.extractall(packages, [each for each in archive.namelist() if "paddle/distributed/" in each])
+    else:
+        shutil.unpack_archive(place / f"{name}-{version}.tar.gz", place, filter="data")
+        kept = shutil.ignore_patterns("torch") if name != "deepspeed" else None
+        shutil.copytree(place / f"{name}-{version}" / name, packages / name, dirs_exist_ok=True, ignore=kept)
+    for file, text in INSTEAD[name].items():
+        (packages / file).write_text(text)
+        (packages / file).chmod(0o755)
     start = f'#!{python}\nfrom {module} import {function}\n\nif __name__ == "__main__":\n    {function}()\n'
     script.write_text(start)
     script.chmod(0o755)
@@ -104,7 +152,8 @@ def agents(reached, hosts: int, how: Started, python: str, folder: Path) -> list
     (folder / "probe.py").write_text(sources.text("launchers_probe.py.in"))
     told = {"{python}": python, "{bin}": str(Path(python).parent), "{scratch}": str(folder)}
     launcher = how.words(case)
-    python_too = () if "{python}" in launcher else ("{python}",)  # a module of Python starts the script itself
+    starts_it = {"{python}", "{bin}/deepspeed"} & {*launcher}  # the script itself, by Python
+    python_too = () if starts_it else ("{python}",)
     words = (*launcher, *python_too, str(folder / "probe.py"), str(folder / "seen"), *how.tells)
     argv = [placeholders.fill(word, told) for word in words]
     first = "first" if how.spawn == "once" else "all"
@@ -113,6 +162,7 @@ def agents(reached, hosts: int, how: Started, python: str, folder: Path) -> list
     meeting = {"EVALSUITE_NODES": str(hosts), "EVALSUITE_HOSTS": ",".join(NAMES[:hosts])}
     meeting |= {"EVALSUITE_MASTER_ADDR": NAMES[0], "EVALSUITE_MASTER_PORT": "23456", "EVALSUITE_INTERFACE": "auto"}
     variables = {**mpi_launchers.variables(config), **meeting}
+    variables["PATH"] = f"{os.environ['PATH']}:{Path(python).parent}"  # of pdsh
     return [
         namespaces.evalsuite(
             *(known[name], folder, *line, "--share", "--timeout", "100", "--", *argv),
