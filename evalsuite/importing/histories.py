@@ -45,7 +45,8 @@ MOST_NAMED = 12
 SAYS = ("rate", "seconds", "steps_per_s", "timesteps", "loss")  # a line, in this order (logs/dialects/cited.py)
 EARLIEST_S = 6e8  # a time since 1970; what is less counts since the run began
 _UNSAID = "samples/s"  # a batch holds them, whatever they are
-_PANEL = re.compile(r"(?P<run>.+?) - (?P<tag>.+?)(?P<end>__(?:MIN|MAX))?")  # of W&B; a run's name may hold a hyphen
+_PANEL = re.compile(r"(?P<run>.+) - (?P<tag>.+?)(?P<end>__(?:MIN|MAX))?")  # of W&B; a run's name may hold " - "
+_UNIT = re.compile(rf"[ _(]+(?:{'|'.join(words.UNIT_S)})\)?$")  # behind the name of a time
 _TAG_IN_NAME = re.compile(r"(?i).*[-_]tag[-_]")  # run-NAME-tag-train_loss.csv, as TensorBoard saves it
 _SEED = re.compile(r"(?i)[\s_-]*(?:seed|run|rep|repeat|trial|r|s|#)[\s_=-]*\d+$")
 _SYSTEM = re.compile(r"(?i)^(?:system|gpu|_)|(?:^|[/_.])(?:system|memory|mem)(?:$|[/_.])")  # no series of training
@@ -198,7 +199,7 @@ def _table(file: Path) -> list[History]:
         row for row in csv.reader(io.StringIO(text), delimiter="\t" if "\t" in text[:HEAD_BYTES] else ",")
     ] or [[]]
     panel = {place: match for place, name in enumerate(head) if (match := _PANEL.fullmatch(name))}
-    if {match["end"] for match in panel.values()} >= {"__MIN", "__MAX"} and 0 not in panel:
+    if panel and len(panel) == len(head) - 1 and 0 not in panel:
         cells = ((row, place, match) for row in rows for place, match in panel.items() if place < len(row))
         melted: list[Row] = [
             {"run": m["run"], head[0]: row[0], m["tag"]: row[at]} for row, at, m in cells if not m["end"]
@@ -320,7 +321,7 @@ def choose(tags: Sequence[str], tag: str | None = None, unit: str | None = None)
                 found.setdefault("steps_per_s", (name, 1.0))
             else:
                 rates.append((weight, items, name, words.SUFFIX[rate["kilo"]] if rate["kilo"] else 1.0))
-        elif words.PER_STEP.search(label):
+        elif words.PER_STEP.search(label) or words.PER_STEP.search(_UNIT.sub("", label)):
             spelt = [words.UNIT_S[word] for word in re.findall("[a-z]+", label) if word in words.UNIT_S]
             found.setdefault("seconds", (name, spelt[-1] if spelt else 1.0))
         elif name.lower() in COLUMNS["frames"]:

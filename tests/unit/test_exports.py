@@ -131,6 +131,14 @@ def test_a_tag_that_is_no_throughput_gives_none_and_says_so(tag, ask, tmp_path):
     assert row["reason"].startswith("no series is by its name a rate or the time of a step")
 
 
+@pytest.mark.parametrize(
+    ("tag", "seconds"),
+    [("perf/step_time_seconds", 1.0), ("step_time_ms", 1e-3), ("iteration-time", 1.0), ("s_per_step", 1.0)],
+)
+def test_a_tag_says_that_it_is_the_time_of_a_step_and_in_what(tag, seconds):
+    assert histories.choose([tag, "data_time", "epoch_time"]).series == {"seconds": (tag, seconds)}
+
+
 def test_steps_that_may_count_calls_of_log_are_no_clock(ask, tmp_path):
     rows = "".join(f"{place},{1756200000.25 + 5 * place},{3 - place / 20}\n" for place in range(40))
     (tmp_path / "history.csv").write_text(f"_step,_timestamp,loss\n{rows}")
