@@ -11,7 +11,7 @@ import reports
 import runfolders
 
 from evalsuite import cli
-from evalsuite.core.errors import Exit
+from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.machine import environment
 from evalsuite.results.publish import log_copies
 from tests import planted as planting
@@ -187,7 +187,10 @@ def test_an_author_who_writes_a_secret_is_told(planted, tmp_path, capsys):
 def test_a_run_whose_case_is_called_by_a_secret_is_left_out_and_said(tmp_path, capfd):
     runs, out = tmp_path / "runs", tmp_path / "out"
     runfolders.finished(runs)
-    runfolders.finished(runs, case=replace(CASE, options=(("api_key", WORD),)))
+    with pytest.raises(EvalsuiteError, match=r"options.api_key: it looks like a secret"):
+        runfolders.finished(runs, case=replace(CASE, options=(("api_key", WORD),)))
+    file = runfolders.finished(runs, case=replace(CASE, options=(("width", "6400"),))).path / "case.json"
+    file.write_text(file.read_text().replace("width", "api_key").replace("6400", WORD))
 
     assert cli.main(["report", "--runs", str(runs), "--out", str(out), "--forms", "md"]) == Exit.DONE
     page = (out / "report.html").read_text()
