@@ -15,14 +15,13 @@ from evalsuite.commands.launching import prices
 from evalsuite.commands.options import DEFAULT_RUNS
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
-from evalsuite.commands.printing.terminal import clear, duration, line, print_json, table
+from evalsuite.commands.printing.terminal import duration, line, print_json, table
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.model import Attempt, Case, Run, by_key
 from evalsuite.logs.formatting import rate
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
-EVERY_S = 10.0
 DAY_S = 86_400.0
 GROWS_S = 90.0  # samples come twice a second; a network file system may show it late
 MOST_FAILURES = 10  # listed one by one; --json has all
@@ -107,14 +106,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.prune is not None:
         _prune(roots, arguments)
         return Exit.DONE
-    while _show(roots, arguments) and arguments.watch:
-        time.sleep(EVERY_S)
-        clear()
-    return Exit.DONE
-
-
-def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
-    """Whether anything is left to run."""
     states = {root: read_state(Store(root), time.time()) for root in roots}
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state)} for root, state in states.items()]
@@ -127,7 +118,7 @@ def _show(roots: Sequence[Path], arguments: argparse.Namespace) -> bool:
                 _print(state)
             else:
                 line(say("status.not_begun", runs=root))
-    return any(not state.runs or state.done < len(state.runs) for state in states.values())
+    return Exit.DONE
 
 
 def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:

@@ -7,7 +7,6 @@ import time
 import pytest
 
 from evalsuite import cli
-from evalsuite.commands import status as status_command
 from evalsuite.commands.printing import i18n
 from evalsuite.core.errors import Exit
 from evalsuite.core.messages import Message
@@ -111,18 +110,3 @@ def test_what_was_submitted_and_waits_is_shown_before_its_first_run(tmp_path, ca
     assert (document["runs"], document["done"]) == (0, 0)
     assert cli.main(["status", "--runs", str(tmp_path / "elsewhere")]) == Exit.USAGE
     assert "no evaluation was started here" in capsys.readouterr().err
-
-
-def test_watching_goes_on_until_nothing_is_left(store, capsys, monkeypatch):
-    def pass_time(seconds):
-        for repeat in (3, 4):
-            run = Run(case=CASE, repeat=repeat)
-            store.folder(run).path.mkdir(exist_ok=True)
-            store.folder(run).write_outcome(Outcome(status="failed", reason="exit code 1", duration_s=30.0))
-
-    monkeypatch.setattr(status_command.time, "sleep", pass_time)
-
-    assert cli.main(["status", "--runs", str(store.root), "--watch"]) == Exit.DONE
-
-    said = capsys.readouterr().out
-    assert said.index("3 of 5 runs done") < said.index("5 of 5 runs done")

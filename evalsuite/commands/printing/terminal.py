@@ -180,12 +180,6 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     console.print(shown)
 
 
-def clear() -> None:
-    """Empties a terminal; in a pipe, what comes next stands below."""
-    if sys.stdout.isatty():
-        _console().clear()
-
-
 def _console(**how: Any) -> "Console":
     from rich.console import Console
 
