@@ -5,6 +5,7 @@ and one comparison.
 """
 
 import ast
+import math
 import random
 import re
 from collections.abc import Mapping
@@ -48,13 +49,15 @@ def names(text: str) -> frozenset[str]:
 
 
 def values(text: str, fields: Fields) -> tuple[float, ...] | None:
-    """Of the expression, or of both sides of a comparison; None: a field is not measured, or 0 divides."""
+    """Of the expression, or of both sides of a comparison; None: a field is not measured, 0 divides, or the result is
+    no number that can be written."""
     if any(fields[name] is None for name in names(text)):
         return None
     try:  # of what `_checked` has let through
-        return tuple(float(eval(compile(ast.Expression(side), text, "eval"), {}, {**fields})) for side in _sides(text))
+        found = [float(eval(compile(ast.Expression(side), text, "eval"), {}, {**fields})) for side in _sides(text)]
     except (ZeroDivisionError, OverflowError):
         return None
+    return tuple(found) if all(map(math.isfinite, found)) else None
 
 
 def lacking(text: str, fields: Fields) -> tuple[str, ...]:
@@ -79,19 +82,17 @@ def is_arithmetic(text: str, sides: int = 1) -> bool:
     )
 
 
-def _decides(text: str) -> bool:
-    """Whether a comparison holds for some values that its fields can have, and fails for others."""
+def _decides(text: str, sides: int) -> bool:
+    """Whether an expression has a value for some that its fields can have; a comparison both holds and fails."""
     chance, outcomes = random.Random(0), set[bool]()
     for _ in range(TRIES):
         drawn = {name: chance.choice(levels) for name, levels in _LEVELS.items()}
         drawn["total_devices"] = drawn["nodes"] * drawn["devices_per_node"]
         drawn["global_batch"] = drawn["batch_per_device"] * drawn["total_devices"]
         drawn["items_per_s"] = drawn["items_per_s_per_device"] * drawn["total_devices"]
-        try:
-            outcomes.add(holds(text, drawn))
-        except (ZeroDivisionError, OverflowError):
-            continue
-        if len(outcomes) == 2:
+        if values(text, drawn) is not None:
+            outcomes.add(sides == 1 or holds(text, drawn))
+        if len(outcomes) == sides:
             return True
     return False
 
@@ -112,8 +113,8 @@ def _checked(text: str, sides: int) -> str:
         raise EvalsuiteError.of("core.expression_compares" if sides == 2 else "core.expression", text=text[:LONGEST])
     for name in sorted(names(text) - set(KNOWN)):
         raise EvalsuiteError.of("core.expression_field", name=name, names=KNOWN, near=did_you_mean(name, KNOWN))
-    if sides == 2 and not _decides(text):
-        raise EvalsuiteError.of("core.expression_decides_nothing", text=text.strip())
+    if not _decides(text, sides):
+        raise EvalsuiteError.of(f"core.expression_{'decides_nothing' if sides == 2 else 'never'}", text=text.strip())
     return text.strip()
 
 

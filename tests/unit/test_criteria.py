@@ -5,6 +5,7 @@ import corruptions
 import pytest
 
 from evalsuite import cli
+from evalsuite.core import expressions
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.findings import OwnCriteria
 from evalsuite.core.model import Utilisation
@@ -150,6 +151,16 @@ def test_a_column_of_a_spec_is_in_plan_page_tables_and_summary(tmp_path):
 def test_an_expression_is_arithmetic_over_known_fields_and_nothing_else(text, said, tmp_path):
     with pytest.raises(EvalsuiteError, match=said):
         criteria.read(written(tmp_path, f"[[criterion]]\nname = 'own'\nholds = '{text}'\n"))
+
+
+@pytest.mark.parametrize("value", ["1e999", "1e308*10", "n*1e400", "n / (n - n)", "0*1e999", "-1e999"])
+def test_a_column_that_never_has_a_value_is_refused_when_the_file_is_read(value, tmp_path):
+    with pytest.raises(EvalsuiteError, match="never has a value"):
+        criteria.read(written(tmp_path, f"[[column]]\nname = 'own'\nvalue = '{value}'\n"))
+
+
+def test_a_column_whose_value_is_too_large_for_a_case_is_an_empty_cell():
+    assert expressions.values("items_per_s * 1e300 * n", {"items_per_s": 1e12, "n": 5}) is None
 
 
 def test_a_certificate_names_outcome_seal_last_day_and_the_nodes_that_fail_or_lack(tmp_path, capsys):
