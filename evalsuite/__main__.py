@@ -21,6 +21,10 @@ def main() -> int:
         except OSError:  # a full disk, a reader that has gone
             os._exit(1)
         return 0
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # until a command runs there is nothing to end in order
     from evalsuite.cli import main as run
 
     gc.set_threshold(50_000, 20, 20)  # objects made at the start stay

@@ -7,6 +7,7 @@ import io
 import keyword
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
@@ -108,8 +109,11 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
     parsed.typed = arguments
     if places := getattr(parsed, "sensors", ()):
         os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(str(place.resolve()) for place in places)
+    chosen = _module(command)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return int(_module(command).run(parsed))
+        return int(chosen.run(parsed))
     except BrokenPipeError:
         sys.stderr.close()  # our reader has gone (`… | head`)
         return Exit.DONE
@@ -118,9 +122,9 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
             raise
         print(f"evalsuite {command}: {for_terminal(i18n.worded(mendable.message))}", file=sys.stderr)
         return int(mendable.exit_code)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         print(f"\nevalsuite {command}: {i18n.say('command.stopped')}", file=sys.stderr)
-        return Exit.INTERRUPTED
+        return 128 + error.args[0] if error.args else Exit.INTERRUPTED
 
 
 def _mendable(error: Exception) -> EvalsuiteError | None:

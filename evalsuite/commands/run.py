@@ -163,7 +163,7 @@ def interruptible() -> Iterator[None]:
 
     def interrupt(number: int, frame: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
     if threading.current_thread() is not threading.main_thread():
         yield

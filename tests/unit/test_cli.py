@@ -1,4 +1,5 @@
 import re
+import signal
 import subprocess
 import sys
 
@@ -125,3 +126,25 @@ def test_what_cannot_run_is_summed_up_and_comes_last(words, has, has_not, capsys
 def test_a_report_of_an_empty_folder_says_that_nothing_was_measured(tmp_path, capsys):
     assert cli.main(["report", "--runs", str(tmp_path)]) == Exit.NOTHING_MEASURED
     assert "no finished run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("given", "code"), [((), 130), ((signal.SIGTERM,), 143)])
+def test_an_interrupted_command_ends_as_a_shell_says_of_its_signal(given, code, monkeypatch, capsys):
+    def stopped(arguments):
+        raise KeyboardInterrupt(*given)
+
+    monkeypatch.setattr("evalsuite.commands.explain.run", stopped)
+
+    assert cli.main(["explain", "unsteady"]) == code
+
+
+def test_ctrl_c_while_modules_load_is_quiet():
+    kill = "import builtins, os, signal, evalsuite.__main__ as m; load = builtins.__import__\n"
+    kill += (
+        "builtins.__import__ = lambda n, *g: os.kill(os.getpid(), 2) if n == 'evalsuite.cli' else load(n, *g)\n"
+    kill += "m.main()"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", kill, "report"], capture_output=True, text=True)
+
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
