@@ -254,7 +254,7 @@ def _files(root: Path) -> list[Path]:
     if root.is_dir():
         return [path for path in units(root) if (files.is_file(path) or is_recording(path)) and not _is_ours(path)]
     if not root.is_file():
-        raise EvalsuiteError.of("importing.no_regular" if os.path.lexists(root) else "importing.no_such", path=root)
+        raise EvalsuiteError.of(f"importing.no_{'regular' if os.path.lexists(root) else 'such'}", path=root)
     return [root.parent if is_recording(root.parent) else root]
 
 

@@ -3,6 +3,7 @@
 Each start is a campaign: it seals what is to be run before the first run, and notes every attempt in the journal.
 """
 
+import contextlib
 import functools
 import itertools
 import math
@@ -134,13 +135,20 @@ def begin(planned: Planned, store: Store) -> Campaign:
         evalsuite=__version__,
         elsewhere=store.journal.count_elsewhere(sealed),
     )
-    try:
+    with _named(store.root):
         store.journal.begin(started)
+    return started
+
+
+@contextlib.contextmanager
+def _named(place: Path) -> Iterator[None]:
+    """An error of the machine without a file's name is one of *place*."""
+    try:
+        yield
     except OSError as error:
-        if mendable := of_machine(error, store.root):
+        if mendable := of_machine(error, place):
             raise mendable from error
         raise
-    return started
 
 
 def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None) -> None:
@@ -246,7 +254,7 @@ def launch_all(
             if folder is None:
                 held += [] if run in held or store.folder(run).finished else [run]
                 continue
-            try:
+            with _named(folder.path):
                 if block != (block := (run.repeat, run.case.scale)):
                     probe_s = round(cores.measure_seconds(), 6)
                 more, again = retries, True
@@ -269,10 +277,6 @@ def launch_all(
                         again, more = silent or more > 0, more if silent else more - 1
                         if again:
                             store.again(folder, outcome.fault)
-            except OSError as error:
-                if mendable := of_machine(error, folder.path):
-                    raise mendable from error
-                raise
         yield EndedRun(run=run, outcome=outcome, attempt=place.attempt)
 
 

@@ -140,10 +140,8 @@ def test_an_interrupted_command_ends_as_a_shell_says_of_its_signal(given, code, 
 
 def test_ctrl_c_while_modules_load_is_quiet():
     kill = "import builtins, os, signal, evalsuite.__main__ as m; load = builtins.__import__\n"
-    kill += (
-        "builtins.__import__ = lambda n, *g: os.kill(os.getpid(), 2) if n == 'evalsuite.cli' else load(n, *g)\n"
+    kill += "builtins.__import__ = lambda n, *g: os.kill(os.getpid(), 2) if n == 'evalsuite.cli' else load(n, *g)\n"
     kill += "m.main()"
-    )
 
     ended = subprocess.run([sys.executable, "-c", kill, "report"], capture_output=True, text=True)
 
