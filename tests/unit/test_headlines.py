@@ -17,11 +17,8 @@ from evalsuite.core.findings import (
     SteepDrift,
     ThinSamples,
 )
-from evalsuite.report.book import identity
-from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality.broken_rules import broken_rules, place
-from evalsuite.report.sections.usage import usage
 from evalsuite.report.text import words
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules
@@ -29,13 +26,6 @@ from tests import sources
 from tests.toys import CASE, measured
 
 SPOKEN = words.read()
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_cases_alike_have_one_utilisation(language):
-    book = Book(evaluation=identity.ordered(reports.evaluation(reports.summary())))
-
-    assert usage.finding(usage.usages(models(book)), SPOKEN).plain(language).count("%") == 1
 
 
 # findings collapsed by rule: counted, ranged by number, worst first

@@ -65,10 +65,7 @@ def scale(answer: Answer) -> str:
 
 
 def workers(answer: Answer, words: Words) -> Text:
-    return words(
-        "answers.cpus" if answer.setting.device == "cpu" else "answers.gpus",
-        n=numbers.count(answer.devices).about(anchor(answer)),
-    )
+    return words("answers.cpus" if answer.setting.device == "cpu" else "answers.gpus", n=numbers.count(answer.devices))
 
 
 def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
@@ -107,20 +104,20 @@ def sentence(answer: Answer, words: Words) -> Text:
         "first": _named(answer, first, words),
         "value": value(answer, answer.ranked[0], words),
         "unit": names.visible(first.unit),
-        "n": replace(numbers.count(fewest.n), text=repeats).about(names.case_anchor(fewest.case)),
+        "n": replace(numbers.count(fewest.n), text=repeats),
         "frameworks": words.listed(_named(answer, entry.summary, words) for entry in answer.leaders),
         "values": words.listed(value(answer, entry, words) for entry in answer.leaders),
         "order": words.ordered(order, answer.steps if answer.fewest > 1 else (True,) * len(order)),
     }
     if pair := answer.lead_pair:
         values["second"] = _named(answer, pair.second, words)
-        values["lead"] = numbers.gain(pair.lead).about(names.case_anchor(pair.second.case))
-        values["all"] = numbers.count(len(answer.ranked)).about(anchor(answer))
-        values["rounds"] = numbers.count(pair.compared.rounds).about(anchor(answer))
+        values["lead"] = numbers.gain(pair.lead)
+        values["all"] = numbers.count(len(answer.ranked))
+        values["rounds"] = numbers.count(pair.compared.rounds)
     if answer.why and not answer.level:
         values["why_text"] = _why(answer, words)
     if answer.known == "equal":
-        values["within"] = numbers.limit(EQUAL_WITHIN).about(anchor(answer))
+        values["within"] = numbers.limit(EQUAL_WITHIN)
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
     form = (
@@ -161,15 +158,11 @@ def unstated(answer: Answer) -> list[Obstacle]:
 
 
 def name(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    said = options.candidate_name(answer.candidate(summary), answer.scope, words)
-    if answer.scope.among == "frameworks":
-        return said
-    return said.about(names.case_anchor(summary.case))
+    return options.candidate_name(answer.candidate(summary), answer.scope, words)
 
 
 def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
-    said = options.candidate_in_sentence(answer.candidate(summary), answer.scope, words)
-    return said.about(names.case_anchor(summary.case))
+    return options.candidate_in_sentence(answer.candidate(summary), answer.scope, words)
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
@@ -181,14 +174,14 @@ def deciding(answer: Answer, words: Words) -> Text | None:
         return words("answers.needs_facts", facts=words.listed(named))
     if repeats.needed in ("base", "campaign"):
         return words(f"answers.needs_{repeats.needed}")
-    return words(f"answers.needs_{repeats.needed}", runs=numbers.count(repeats.runs).about(anchor(answer)))
+    return words(f"answers.needs_{repeats.needed}", runs=numbers.count(repeats.runs))
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     """What would decide, and what else a reader of the sentence must know."""
     if lacking := unstated(answer):
         asked = " ".join(f"--set {each.key.removeprefix('facts.')}=…" for each in lacking)
-        return words("answers.state_facts", asked=asked).about(anchor(answer))
+        return words("answers.state_facts", asked=asked)
     ranked, alone = {answer.candidate(entry.summary) for entry in answer.ranked}, len(answer.ranked) == 1
     apart, absent = (answer.apart, answer.missing) if alone else ((), ())
     others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
@@ -205,12 +198,12 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
     needed = deciding(answer, words) if not alone else None
     texts: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
-    return words.sentences(texts).about(anchor(answer)) if texts else None
+    return words.sentences(texts) if texts else None
 
 
 def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
     known = words(f"outcome.{entry.outcome}")
-    n = numbers.count(entry.summary.n).about(names.case_anchor(entry.summary.case))
+    n = numbers.count(entry.summary.n)
     named = _named(answer, entry.summary, words)
     return words("answers.few", framework=named, value=value(answer, entry, words), n=n, outcome_text=known)
 
@@ -220,12 +213,11 @@ def caution(answer: Answer, words: Words) -> Rendered | None:
     if answer.false_exclusion is None:
         return None
     n = numbers.count(len(answer.ranked) - len(answer.few))
-    said = words("answers.false_exclusion", share=numbers.chance(answer.false_exclusion), n=n)
-    return said.about(anchor(answer))
+    return words("answers.false_exclusion", share=numbers.chance(answer.false_exclusion), n=n)
 
 
 def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:
-    name = options.candidate_name(candidate, answer.scope, words).about(anchor(answer))
+    name = options.candidate_name(candidate, answer.scope, words)
     return words("answers.of_framework", framework=name, why_text=why)
 
 
@@ -253,4 +245,4 @@ def missing(absence: Missing, answer: Answer, words: Words) -> Text:
 def elsewhere(case: Case, answer: Answer, words: Words) -> Rendered:
     """In what its setting is another than the one that is asked about."""
     unlike = compared.unlike_settings(compared.setting_of(case, answer.scope), answer.setting)
-    return words.listed(why_not_comparable.brief(each, words) for each in unlike).about(names.case_anchor(case))
+    return words.listed(why_not_comparable.brief(each, words) for each in unlike)

@@ -14,7 +14,7 @@ from evalsuite.core.model import Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.changes import changes
-from evalsuite.report.book.tally import COUNTS, tally
+from evalsuite.report.book.tally import tally
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import ALIKE, Rendered, Words
@@ -71,14 +71,14 @@ class BoardRow:
             return (self.name, *[nothing] * 4, notes)
         summary, spread = self.summary, numbers.interval(self.summary.items_per_s, numbers.rounded)
         unit = [names.visible(summary.unit)] * self.unlike
-        n = words("answers.runs", n=numbers.count(summary.n).about(self.ref))
+        n = words("answers.runs", n=numbers.count(summary.n))
         based = summary.base.total_devices if self.efficiency and summary.base else 1
-        efficiency: list[object] = [self.efficiency.about(self.ref) if self.efficiency else NOTHING]
+        efficiency: list[object] = [self.efficiency if self.efficiency else NOTHING]
         return (
             self.name,
             replace(words.listed([numbers.throughput(speed(summary)).to(self.ref), *unit]), separators=" "),
             options.apart([*([words.same(spread.text)] if spread else []), n], words),
-            words.listed([numbers.percent(self.ratio).about(self.ref)]) if self.ratio is not None else nothing,
+            words.listed([numbers.percent(self.ratio)]) if self.ratio is not None else nothing,
             replace(words.listed([*efficiency, *([f"÷{based}"] if based > 1 else [])]), separators=" "),
             notes,
         )
@@ -169,9 +169,9 @@ def board(book: Book, words: Words) -> Board:
     chips, counts = [*_chips(book, words)], tally(book)
     if book.evaluation.campaigns and counts["runs_made"] < counts["runs_planned"]:
         known = {"made": numbers.count(counts["runs_made"]), "all": numbers.count(counts["runs_planned"])}
-        said = words("board.provisional", **known).about(COUNTS)
+        said = words("board.provisional", **known)
         beside, again = words.sentences([said, beside]) if beside else said, None  # it is being run
-        chips.insert(0, Chip(text=words("board.chip_provisional", **known).about(COUNTS), good=False))
+        chips.insert(0, Chip(text=words("board.chip_provisional", **known), good=False))
     return Board(finding=finding, beside=beside, again=again, chips=tuple(chips), sheets=sheets)
 
 
@@ -315,7 +315,7 @@ class _Maker:
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
         if share < LOST_FROM:
             return None
-        lost = numbers.percent(share).about(names.case_anchor(summary.case))
+        lost = numbers.percent(share)
         return self.words("board.cause", share=lost, what_text=self.words(f"why.key_{key if key in DRAWN else 'rest'}"))
 
     def _marks(self, summary: Summary, unlike: set[str]) -> Iterable[Rendered]:
@@ -366,7 +366,7 @@ def _lead(answer: Answer, words: Words) -> Rendered:
     said: Rendered = answers.name(answer, answer.ranked[0].summary, words)
     mark = "†" if answer.known == "source" else ""
     if pair and not answer.disturbed and not answer.passed_over:
-        lead = numbers.gain(pair.lead).about(answers.anchor(answer))
+        lead = numbers.gain(pair.lead)
         said = words("board.lead", framework=said, mark=mark, lead=lead)
     elif mark:
         said = replace(words.listed([said, mark]), separators="")
@@ -379,7 +379,7 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
     busy = [run for run in book.measurements if run.disturbed]
     tested = [table for table in shown if len(table.answer.ranked) > 1]
     if busy and len(busy) >= BUSY_FROM * len(book.measurements):
-        said = _busy(book, len(busy), words).about(COUNTS)
+        said = _busy(book, len(busy), words)
         told = [table.sentence for table in tested if table.answer.known == "ahead"]
         still = words.sentences(told[:2]) if told else words("board.busy_nothing")
         ours = any(run.origin == "measured" for run in busy)
@@ -387,12 +387,12 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
     if not book.valid:
         made = len(book.measurements)
         none = words("board.nothing_valid", n=numbers.count(made)) if made else words("board.nothing_run")
-        return none.about(COUNTS), None, None
+        return none, None, None
     if len(sheets) == 1:
         return _changed(book, shown[0], words) or shown[0].sentence, shown[0].beside, None
     if not tested:
-        return words("board.nothing_compared", n=numbers.count(len(sheets))).about(COUNTS), None, None
-    return _of_several(tested, words).about(COUNTS), None, None
+        return words("board.nothing_compared", n=numbers.count(len(sheets))), None, None
+    return _of_several(tested, words), None, None
 
 
 def _changed(book: Book, table: BoardTable, words: Words) -> Rendered | None:

@@ -43,7 +43,7 @@ class Change:
 
     def sentence(self, words: Words) -> Text:
         before, after = self.shown(words)
-        gain = numbers.change(self.ratio.value - 1 if self.ratio else 0.0).about(names.case_anchor(self.after))
+        gain = numbers.change(self.ratio.value - 1 if self.ratio else 0.0)
         return words("board.change", option_text=self.title(words), before=before, after=after, change=gain)
 
 

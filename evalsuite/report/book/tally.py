@@ -6,10 +6,7 @@ from typing import Any
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import WORST_FIRST, run_state
 from evalsuite.report.text import numbers
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
-
-COUNTS = "counts-table"  # the anchor of the table that holds what sentences count
 
 
 def tally(book: Book) -> dict[str, Any]:
@@ -36,20 +33,16 @@ def tally(book: Book) -> dict[str, Any]:
 
 def coverage(book: Book, words: Words) -> Text:
     total = tally(book)
-
-    def counted(n: int) -> Number:
-        return numbers.count(n).about(COUNTS)
-
-    valid, partial = counted(total["cases_valid"]), counted(total["cases_partial"])
+    valid, partial = numbers.count(total["cases_valid"]), numbers.count(total["cases_partial"])
     of = "cited" if book.published else "partial" if total["cases_partial"] else "valid"
     parts = [words.pick(f"headlines.coverage_{of}", {"valid": valid, "partial": partial})]
     if total["cases_skipped"]:
-        parts.append(words("headlines.coverage_skipped", skipped=counted(total["cases_skipped"])))
+        parts.append(words("headlines.coverage_skipped", skipped=numbers.count(total["cases_skipped"])))
     if total["cases_without"]:
-        parts.append(words("headlines.coverage_without", without=counted(total["cases_without"])))
+        parts.append(words("headlines.coverage_without", without=numbers.count(total["cases_without"])))
     if book.published:  # nothing was run
         return words("answers.closed", said_text=words.clauses(parts))
-    made, failed = counted(total["runs_made"]), counted(total["runs_made"] - total["runs_valid"])
+    made, failed = numbers.count(total["runs_made"]), numbers.count(total["runs_made"] - total["runs_valid"])
     runs = words.pick(f"headlines.{'some_failed' if failed.raw else 'all_valid'}", {"runs": made, "failed": failed})
-    planned = counted(total["cases_planned"])
+    planned = numbers.count(total["cases_planned"])
     return words("headlines.coverage", planned=planned, parts_text=words.clauses(parts), runs_text=runs)

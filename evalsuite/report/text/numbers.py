@@ -30,13 +30,9 @@ class Number:
     text: str
     raw: float
     ref: str | None = None
-    quiet: bool = False  # *ref* says what the number is of; it is no link
 
     def to(self, ref: str | None) -> "Number":
-        return replace(self, ref=ref, quiet=False)
-
-    def about(self, ref: str) -> "Number":
-        return replace(self, ref=ref, quiet=True)
+        return replace(self, ref=ref)
 
     def __str__(self) -> str:
         return self.text
@@ -44,9 +40,7 @@ class Number:
     def __html__(self) -> Markup:
         if self.ref is None:
             return escape(self.text)
-        if self.quiet:
-            return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.text)
-        return Markup('<a class="num" href="#{0}" data-ref="{0}">{1}</a>').format(self.ref, self.text)
+        return Markup('<a class="num" href="#{}">{}</a>').format(self.ref, self.text)
 
     @property
     def exported(self) -> str:

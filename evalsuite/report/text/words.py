@@ -106,10 +106,6 @@ class Rendered:
     def in_language(self, language: str) -> Markup:
         raise NotImplementedError
 
-    def about(self, ref: str) -> "Spanned":
-        """The same words, with all their numbers traceable to *ref*, the anchor of a case or of what was counted."""
-        return Spanned(words=self.words, inside=self, ref=ref)
-
     def plain(self, language: str) -> str:
         """Without markup: for titles, file names and tests."""
         return Markup(TAG.sub("", self.in_language(language))).unescape()
@@ -152,16 +148,6 @@ class Listed(Rendered):
         separator = usual if self.separators is None else self.separators
         separator = separator if isinstance(separator, str) else separator[language]
         return Markup(separator).join(_shown(item, language) for item in self.items)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Spanned(Rendered):
-    words: Words
-    inside: Rendered
-    ref: str
-
-    def in_language(self, language: str) -> Markup:
-        return Markup('<span data-ref="{}">{}</span>').format(self.ref, self.inside.in_language(language))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -215,12 +215,12 @@ def _title(table: Trained, words: Words) -> Text:
     first = _of_validation_first(table)[0]
     place = table.metrics.index(first)
     named = zip(_names(table.rows), table.rows, strict=True)
-    known = [(value.about(row.ref), name, row) for name, row in named if (value := row.values[place])]
+    known = [(value, name, row) for name, row in named if (value := row.values[place])]
     metric = words(f"scores.{first[0]}_{first[1]}")
     if ends := low_and_high([(value, name) for value, name, _ in known]):
         return words("convergence.title_found", metric_text=metric, **ends)
     value, name, row = known[0]
-    epochs = numbers.count(row.epochs).about(row.ref)
+    epochs = numbers.count(row.epochs)
     return words("convergence.title_one", framework=name, metric_text=metric, value=value, epochs=epochs)
 
 

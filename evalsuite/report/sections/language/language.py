@@ -149,7 +149,7 @@ def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator
         tokens, ours = min(points[-1].x for _, points in drawn), [row for row, _ in drawn]
         drawn = [(row, _until(tokens, points)) for row, points in drawn]
         last = [(label(row, ours), points[-1]) for row, points in drawn]
-        ends = low_and_high([(numbers.significant(point.value).about(point.ref), name) for name, point in last])
+        ends = low_and_high([(numbers.significant(point.value), name) for name, point in last])
         if not ends:
             continue
         first = {row.case.id: points for row, points in reversed(drawn)}  # of several repeats one has the name

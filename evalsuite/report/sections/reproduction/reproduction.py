@@ -54,8 +54,8 @@ def sentences_against(book: Book, words: Words) -> list[Text]:
             value=numbers.rounded(comparison.items_per_s).to(names.case_anchor(comparison.case)),
             unit=names.visible(comparison.unit),
             share=numbers.percent(comparison.share).to(names.case_anchor(comparison.case)),
-            reference=numbers.rounded(comparison.reference).about("reproduction"),
-            n=numbers.count(comparison.figures).about("reproduction"),
+            reference=numbers.rounded(comparison.reference),
+            n=numbers.count(comparison.figures),
             source=names.visible(comparison.source),
             **_differing(comparison, words),
         )

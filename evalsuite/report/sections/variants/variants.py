@@ -29,7 +29,7 @@ def _why(change: Change, words: Words) -> Listed:
 def _finding(changed: Sequence[Change], words: Words) -> Text:
     known = [
         (
-            numbers.change(change.ratio.value - 1).about(names.case_anchor(change.after)),
+            numbers.change(change.ratio.value - 1),
             f"{names.framework(change.after.framework)} {names.scale(change.after)}",
         )
         for change in changed

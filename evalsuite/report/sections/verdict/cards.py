@@ -43,7 +43,7 @@ def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
     parts = [
         words(
             "acceptance.because",
-            criteria=words.listed(words.same(card.verdict.criterion).about(card.id) for card in members),
+            criteria=words.listed(words.same(card.verdict.criterion) for card in members),
             reason_text=members[0].reason or words("words.none"),
         )
         for members in by_reason.values()
@@ -55,14 +55,12 @@ def _card(verdict: Verdict, words: Words) -> Card:
     form = numbers.plain if verdict.holds else numbers.beside(verdict.threshold)
     ref = names.case_anchor(verdict.case) if verdict.case else None
     reached, threshold = verdict.measured, verdict.threshold
-    own = names.anchor(CARD, verdict.criterion)
-    reason, interval = _reason(verdict, words), numbers.interval(reached, form)
     return Card(
         verdict=verdict,
-        statement=_statement(verdict, form, words).about(own),
-        reason=reason.about(ref or own) if reason else None,
+        statement=_statement(verdict, form, words),
+        reason=_reason(verdict, words),
         value=form(reached.value).to(ref) if reached else None,
-        interval=interval.about(ref or own) if interval else None,
+        interval=numbers.interval(reached, form),
         threshold=form(threshold) if threshold is not None else None,
         cells=_cells(verdict, form),
     )

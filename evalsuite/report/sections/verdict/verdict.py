@@ -35,7 +35,7 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     return {
         **told,
         "charts": {sheet.id: chart for sheet in told["board"].sheets if (chart := _chart(sheet, subject))},
-        "without": [subject.words.same(card.verdict.criterion).about(card.id) for card in criteria if not card.applies],
+        "without": [subject.words.same(card.verdict.criterion) for card in criteria if not card.applies],
         "without_card": [card.id for card in criteria if not card.applies],
     }
 
@@ -57,7 +57,7 @@ def remarks(book: Book, words: Words) -> Iterable[Rendered]:
     for finding in book.evaluation.findings:
         if isinstance(finding, OwnCriteria):
             values = {"file": names.visible(finding.where), "differences": names.visible(finding.differences)}
-            yield words("notices.own_criteria", **values).about(tally.COUNTS)
+            yield words("notices.own_criteria", **values)
     yield tally.coverage(book, words)
 
 
@@ -68,7 +68,7 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
         return None
     ends = by_key((n, (row, e)) for row in rows for n, e, *_ in row.curve)
     n = max(ends, key=lambda n: (len(ends[n]), n))
-    known = low_and_high([(numbers.percent(e).about(row.ref), row.name) for row, e in ends[n]])
+    known = low_and_high([(numbers.percent(e), row.name) for row, e in ends[n]])
     unlike = known and str(known["low"]) != str(known["high"])
     title = words("board.chart_ends", n=numbers.count(n), **known) if unlike else None
     lines = [

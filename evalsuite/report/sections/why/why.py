@@ -72,16 +72,15 @@ def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
         groups = by_key(((stage(*drop), *(row.case.scale for row in drop)), (lost, drop)) for lost, drop in each)
         for (at, *_), drops in groups.items():
             before, after = drops[0][1]
-            ref = names.case_anchor(after.case)
             high, low = (numbers.percent(lost) for lost, _ in (drops[0], drops[-1]))
             said = words(
                 f"why.{at}",
                 precision=names.precision(after.case.precision),
-                loss=(high if low.text == high.text else numbers.span(low.raw, high.raw, numbers.percent)).about(ref),
+                loss=(high if low.text == high.text else numbers.span(low.raw, high.raw, numbers.percent)),
                 before=names.scale(before.case),
                 after=names.scale(after.case),
             )
             if len(alike) > 1:
-                n, all_ = (numbers.count(count).about(ref) for count in (len(drops), len(alike)))
+                n, all_ = (numbers.count(count) for count in (len(drops), len(alike)))
                 said = words("why.of_settings", said_text=said, n=n, all=all_)
             yield words("answers.closed", said_text=said)
