@@ -30,7 +30,7 @@ _STEMS = re.compile(  # all at once they would be tried at each place
     "|".join(f"{re.escape(first)}(?:{'|'.join(re.escape(stem[1:]) for stem in of)})" for first, of in _BY_LETTER)
 )
 _GIVES = re.compile(r"[=:\N{FULLWIDTH COLON}>\s\u4e00-\u9fff]")  # between a name and what is given to it
-_MARK = re.compile(r"\[secret: [^\]\n]{1,200}\]")
+_MARK = re.compile(r"\\?\[secret: [^\]\n]{1,200}\]")
 SHORTEST = 12  # characters of what has a shape
 SHORT = 4096  # characters; longer texts rarely come twice
 LONGEST_NAME = 60
