@@ -162,7 +162,8 @@ def _check_reading(adapter: Adapter, recipe: Recipe, dialects: Mapping[str, Dial
         return
     if dialect is None:
         return
-    units = {recipe.unit, dialect.unit}
+    counted = recipe.unit == "tokens/s" and "sequence_length" in (recipe.options or ()) and dialect.unit in BATCH_ITEMS
+    units = {recipe.unit, dialect.unit} if not counted else set()
     if (dialect.unit, recipe.unit) == NOT_SAID or (len(units) > 1 and not units <= set(BATCH_ITEMS)):
         yield _lack("units_differ", recipe=recipe.unit, dialect=dialect.unit)
 
