@@ -247,3 +247,9 @@ def test_a_number_of_parameters_is_read_where_it_is_one_whole_number(text, expec
     (file := tmp_path / "log.txt").write_text(text + "\n")
 
     assert options.parameters(options.head(file)) == expected
+
+
+def test_an_object_on_a_command_line_is_no_word_for_a_fact():
+    given = ["--optimizer", '{"class_path": "torch.optim.AdamW", "init_args": {"lr": 0.001}}', "--packing", "[1]"]
+
+    assert facts._of_words(given) == {"packing": "packed"}

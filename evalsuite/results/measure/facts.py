@@ -362,7 +362,7 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
             parts[flag.part] = value.lower()
         elif flag.key == "precision" and value:
             precisions[value] = None
-        elif value and not (value == "none" and flag.key in values):
+        elif value and value[0] not in "{[" and not (value == "none" and flag.key in values):  # an object is no word
             values[flag.key] = value
     if precisions:
         values["precision"] = _together(precisions)
