@@ -20,13 +20,17 @@ class AlsoPrinted:
     items_per_s_per_device: float | None = None  # median, where the printed rate is that of one device
     mfu: float | None = None  # median share of the device's peak; 1.0 = all of it
     tflop_per_s_per_device: float | None = None  # median
+    mean_items_per_s: float | None = None  # the last, of all devices since the start
     memory_gib: float | None = None  # the most that one device held
     data_wait_s: float | None = None  # mean, of a step
     spread_of_rates: float | None = None  # highest ÷ lowest beside one and the same TFLOP/s; None: that moves too
 
 
 _N = r"(?P<rate>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)"
-_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {"memory_gib": max, "data_wait_s": statistics.fmean}
+_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {
+    **{"memory_gib": max, "data_wait_s": statistics.fmean},
+    "mean_items_per_s": lambda values: values[-1],
+}
 
 
 def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line: int | None) -> AlsoPrinted | None:

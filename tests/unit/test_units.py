@@ -64,16 +64,19 @@ def test_a_recipe_that_names_tokens_has_a_log_of_sequences_counted_in_them(tmp_p
     assert sum(rate.counted.items) / sum(rate.counted.seconds) == pytest.approx(rate.items_per_s)
 
 
-def test_a_counter_of_tokens_counts_tokens_where_the_case_names_a_sequence_too(tmp_path):
+@pytest.mark.parametrize(
+    ("printed", "grounds"), [(8192, "clock"), (6000, "clock"), (64, "disputed"), (668886, "disputed")]
+)
+def test_a_counter_of_tokens_counts_tokens_and_a_rate_printed_beside_it_is_asked(printed, grounds, tmp_path):
     case = replace(CASE, options=(("sequence_length", "128"),))
     recipe = replace(runfolders.COMMAND.recipe, unit="tokens/s", dialect="hf_trainer_seconds")
     lines = [
         f"{{'loss': '{7 - step / 100}', 'num_input_tokens_seen': {step * 4096}, 'train_runtime': '{step / 2}', "
-        f"'train_tokens_per_second': '8192'}} {step}%|#| {step}/120 [00:05<00:38,  1.91s/it]"
+        f"'train_tokens_per_second': '{printed}'}} {step}%|#| {step}/120 [00:05<00:38,  1.91s/it]"
         for step in range(1, 121)
     ]
     host = runfolders.Host(printed=(runfolders.steps(seconds=0.5, lines=lines),))
 
-    assert measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe)).value == pytest.approx(
-        8192, rel=0.01
-    )
+    run = measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe))
+
+    assert (run.value, run.grounds) == (pytest.approx(8192, rel=0.01), grounds)

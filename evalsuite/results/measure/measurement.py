@@ -111,6 +111,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     contradictions = (
         *(*balance.borne_out(plausibility.unexplained(run.case, read.findings), records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled),
+        *plausibility.beside(throughput, records.printed.mean_items_per_s),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
         *((read.unfinished,) if well and read.unfinished else ()),

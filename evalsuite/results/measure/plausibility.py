@@ -23,9 +23,11 @@ from evalsuite.core.findings import (
     VirtualInterface,
     WindowLongerThanRun,
 )
-from evalsuite.core.model import ARRIVALS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
+from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
+from evalsuite.logs.clocks import LATE
 from evalsuite.logs.reading import Reading
+from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording
 from evalsuite.runs.samples import Samples
@@ -83,6 +85,16 @@ def unexplained(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
         meant = batches if isinstance(each, ContradictsLog) and each.what != "devices" else {case.devices_per_node}
         if not isinstance(each, ContradictsLog) or each.printed not in meant:
             yield each
+
+
+def beside(measured: Throughput | None, mean: float | None) -> Iterator[Finding]:
+    """Against a rate that is printed beside what is read, a mean since the start: that may take a third of it."""
+    if measured is None or not measured.items_per_s or not mean:
+        return
+    share, limit = mean / measured.items_per_s, ClocksFarApart.limit
+    if not 1 / (limit * LATE) < share < limit:
+        yield disagreement(measured.items_per_s, measured.method, mean, COUNTS)
+        yield ClocksFarApart(difference=share - 1)
 
 
 def _unused(case: Case, clocks: Sequence[ClockDisagrees]) -> Iterator[Finding]:
