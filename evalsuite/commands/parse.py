@@ -139,6 +139,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         unit = dialect.unit if dialect and dialect.scope == "per_device" else reading.unit
         read = facts(path, reading) | {
             "window_counts": None if window is None else counts,
+            "printed_unit": unit,
             "also_printed": _also_printed(logs[0], reading, dialect) if logs else None,
         }
         return _count_operations(read, reading, logs[0], unit, arguments) if logs else read | {"compute": None}

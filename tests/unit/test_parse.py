@@ -49,7 +49,7 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "certainty": "one clock", "certainty_reason": "its step times alone",
         "trained": "not_shown",
         "findings": [{"code": "scope_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
-        "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)}, "compute": None,
+        "printed_unit": "images/s", "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)}, "compute": None,
     }  # fmt: skip
 
 
@@ -154,6 +154,13 @@ def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
         "spread_of_rates": 1.0,
     }
     assert "also printed: per device 5,868.00 tokens/s, MFU 34.4%" in capsys.readouterr().out
+
+
+def test_the_rate_of_a_device_keeps_its_unit_where_the_devices_are_not_known(capsys):
+    main(["parse", str(Path(__file__).parents[1] / "logs" / "torchtitan.log")])
+
+    said = capsys.readouterr().out
+    assert "0.709 steps/s" in said and "per device 5,863.00 tokens/s" in said
 
 
 @pytest.mark.parametrize(("log", "expected"), sources.table("parse_also_printed.toml").items())

@@ -113,7 +113,7 @@ def _sentences(row: Row) -> Iterator[str]:
     yield say("parse.told", file=row["file"], said=_sentence(row))
     also = {key: value for key, value in (row["also_printed"] or {}).items() if value is not None and key in _BESIDE}
     if also:
-        unit = f" {row['unit']}" if row["unit"] != "steps/s" else ""  # where devices are not known
+        unit = f" {row['printed_unit']}" if row["printed_unit"] != "steps/s" else ""
         per_device = "items_per_s_per_device"
         said = (f"{_heading_of_also(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
         yield f"  {say('parse.also')}" + say("parse.separator").join(said)
