@@ -49,7 +49,8 @@ def test_json_has_the_fields_that_programs_rely_on(log, capsys):
         "certainty": "one clock", "certainty_reason": "its step times alone",
         "trained": "not_shown",
         "findings": [{"code": "scope_assumed", "severity": "note", "text": ASSUMED}], "window_counts": "steps",
-        "printed_unit": "images/s", "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)}, "compute": None,
+        "also_printed": {**NOTHING_BESIDE, "data_wait_s": pytest.approx(0.002)}, "compute": None,
+        "printed_unit": "images/s",
     }  # fmt: skip
 
 
