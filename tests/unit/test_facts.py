@@ -253,3 +253,17 @@ def test_an_object_on_a_command_line_is_no_word_for_a_fact():
     given = ["--optimizer", '{"class_path": "torch.optim.AdamW", "init_args": {"lr": 0.001}}', "--packing", "[1]"]
 
     assert facts._of_words(given) == {"packing": "packed"}
+
+
+@pytest.mark.parametrize(
+    ("model", "unit", "denied"),
+    [
+        *(("resnet50_v1.5", "tokens/s", "images/s"), ("resnet50_v1.5", "images/s", None)),
+        *(("llama3_8b", "images/s", "tokens/s"), ("llama3_8b", "sequences/s", None), ("toy", "tokens/s", None)),
+        ("resnet50_v1.5", None, None),
+    ],
+)
+def test_a_log_that_counts_what_its_model_does_not_train_on_is_of_another_model(model, unit, denied):
+    found = [*facts.other_items(replace(CASE, model=model), unit)]
+
+    assert [(each.fact, each.value, each.other_value) for each in found] == ([("unit", unit, denied)] if denied else [])

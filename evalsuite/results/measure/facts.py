@@ -30,6 +30,7 @@ NONE_SET = "none set"
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
+TEXTS = ("tokens/s", "sequences/s", "sentences/s")  # units of what language models are trained on
 NEUTRAL = ("0", "0.0", "-1", "none", "off", "no", "false", "[]")  # with them an option states nothing
 VERSIONS = ("framework_version", "driver_generation")  # one may say more digits than the other
 _PRODUCT = re.compile(r"\b(V100|P100|T4|A100|A800|A30|A40|L40S|H100|H800|H20|H200|B200|GB200|MI\d{3}X?|RTX \d{4})\b")
@@ -250,6 +251,14 @@ def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes =
         for a, b in (denied or apart)[:1]:  # else what ran counts, whatever was meant
             kind = ClaimDenied if denied else FactsDisagree
             yield kind(fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value)
+
+
+def other_items(case: Case, unit: str | None) -> Iterator[Finding]:
+    """A network of convolutions whose log counts tokens, a language model whose log counts images: which it was."""
+    images = any(flops.plain(case.model) in map(flops.plain, each["names"]) for each in flops.listed()["convolutions"])
+    own = ("images/s",) if images else TEXTS if flops.of_case(case) else ()
+    if own and unit in {"images/s", *TEXTS} - {*own}:
+        yield ClaimDenied(fact="unit", source="log", value=str(unit), other_source="case", other_value=own[0])
 
 
 def _sizes(case: Case) -> dict[str, str | None]:

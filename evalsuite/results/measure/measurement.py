@@ -116,6 +116,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
         *((read.unfinished,) if well and read.unfinished else ()),
         *facts.disagreements(stated, run.case, head if command.stated else b""),
+        *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
     )
     return Measurement(
