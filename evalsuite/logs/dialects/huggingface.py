@@ -279,25 +279,6 @@ DIALECTS = (
         notes="train_speed is a mean since training began, evaluation inside, from which each report is taken apart.",
     ),
     _dialect(
-        name="ms_swift_tokens",
-        tokens="slots",
-        title="ms-swift, tokens",
-        unit="tokens/s",
-        clock_s=0.01,
-        zero_based=False,
-        evaluation_inside=True,
-        step=line(
-            rb"'num_input_tokens_seen': (?P<consumed>\d+), 'global_step/max_steps': '(?P<step>\d+)/(?P<of>\d+)'",
-            b"{'loss': '6.64', 'grad_norm': '9.852', 'learning_rate': '0.001', 'token_acc': '0.351', 'epoch': '0.002729', "
-            b"'num_input_tokens_seen': 2048, 'global_step/max_steps': '2/23', 'elapsed_time': '6s', 'remaining_time': '1m 6s', "
-            b"'train_speed(s/it)': '3.157'}",
-            "modelscope/ms-swift@v4.6.0:swift/trainers/patcher.py, add_train_message(); with include_num_input_tokens_seen",
-            fields=_swift,
-        ),
-        evaluation=_EVALUATION,
-        notes="Tokens of all processes, padding included unless the Trainer is told otherwise.",
-    ),
-    _dialect(
         name="llamafactory_tokens",
         title="LLaMA-Factory trainer_log.jsonl, tokens",
         unit="tokens/s",
