@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evalsuite.core.model import Measurement, Summary, by_key
+from evalsuite.core.model import Case, Measurement, Summary, by_key
 from evalsuite.report import figures
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Model
@@ -25,13 +25,11 @@ SETTINGS = (
     *("compiler", "packing", "token_kind", "data"),
 )
 LAID = ("parallel_layout", "micro_batch", "accumulation", "recomputation")
-MEMORY = (
-    "peak_memory_printed_bytes",
-    "peak_memory_sampled_bytes",
-    "peak_memory_of_job_bytes",
-)  # the first that is known
+# the first that is known
+MEMORY = ("peak_memory_printed_bytes", "peak_memory_sampled_bytes", "peak_memory_of_job_bytes")
 MOST_CHARTS, MOST_CURVES = 4, 12
 GIB = 2**30
+Curve = tuple[str, Summary, tuple[figures.Point, ...]]
 
 
 def language_rows(model: Model) -> list[Summary]:
@@ -50,11 +48,10 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[str, Any]:
-    words, counted = subject.words, {row.case.id: compute(row) for row in rows}
-    alike = by_key(((_setting(row), row.trained), row) for row in rows)  # one line for all scales of a stack
-    lines = list(alike.values())
+    words = subject.words
+    lines = list(by_key((_setting(row), row) for row in rows).values())  # one for all scales of a stack
     stated = {key: [_stated(members[0], key) for members in lines] for key in SETTINGS}
-    rules = [(row, rate) for row in rows if (rate := counted[row.case.id]) and rate.by_rule]
+    rules = [(row, rate) for row in rows if (rate := compute(row)) and rate.by_rule]
     unlisted = [row for row, rate in rules if rate.peak_tflops is None]
     return {
         "model": model,
@@ -81,7 +78,7 @@ def _stated(row: Summary, key: str) -> str | None:
 
 def _setting(row: Summary) -> tuple[object, ...]:
     case = row.case
-    how = (case.framework, case.recipe, case.precision, case.batch_per_device)
+    how = (case.framework, case.recipe, case.precision, case.batch_per_device, row.trained)
     return (*how, *(_stated(row, key) for key in SETTINGS))
 
 
@@ -99,80 +96,61 @@ def _no_peak(rows: Sequence[Summary], words: Words) -> Text:
 
 def label(row: Summary, rows: Sequence[Summary]) -> str:
     """The framework, and what tells it from others of its name."""
-    name, case = names.framework(row.case.framework), row.case
-    alike = [other.case for other in rows if other.case.framework == case.framework]
-    several = (
-        (names.scale(case), len({names.scale(each) for each in alike})),
-        (names.precision(case.precision), len({each.precision for each in alike})),
-        (str(case.batch_per_device), len({each.batch_per_device for each in alike})),
-    )
-    return " ".join([name, *(text for text, count in several if count > 1)])
+
+    def distinct_words(case: Case) -> tuple[str, ...]:
+        own = (f"{name} {value}" for name, value in case.options)
+        return (names.scale(case), names.precision(case.precision), names.bsz(case.batch_per_device), *own)
+
+    others = [distinct_words(other.case) for other in rows if other.case.framework == row.case.framework]
+    apart = [text for text in distinct_words(row.case) if any(text not in other for other in others)]
+    return " ".join([names.framework(row.case.framework), *map(names.visible, apart)])
+
+
+def _draw(subject: Subject, id: str, title: Text, reading: Text, curves: Iterable[Curve]) -> figures.Chart:
+    lines = [
+        figures.Line(name=subject.words.same(name), framework=row.case.framework, points=points)
+        for name, row, points in curves
+    ]
+    return figures.chart(lines, subject.look, subject.words, id=id, title=title, reading=[reading], share=False)
 
 
 def _memory(model: Model, rows: Sequence[Summary], subject: Subject) -> figures.Chart | None:
-    words = subject.words
-    of_figure = {figure.name: figure for figure in FIGURES}
+    of_figure, words = {figure.name: figure for figure in FIGURES}, subject.words
     kind = next((name for name in MEMORY if any(case_figure(row, of_figure[name]) for row in rows)), None)
     known = [(row, used / GIB) for row in rows if kind and (used := case_figure(row, of_figure[kind]))]
-    if len(known) < 2:
-        return None
-    return figures.chart(
-        [
-            figures.Line(
-                name=words.same(label(row, rows)),
-                framework=row.case.framework,
-                points=(figures.Point(x=used, value=row.items_per_s_per_device, ref=names.case_anchor(row.case)),),
-            )
-            for row, used in known
-        ],
-        subject.look,
-        words,
-        id=f"f-{model.id}-memory",
-        title=words("language.memory_title"),
-        reading=[words("language.memory_reading", memory_text=words(f"totals.{kind}"))],
-        share=False,
-    )
+    marks = [
+        (label(row, rows), row, (figures.Point(x=used, value=row.items_per_s_per_device, ref=_ref(row)),))
+        for row, used in known
+    ]
+    reading = words("language.memory_reading", memory_text=words(f"totals.{kind}")) if kind else None
+    title = words("language.memory_title")
+    return _draw(subject, f"f-{model.id}-memory", title, reading, marks) if reading and known[1:] else None
 
 
 def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator[figures.Chart]:
     """Of each data and global batch the losses of all repeats, over the tokens that were trained."""
-    words = subject.words
-    curves = [
-        (row, points)
-        for row in rows
-        for run in row.measurements
-        if run.counts and len(points := _over_tokens(run, names.case_anchor(row.case))) > 1
-    ]
+    words, counted = subject.words, ((row, run) for row in rows for run in row.measurements if run.counts)
+    curves = [(row, points) for row, run in counted if len(points := _over_tokens(run, _ref(row))) > 1]
     alike = by_key(((_stated(row, "data"), row.case.global_batch), (row, points)) for row, points in curves)
     largest = sorted(alike.items(), key=lambda pair: -len(pair[1]))
     for place, ((data, batch), drawn) in enumerate(largest[:MOST_CHARTS]):
         tokens, ours = min(points[-1].x for _, points in drawn), [row for row, _ in drawn]
-        drawn = [(row, _until(tokens, points)) for row, points in drawn]
-        last = [(label(row, ours), points[-1]) for row, points in drawn]
-        ends = low_and_high([(numbers.significant(point.value), name) for name, point in last])
+        named = [(label(row, ours), row, _until(tokens, points)) for row, points in drawn]
+        ends = low_and_high([(numbers.significant(at[-1].value), name) for name, _, at in named])
         if not ends:
             continue
-        first = {row.case.id: points for row, points in reversed(drawn)}  # of several repeats one has the name
-        yield figures.chart(
-            [
-                figures.Line(
-                    name=words.same(label(row, ours) if points is first[row.case.id] else ""),
-                    framework=row.case.framework,
-                    points=points,
-                )
-                for row, points in drawn[:MOST_CURVES]
-            ],
-            subject.look,
-            words,
-            id=f"f-{model.id}-loss{place}",
-            title=words("language.loss_title", tokens=numbers.count(round(tokens)), **ends),
-            reading=[
-                words("language.loss_reading", data=data or words("words.not_recorded"), batch=numbers.count(batch)),
-                *[words("language.loss_cut", n=numbers.count(len(drawn)), shown=numbers.count(MOST_CURVES))]
-                * (len(drawn) > MOST_CURVES),
-            ],
-            share=False,
+        first = {row.case.id: points for _, row, points in reversed(named)}  # of several repeats one has the name
+        shown = [(name if points is first[row.case.id] else "", row, points) for name, row, points in named]
+        title = words("language.loss_title", tokens=numbers.count(round(tokens)), **ends)
+        of = {"n": numbers.count(len(named)), "shown": numbers.count(min(len(named), MOST_CURVES))}
+        reading = words(
+            "language.loss_reading", data=data or words("words.not_recorded"), batch=numbers.count(batch), **of
         )
+        yield _draw(subject, f"f-{model.id}-loss{place}", title, reading, shown[:MOST_CURVES])
+
+
+def _ref(row: Summary) -> str:
+    return names.case_anchor(row.case)
 
 
 def _over_tokens(run: Measurement, ref: str) -> tuple[figures.Point, ...]:
@@ -198,17 +176,15 @@ def _order(search: LayoutSearch, words: Words) -> Text | None:
     if len(search.tried) < 2:
         return None
     if search.ranking is None:
-        of = (
-            words("language.tried", framework=names.framework(name), n=numbers.count(len(rows)))
-            for name, rows in search.tried.items()
-        )
-        return words("language.unequal_search", tried=words.listed(of))
-    first, second = search.ranking.ranked[:2]
-    lead = numbers.percent(speed(first.summary) / speed(second.summary) - 1)
+        budgets = ((names.framework(name), numbers.count(len(rows))) for name, rows in search.tried.items())
+        each = (words("language.tried", framework=name, n=n) for name, n in budgets)
+        return words("language.unequal_search", tried=words.listed(each))
+    first, second = (ranked.summary for ranked in search.ranking.ranked[:2])
     keys = {"ahead": "language.best_ahead", "equal": "language.best_equal"}
-    key = keys.get(search.ranking.known or "", "language.best_not_decided")
-    pair = {
-        "first": names.framework(first.summary.case.framework),
-        "second": names.framework(second.summary.case.framework),
-    }
-    return words(key, **pair, lead=lead, n=numbers.count(len(search.best)))
+    return words(
+        keys.get(search.ranking.known or "", "language.best_not_decided"),
+        first=names.framework(first.case.framework),
+        second=names.framework(second.case.framework),
+        lead=numbers.percent(speed(first) / speed(second) - 1),
+        n=numbers.count(len(search.tried)),
+    )
