@@ -21,7 +21,7 @@ from evalsuite.runs import recordings
 if TYPE_CHECKING:
     from evalsuite.contracts.dialect import Dialect
     from evalsuite.core.model import Finding
-    from evalsuite.importing.histories import Written
+    from evalsuite.importing.histories import History
     from evalsuite.logs.reading import Reading
 
 Read = Callable[[Path], Row]
@@ -130,7 +130,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         asked = how if own is None else how | {"scope": how["scope"] or own.scope}
         reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **asked)
         if own is not None:
-            path, reading = Path(own.history.source), replace(reading, reason=join(own.lack, reading.reason))
+            path, reading = Path(own.source), replace(reading, reason=join(own.lack, reading.reason))
         elif reading.throughput is None and published_tables.is_one(path):
             reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
         dialect = dialects.get(reading.dialect or "")
@@ -225,13 +225,13 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _files(names: Sequence[str]) -> tuple[list[Path], Mapping[Path, "Written"]]:
+def _files(names: Sequence[str]) -> tuple[list[Path], Mapping[Path, "History"]]:
     """The logs, and those made of histories that trackers keep."""
     from evalsuite.importing import histories  # slow
 
     written = (histories.write(each) for name in names for each in histories.find(Path(name)))
     found = {each.path: each for each in written}
-    taken = {place for each in found.values() for place in each.history.places}
+    taken = {place for each in found.values() for place in each.places}
     paths = [path for name in map(Path, names) for path in (recordings.units(name) if name.is_dir() else [name])]
     return [*(path for path in paths if {path, *path.parents}.isdisjoint(taken)), *found], found
 

@@ -5,6 +5,7 @@ series counts is told by its name alone; a wall time is a clock; a series that i
 """
 
 import atexit
+import contextlib
 import csv
 import functools
 import io
@@ -15,21 +16,22 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.importing import scalar_records
-from evalsuite.importing.scalar_records import Row, Scalars
+from evalsuite.importing.scalar_records import Row
 from evalsuite.importing.user_facts import is_precision
 from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import find_dialects
-from evalsuite.logs.text.logfile import Unreadable
+from evalsuite.logs.text.logfile import Unreadable, kind
 from evalsuite.logs.text.records import stamp_s
 from evalsuite.logs.unknown import words
 
@@ -53,25 +55,18 @@ _SYSTEM = re.compile(r"(?i)^(?:system|gpu|_)|(?:^|[/_.])(?:system|memory|mem)(?:
 _MEAN = re.compile("avg|mean|running")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)  # no decimal comma, no nan
 _SETTING = re.compile(r"(?m)^([\w.]+): (.+)$")
-_DATABASES = {  # a table that tells whose it is → runs with name and project, their settings, their reports
-    "configs": (
-        "select distinct run_name, run_name, null from metrics",
-        "select run_name, config from configs",
-        "select run_name, timestamp, step, metrics from metrics order by id",
-    ),
-    "experiments": (
-        "select run_uuid, runs.name, experiments.name from runs join experiments using (experiment_id)",
-        "select run_uuid, json_group_object(key, value) from params group by run_uuid",
-        "select run_uuid, timestamp / 1000.0, step, json_object(key, value) from metrics where not is_nan order by 2",
-    ),
-}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report:
+class Report(NamedTuple):
     step: float | None
     at_s: float | None  # since 1970, or since the run began
     values: dict[str, float]
+
+
+class Chosen(NamedTuple):
+    series: Mapping[str, tuple[str, float]]  # what a line says → the series that says it, and its factor
+    unit: str
+    per_device: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +75,12 @@ class History:
     source: str  # those, and the run in them
     run: str
     reports: Sequence[Report]
-    facts: Mapping[str, object] = field(default_factory=dict)
-    calls: bool = False  # its steps may count how often something was logged
-    torn: bool = False
+    facts: Mapping[str, object]
+    calls: bool  # its steps may count how often something was logged
+    torn: bool
+    path: Path = Path()  # as a log, where it is written
+    scope: str | None = None
+    lack: Message | None = None  # no series is a rate or a time of steps
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -92,44 +90,59 @@ class History:
 def find(root: Path) -> list[History]:
     """All below *root*, or in it."""
     if root.is_file():
-        return _of_file(root)
+        return _of_files([root], root)
     found: list[History] = []
     for place, folders, names in os.walk(root):
-        folder = Path(place)
+        folder, own = Path(place), sorted(names)
         folders.sort()
-        if "meta.yaml" in names and "metrics" in folders:
-            found += _mlflow_run(folder)
+        if "meta.yaml" in own and "metrics" in folders:
+            rows = list(_mlflow_rows(folder))
+            found += _histories((folder.parent.parent,), str(folder), rows, folder.name)
             folders.clear()
             continue
-        events = [folder / name for name in sorted(names) if "tfevents" in name]
-        found += _event_files(events, folder) if events else []
-        if any(name.endswith(".wandb") for name in names):
+        if wandb := [name for name in own if name.endswith(".wandb")]:
             folders.clear()  # its console and settings are the same run
-            names = [name for name in names if name.endswith(".wandb")]
-        rest = (folder / name for name in sorted(names) if "tfevents" not in name)
-        found += itertools.chain.from_iterable(_of_file(file) for file in rest if files.is_file(file))
+            own = wandb
+        if events := [folder / name for name in own if "tfevents" in name]:
+            found += _of_files(events, folder)
+        rest = [folder / name for name in own if "tfevents" not in name]
+        found += [each for file in rest if files.is_file(file) for each in _of_files([file], file)]
     return found
 
 
-def _of_file(file: Path) -> list[History]:
+def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
+    """Of a file, or of the event files of a folder. Raises EvalsuiteError for what is spoilt."""
+    file, torn, rows = parts[0], False, list[Row]()
     with files.open_file(file, follow=True) as opened:
         head = opened.read(HEAD_BYTES)
+    form = file.suffix.lower()
     try:
         if b"brain.Event:" in head[:64]:
-            return _event_files([file], file)
+            for part in parts:
+                more, broken = scalar_records.event_file(_content(part))
+                rows, torn = rows + more, torn or broken
+            return _histories(
+                tuple(parts), str(place), rows, (place if place.is_dir() else _folder_of(file)).name, torn
+            )
         if head.startswith(scalar_records.WANDB):
-            read = scalar_records.wandb_file(_content(file))
-            run = str(read.facts.get("group") or read.facts.get("run") or "")
-            return _histories((file.parent,), str(file), read, run)
+            rows, torn = scalar_records.wandb_file(_content(file))
+            return _histories((file.parent,), str(file), rows, file.stem, torn)
         if head.startswith(b"SQLite format 3"):
-            return list(_database(file))
-        if file.suffix.lower() in (".csv", ".tsv"):
-            found = _table(file)
-        elif file.suffix.lower() == ".jsonl" and head.startswith(b"{"):
-            found = _rows_of_json(file)
-        else:
+            with sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True) as base:
+                for queries in KNOWN["databases"].values():
+                    with contextlib.suppress(sqlite3.OperationalError):  # it is another tool's
+                        rows += [json.loads(row) for query in queries for (row,) in base.execute(query)]
+            return _histories((file,), str(file), rows, file.stem)
+        if form not in (".csv", ".tsv", ".jsonl") or kind(head):
             return []
-        return [] if found and find_dialects(file, catalogue.known().values()) else found  # it is a script's own log
+        text = _content(file).decode("utf-8-sig", "replace")
+        rows = list(_rows_of_json(text) if form == ".jsonl" else _rows_of_table(text, file))
+        beside = file.with_name("hparams.yaml")  # of Lightning
+        rows += [dict(_SETTING.findall(files.read_text(beside)))] if files.is_file(beside) else []
+        name = _folder_of(file).name if file.stem in ("metrics", "progress") else file.stem
+        found = _histories((file, beside), str(file), rows, name)
+        is_table = all(len(each.reports) == 1 for each in found)  # of runs, and their figures
+        return [] if is_table or find_dialects(file, catalogue.known().values()) else found  # a script's own log
     except Unreadable:
         return []
     except (OSError, sqlite3.Error, ValueError) as error:
@@ -140,114 +153,81 @@ def _content(file: Path) -> bytes:
     return files.read_bytes(file, most=MOST_BYTES, follow=True)
 
 
-def _event_files(events: Sequence[Path], place: Path) -> list[History]:
-    read = [scalar_records.event_file(_content(file)) for file in events]
-    facts = {name: value for each in read for name, value in each.facts.items()}
-    rows = [row for each in read for row in each.rows]
-    whole = Scalars(rows=rows, facts=facts, torn=any(each.torn for each in read))
-    return _histories(tuple(events), str(place), whole, (place if place.is_dir() else place.resolve().parent).name)
+def _folder_of(file: Path) -> Path:
+    return file.resolve().parent
 
 
-def _mlflow_run(folder: Path) -> list[History]:
-    rows: list[Row] = []
-    for file in sorted(path for path in (folder / "metrics").rglob("*") if files.is_file(path)):
-        tag = file.relative_to(folder / "metrics").as_posix()
-        lines = (line.split() for line in files.read_text(file).splitlines() if line.count(" ") == 2)
-        rows += [{"timestamp": float(at) / 1000, tag: value, "step": step} for at, value, step in lines]
-    texts: Row = {
-        path.name: files.read_text(path).strip() for path in (folder / "params").glob("*") if files.is_file(path)
-    }
-    about = [
-        files.read_text(each / "meta.yaml") for each in (folder, folder.parent) if files.is_file(each / "meta.yaml")
-    ]
-    names = [name[1] for text in about if (name := re.search(r"(?m)^(?:run_)?name: (.+)$", text))]
-    run, project = [*(name.strip("'\"") for name in names), "", ""][:2]
-    read = Scalars(rows=rows, facts={**texts, "project": project})
-    return _histories((folder.parent.parent,), str(folder), read, run or folder.name)
-
-
-def _database(file: Path) -> Iterator[History]:
-    """Of Trackio and MLflow."""
-    with sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True) as base:
-        tables = {name for (name,) in base.execute("select name from sqlite_master where type = 'table'")}
-        for kind, (names, settings, reports) in _DATABASES.items():
-            if not {kind, "metrics"} <= tables:
+def _mlflow_rows(folder: Path) -> Iterator[Row]:
+    for kind_of in ("params", "metrics"):
+        for file in sorted(path for path in (folder / kind_of).rglob("*") if files.is_file(path)):
+            name, text = file.relative_to(folder / kind_of).as_posix(), files.read_text(file)
+            if kind_of == "params":
+                yield {name: text.strip()}
                 continue
-            runs = {run: Scalars(facts={"run": name, "project": project}) for run, name, project in base.execute(names)}
-            for run, config in base.execute(settings):
-                runs[run].facts = json.loads(config) | runs[run].facts
-            for run, at, step, row in base.execute(reports):
-                runs[run].rows.append({**json.loads(row), "timestamp": at, "step": step})
-            for read in runs.values():
-                name = str(read.facts["run"])
-                yield from _histories((file,), f"{file}: {name}", read, name, calls=kind == "configs")
+            for at, value, step in (line.split() for line in text.splitlines() if line.count(" ") == 2):
+                yield {"timestamp": float(at) / 1000, name: value, "step": step}
+    for place, says in ((folder, "run"), (folder.parent, "project")):
+        if files.is_file(place / "meta.yaml"):
+            about = re.search(r"(?m)^(?:run_)?name: (.*\w.*)$", files.read_text(place / "meta.yaml"))
+            yield {says: about[1].strip("'\"") if about else None}
 
 
-def _rows_of_json(file: Path) -> list[History]:
-    rows: list[Row] = []
-    for line in _content(file).decode("utf-8", "replace").splitlines():
+def _rows_of_json(text: str) -> Iterator[Row]:
+    for line in text.splitlines():
         try:
-            rows.append(dict(json.loads(line)))
+            yield dict(json.loads(line))
         except (TypeError, ValueError):
-            break  # it is still written
-    return _histories((file,), str(file), Scalars(rows=rows), file.stem)
+            return  # it is still written
 
 
-def _table(file: Path) -> list[History]:
-    text = _content(file).decode("utf-8-sig", "replace").replace("\0", "")
-    head, *rows = [
-        row for row in csv.reader(io.StringIO(text), delimiter="\t" if "\t" in text[:HEAD_BYTES] else ",")
-    ] or [[]]
+def _rows_of_table(text: str, file: Path) -> Iterator[Row]:
+    rows = csv.reader(io.StringIO(text.replace("\0", "")), delimiter="\t" if "\t" in text[:HEAD_BYTES] else ",")
+    head = next(rows, [])
     panel = {place: match for place, name in enumerate(head) if (match := _PANEL.fullmatch(name))}
-    if panel and len(panel) == len(head) - 1 and 0 not in panel:
-        cells = ((row, place, match) for row in rows for place, match in panel.items() if place < len(row))
-        melted: list[Row] = [
-            {"run": m["run"], head[0]: row[0], m["tag"]: row[at]} for row, at, m in cells if not m["end"]
-        ]
-        return _histories((file,), str(file), Scalars(rows=melted), "", calls=True)
     if [name.strip().lower() for name in head] == ["wall time", "step", "value"]:
         head = [*head[:2], _TAG_IN_NAME.sub("", file.stem)]
-    beside = file.with_name("hparams.yaml")  # of Lightning
-    settings = dict(_SETTING.findall(files.read_text(beside))) if files.is_file(beside) else {}
-    read = Scalars(rows=[dict(zip(head, row, strict=False)) for row in rows], facts=settings)
-    found = _histories((file, beside), str(file), read, file.resolve().parent.name if settings else file.stem)
-    return found if any(len(each.reports) > 1 for each in found) else []  # a row a run is a table of figures
+    for row in rows:
+        if len(panel) != len(head) - 1 or 0 in panel:
+            yield dict(zip(head, row, strict=False))
+            continue
+        for place, match in panel.items():
+            if place < len(row) and not match["end"]:
+                yield {"run": match["run"], head[0]: row[0], match["tag"]: row[place]}
 
 
-def _histories(places: tuple[Path, ...], source: str, read: Scalars, run: str, *, calls: bool = False) -> list[History]:
-    """One, or one for each name in a column of them; none where no column is a step or a time."""
-    lower = {name.strip().lower(): name for name in dict.fromkeys(name for row in read.rows for name in row)}
+def _histories(
+    places: tuple[Path, ...], source: str, rows: Sequence[Row], run: str, torn: bool = False
+) -> list[History]:
+    """One, or one for each run that the rows name. A row without step and time holds settings."""
+    lower = {name.strip().lower(): name for name in dict.fromkeys(name for row in rows for name in row)}
     named = {says: next((lower[name] for name in names if name in lower), "") for says, names in COLUMNS.items()}
-    if not (named["step"] or named["at"] or named["elapsed"] or named["frames"]):
-        return []
-    moves = len({row.get(named["step"]) for row in read.rows}) > 1  # MLflow's is 0 where nobody gives one
-    runs: dict[str, list[Report]] = {}
+    moves = len({row.get(named["step"]) for row in rows} - {None}) > 1  # MLflow's is 0 where nobody gives one
+    reports: dict[str, list[Report]] = defaultdict(list)
+    settings: dict[str, Row] = defaultdict(dict)
     last: dict[object, Report] = {}
-    for row in read.rows:
+    for row in rows:
         numbers = {name: number for name, cell in row.items() if (number := _number(cell)) is not None}
-        step = numbers.get(named["step"]) if moves else None
-        at_s = _time_s(row.get(named["at"]) or row.get(named["elapsed"]))
-        kept = {named["frames"], *numbers} - {says for name, says in named.items() if name != "frames"}
-        values = {name: number for name, number in numbers.items() if name in kept}
-        name = str(row.get(named["run"], ""))
-        known = last.get(key := (name, at_s if step is None else step))
+        step, at_s = numbers.get(named["step"]), _time_s(row.get(named["at"]) or row.get(named["elapsed"]))
+        own = str(row.get("run_id") or row.get(named["run"]) or "")
+        if step is None and at_s is None and named["frames"] not in numbers:
+            settings[own] |= row
+            continue
+        says = {*named.values()} - {named["frames"]}
+        values = {name: number for name, number in numbers.items() if name not in says}
+        step = step if moves else None
+        known = last.get(key := (own, at_s if step is None else step))
         if known is None or not known.values.keys().isdisjoint(values):
-            known = last[key] = Report(step=step, at_s=at_s, values={})
-            runs.setdefault(name, []).append(known)
+            known = last[key] = Report(step, at_s, {})
+            reports[own].append(known)
         known.values.update(values)
-    return [
-        History(
-            places=places,
-            source=f"{source}: {name}" if name else source,
-            run=name or run,
-            reports=[report for report in reports if report.values],
-            facts=read.facts,
-            calls=named["step"] == "_step" or (calls and named["step"].lower() == "step"),
-            torn=read.torn,
-        )
-        for name, reports in runs.items()
-        if any(report.values for report in reports)
-    ]
+    found = []
+    for own, several in reports.items():
+        facts = {name: cell for of in ((own, "") if own else tuple(settings)) for name, cell in settings[of].items()}
+        name = str(facts.get("group") or facts.get(named["run"]) or own or run)
+        filled, calls = [report for report in several if report.values], named["step"] == "_step"
+        made = History(places=places, source=source, run=name, reports=filled, facts=facts, calls=calls, torn=torn)
+        found.append(replace(made, source=f"{source}: {name}") if own else made)
+    return [each for each in found if each.reports]
 
 
 def _number(cell: object) -> float | None:
@@ -272,30 +252,13 @@ def of_project(found: Sequence[History], name: str | None) -> Sequence[History]:
 # series → the text of a log
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chosen:
-    series: Mapping[str, tuple[str, float]]  # what a line says → the series that says it, and its factor
-    unit: str
-    per_device: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Written:
-    """A history as a log, in a folder that goes when the program ends."""
-
-    path: Path
-    history: History
-    scope: str | None
-    lack: Message | None  # no series is a rate or a time of steps
-
-
-def write(history: History, tag: str | None = None, unit: str | None = None) -> Written:
-    """Raises ValueError where a series that the user names is not there."""
+def write(history: History, tag: str | None = None, unit: str | None = None) -> History:
+    """With its text in a folder that goes when the program ends. Raises ValueError where there is no series *tag*."""
     chosen = choose(history.tags, tag, unit)
     path = _folder() / f"{len(os.listdir(_folder()))}.log"
     path.write_text(_text(history, chosen), encoding="utf-8")
     lack = None if chosen.series.keys() - {"loss"} else Message("importing.no_rate", names=history.tags[:MOST_NAMED])
-    return Written(path=path, history=history, scope="per_device" if chosen.per_device else None, lack=lack)
+    return replace(history, path=path, scope="per_device" if chosen.per_device else None, lack=lack)
 
 
 @functools.cache
@@ -329,12 +292,12 @@ def choose(tags: Sequence[str], tag: str | None = None, unit: str | None = None)
         elif "loss" in label:
             found.setdefault("loss", (name, 1.0))
     if "timesteps" in found:  # the rate beside is a mean since the start
-        return Chosen(series=found, unit="timesteps/s", per_device=False)
+        return Chosen(found, "timesteps/s", False)
     fitting = [each for each in rates if (tag or each[2]) == each[2] and (unit or each[1]) == each[1]]
     said = (0, unit or _UNSAID, tag if unit else None, 1.0)
     _, items, chosen, kilo = max(fitting, key=lambda each: each[0], default=said)
     whose = bool(chosen and words.PER_DEVICE.search(f"/{chosen.lower()}"))
-    return Chosen(series=found | ({"rate": (chosen, kilo)} if chosen else {}), unit=items, per_device=whose)
+    return Chosen(found | ({"rate": (chosen, kilo)} if chosen else {}), items, whose)
 
 
 def _text(history: History, chosen: Chosen) -> str:
@@ -379,7 +342,7 @@ def without_seed(run: str) -> str:
     return _SEED.sub("", run) or run
 
 
-def _flat(facts: Mapping[str, object]) -> Iterable[tuple[str, object]]:
+def _flat(facts: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(value)

@@ -1,7 +1,6 @@
 """A tidy table of figures, one a row, below a head of our names of columns or a tracker's: CSV, TSV, XLSX, Parquet."""
 
 import csv
-import difflib
 import io
 import re
 import zipfile
@@ -43,7 +42,7 @@ class CitedTable:
     file: Path
     rows: tuple[CitedRow, ...]
     columns: Mapping[str, str]  # our name → its header
-    unread: tuple[str, ...]  # each with what it could be
+    unread: tuple[str, ...]
 
 
 def is_one(file: Path) -> bool:
@@ -83,10 +82,7 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
         raise EvalsuiteError.of("importing.stated", who=file, error=message_of(error)) from error
     if not cells:
         raise EvalsuiteError.of("importing.table_empty", path=file)
-    free = {name: ours for ours, names in COLUMNS.items() if ours not in at for name in names}
-    left = [name for place, name in enumerate(header) if place not in at.values() and name]
-    near = [(name, difflib.get_close_matches(name.lower(), free, n=1)) for name in left]
-    unread = tuple(f"{name} ({free[like[0]]}?)" if like else name for name, like in near)
+    unread = tuple(name for place, name in enumerate(header) if place not in at.values() and name)
     rows = []
     for number, row in cells:
         texts = {name: row[place].strip() for name, place in at.items() if place < len(row)}

@@ -9,7 +9,6 @@ import struct
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from evalsuite.core.messages import Message
 
@@ -19,48 +18,29 @@ LARGEST_SCALARS = 1 << 16  # bytes of a record; graphs and pictures are larger, 
 WANDB, WANDB_MAGIC, WANDB_BLOCK = b":W&B", b"\xe1\xbe\0", 1 << 15  # its sign; of the version that is read
 
 
-@dataclass(kw_only=True)
-class Scalars:
-    rows: list[Row] = field(default_factory=list)
-    facts: Row = field(default_factory=dict)
-    torn: bool = False  # the last record is not whole: the program still writes, or was killed
-
-
-def event_file(content: bytes) -> Scalars:
-    read, at = Scalars(), 0
+def event_file(content: bytes) -> tuple[list[Row], bool]:
+    """The scalars of each event, and is the last one torn: does the program still write, or was it killed?"""
+    rows: list[Row] = []
+    at = 0
     while at < len(content):
         length = int.from_bytes(content[at : at + 8], "little")
         data, at = content[at + 12 : at + 12 + length], at + 16 + length  # both sums are left unread
         if at > len(content):
-            read.torn = True
-            break
+            return rows, True
         event = _fields(data) if length <= LARGEST_SCALARS else {}
         row: Row = {"step": event[2][0] if 2 in event else 0, "wall time": _number(event[1][0]) if 1 in event else None}
         for value in (_fields(value) for summary in event.get(5, ()) for value in _fields(summary).get(1, ())):
             row |= {_text(value[1][0]): number for number in _scalar(value)}
-            for tensor in map(_fields, value.get(8, ())):
-                read.facts |= _json(tensor.get(8, [b""])[0])
-        read.rows.append(row)
-    return read
+            rows += [_json(tensor.get(8, [b""])[0]) for tensor in map(_fields, value.get(8, ()))]
+        rows.append(row)
+    return rows, False
 
 
-def wandb_file(content: bytes) -> Scalars:
-    """Raises ValueError for a file of another version."""
+def wandb_file(content: bytes) -> tuple[list[Row], bool]:
+    """What was logged, and the settings; is the last record torn? Raises ValueError for a file of another version."""
     if not content.startswith(WANDB + WANDB_MAGIC):
         raise ValueError(Message("importing.wandb_version"))
-    read = Scalars()
-    for record in map(_fields, _wandb_records(content, read)):
-        for run in map(_fields, record.get(17, ())):
-            names = {"run": 8, "project": 3, "group": 6}
-            read.facts |= {name: _text(run[number][0]) for name, number in names.items() if number in run}
-            record[5] += run.get(4, ())
-        for config in record[5]:
-            read.facts |= _items(_fields(config)[1])
-        read.rows += [_items(_fields(history)[1]) for history in record[2]]
-    return read
-
-
-def _wandb_records(content: bytes, read: Scalars) -> Iterator[bytes]:
+    rows: list[Row] = []
     at, parts = len(WANDB + WANDB_MAGIC), b""
     while at < len(content):
         if (left := WANDB_BLOCK - at % WANDB_BLOCK) < 7:
@@ -69,12 +49,23 @@ def _wandb_records(content: bytes, read: Scalars) -> Iterator[bytes]:
         crc, length, kind = struct.unpack("<IHB", content[at : at + 7].ljust(7, b"\0"))
         data = content[at + 7 : at + 7 + length]
         if zlib.crc32(data, zlib.crc32(bytes([kind]))) != crc:
-            read.torn = True
-            return
+            return rows, True
         at += 7 + length
         parts = data if kind in (1, 2) else parts + data  # whole, first, middle, last
         if kind in (1, 4):
-            yield parts
+            rows += _wandb_rows(_fields(parts))
+    return rows, False
+
+
+def _wandb_rows(record: Fields) -> Iterator[Row]:
+    for run in map(_fields, record[17]):
+        names = {"run": 8, "project": 3, "group": 6}
+        yield {name: _text(run[number][0]) for name, number in names.items() if number in run}
+        record[5] += run[4]
+    for settings in record[5]:
+        yield _items(_fields(settings)[1])
+    for history in record[2]:
+        yield _items(_fields(history)[1])
 
 
 def _fields(data: int | bytes) -> Fields:
