@@ -78,37 +78,30 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
 def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
     from evalsuite.results.measure import flops, memory
 
-    said = dict(pair.partition("=")[::2] for pair in arguments.option or ())
-    parts = layout.table()["parts"]
-    known = ("sequence_length", "recompute", "micro_batch", "memory", *parts)
-    for name in said:
-        look_up("commands.memory_option", dict.fromkeys(known), name, names=", ".join(known))
-    precision = arguments.precision or "amp-bf16"
-    look_up("commands.memory_value", memory.STATES, precision, what="--precision", names=", ".join(memory.STATES))
-    again = said.pop("recompute", "none")
-    look_up(
-        "commands.memory_value",
-        dict.fromkeys(memory.RECOMPUTE),
-        again,
-        what="recompute",
-        names=", ".join(memory.RECOMPUTE),
-    )
-    sizes = {"--batch-sizes": arguments.batch_sizes or "1", "sequence_length": "", **said}
-    if wrong := next((name for name, text in sizes.items() if not whole(text)), None):
-        raise EvalsuiteError.of("commands.memory_size", name=wrong, text=sizes[wrong] or "–")
-    numbers = {name: whole(text) or 0 for name, text in sizes.items()}
-    model = flops.read_model(arguments.memory)
+    parts, model = layout.table()["parts"], flops.read_model(arguments.memory)
+    words: dict[str, Sequence[str]] = {"precision": [*memory.STATES], "recompute": memory.RECOMPUTE}
+    asked = {"precision": arguments.precision or "amp-bf16", "recompute": "none"}
+    asked |= {"batch": arguments.batch_sizes or "1", "sequence_length": ""}
+    known = dict.fromkeys([*asked, "micro_batch", "memory", *parts])
+    asked |= dict(pair.partition("=")[::2] for pair in arguments.option or ())
+    for name, text in asked.items():
+        look_up("commands.memory_option", known, name, names=", ".join(known))
+        if name in words:
+            look_up("commands.memory_value", dict.fromkeys(words[name]), text, what=name, names=", ".join(words[name]))
+        elif not whole(text) or (parts.get(name) == "PP" and int(text) > len(model.windows)):
+            raise EvalsuiteError.of("commands.memory_size", name=name, text=text or "–")
+    numbers = {name: whole(text) or 0 for name, text in asked.items() if name not in words}
     laid = {part: numbers[name] for name, part in parts.items() if name in numbers}
     if model.idle or laid.keys() & {"EP", "VP"}:
         raise EvalsuiteError.of("commands.memory_experts", model=arguments.memory)
     job = memory.Job(
         model=model,
-        sequence=numbers["sequence_length"],
-        batch=numbers["--batch-sizes"],
         layout=laid,
-        precision=precision,
-        recompute=again,
+        sequence=numbers["sequence_length"],
+        batch=numbers["batch"],
         micro_batch=numbers.get("micro_batch"),
+        precision=asked["precision"],
+        recompute=asked["recompute"],
     )
     return job, numbers.get("memory")
 
