@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from evalsuite.core.model import STAMPS, Finding, Measurement, Protocol
+from evalsuite.core.model import Finding, Measurement, Protocol
 
 # what a field holds, and so how `report/text/findings.py` words it
 Count = Annotated[int, "count"]
@@ -142,26 +142,6 @@ class AboveCapacity(Finding, code="D18", question=10):
     limit: Limit = 1.02  # no link or disk does so
 
 
-class HostClocksDiffer(Finding, code="clock_disagrees", question=9):
-    host: Name
-    first: Name
-    offset_s: Seconds
-    limit_s: Seconds = 5.0  # a job's processes start and end one after the other
-
-
-class ClockBackwards(Finding, code="clock_disagrees", question=9):
-    reports: Count
-    of_reports: Count
-
-    @classmethod
-    def in_run(cls, run: Measurement) -> Iterator[Finding]:
-        """By the log's own stamps, not by arrivals: two lines in one write have the same, and nothing is wrong."""
-        measured = run.throughput
-        times = measured.step_time_s if measured is not None and measured.method == STAMPS else ()
-        if (count := sum(seconds <= 0 for seconds in times)) > 0:
-            yield cls(reports=count, of_reports=len(times))
-
-
 class LogCut(Finding, code="D25", question=5):
     line: Count
 
@@ -205,10 +185,6 @@ class BusyMachine(Finding, code="busy_machine", question=6):
     limit: Limit = 0.1  # the system and the node agent take one or two per cent
 
 
-class NcclSilent(Finding, code="infiniband_unused", question=10):
-    devices: Count
-
-
 class SocketsUsed(Finding, code="infiniband_unused", question=10):
     line: Count
     text: Quote
@@ -228,12 +204,6 @@ class InfinibandIdle(Finding, code="infiniband_unused", question=10):
         sent, beside = devices.sent_bytes_per_s(ports=True), devices.sent_bytes_per_s(ports=False) or 0.0
         if sent is not None and beside > cls.least_bytes_per_s and sent < beside * cls.limit:
             yield cls(infiniband=sent, ethernet=beside, unit="bytes/s")
-
-
-class VirtualInterface(Finding, code="infiniband_unused", question=10):
-    names: tuple[Name, ...]
-    line: Count
-    text: Quote
 
 
 class LoaderWaits(Finding, code="loader_bound", question=10):
@@ -721,10 +691,6 @@ class OddEfficiency(Finding, code="D11", question=9):
     efficiency: Share
     highest: Limit = 1.2
     lowest: Limit = 0.05
-
-
-class SeveralEnvironments(Finding, code="D15", question=6, noted=True):
-    environments: tuple[Name, ...]  # machines, or versions of the framework
 
 
 class PublishedDiffers(Finding, code="D16", question=9):

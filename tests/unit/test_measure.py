@@ -49,12 +49,17 @@ def test_samples_that_cannot_be_unpacked_take_the_utilisation_and_leave_the_thro
     assert [finding.severity for finding in measured.findings if isinstance(finding, UnreadableSamples)] == ["note"]
 
 
-@pytest.mark.parametrize(("steps", "severity"), [(100, None), (30, "note"), (19, "exclude")])
-def test_a_short_window_is_noted_and_a_very_short_one_excluded(steps, severity):
-    read = SimpleNamespace(in_epochs=False)
+@pytest.mark.parametrize(
+    ("steps", "in_epochs", "told"),
+    [(100, False, []), (30, False, ["short_window"]), (19, False, ["too_short_window"]), (3, True, ["epoch_window"])],
+)
+def test_a_short_window_is_noted_and_a_very_short_one_excluded(steps, in_epochs, told):
+    read = SimpleNamespace(in_epochs=in_epochs)
     found = measurement._short(CASE, Window(first_step=21, last_step=20 + steps, steps=steps), read)
 
-    assert [finding.severity for finding in found] == ([severity] if severity else [])
+    assert [(finding.name, finding.severity) for finding in found] == [
+        (name, "exclude" if name.startswith("too") else "note") for name in told
+    ]
 
 
 def test_the_environment_is_named_by_hardware_and_not_by_host():

@@ -40,11 +40,6 @@ def test_what_nccl_says_of_the_way_between_nodes_is_quoted_with_its_line(tmp_pat
     assert all(line.text == said.splitlines()[line.line - 1] for line in found)
 
 
-@pytest.mark.parametrize(("said", "variables", "changes", "silent"), sources.table("network.toml")["silent"])
-def test_nccl_silent_is_found_where_it_was_asked_to_speak(tmp_path, said, variables, changes, silent):
-    assert bool(of_run(tmp_path, said, variables=variables, **changes)) == silent
-
-
 @pytest.mark.parametrize(("rates", "nodes", "found"), sources.table("network.toml")["ports"])
 def test_ports_that_send_nothing_while_ethernet_does_are_named(rates, nodes, found):
     def tick(at):

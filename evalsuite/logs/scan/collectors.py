@@ -398,12 +398,10 @@ _NCCL = re.compile(
 class CollectiveLines:
     """The first line of each kind: its number and text."""
 
-    speaks: bool = False
     said: dict[str, tuple[int, str]] = field(default_factory=dict)  # "Socket", "IB", and why not by InfiniBand: ""
 
     def add(self, piece: Piece) -> None:
         text = piece.chunk.text
-        self.speaks |= b"NCCL INFO" in text or b"NCCL version" in text or b"NCCL WARN" in text
         for match in _NCCL.finditer(text):
             kind = match["network"] or match["via"] or match["found"] or (b"" if match["hindered"] else b"Socket")
             if kind.decode() not in self.said:

@@ -1,4 +1,4 @@
-"""Which machine a run was made on; fairness, C1, D15 and the site compare its `hardware`."""
+"""Which machine a run was made on; fairness, C1 and the site compare its `hardware`."""
 
 from collections.abc import Iterable, Mapping
 

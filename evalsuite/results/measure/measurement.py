@@ -33,7 +33,7 @@ from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import balance, facts, machines, plausibility
 from evalsuite.results.samples import run_figures, utilisation
-from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
@@ -103,6 +103,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     used, sampled = _utilisation(samples, planned, window)
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
     agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
+    others = max((agent.beside or 0 for agent in agents), default=0)
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
@@ -112,7 +113,8 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         *(*balance.borne_out(plausibility.unexplained(run.case, read.findings), records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled),
         *plausibility.beside(throughput, records.printed.mean_items_per_s),
-        *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window), *_of_agents(agents)),
+        *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
+        *((findings.SideBySide(evaluations=others),) if others else ()),
         *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
         *((read.unfinished,) if well and read.unfinished else ()),
         *facts.disagreements(stated, run.case, head if command.stated else b""),
@@ -245,7 +247,7 @@ def _utilisation(
     if window is None or window.begin_s is None:
         return (), ()
     used, rejected = utilisation.of_job(samples, window, planned=planned)
-    return used, (*rejected, *plausibility.clocks_apart(samples))
+    return used, rejected
 
 
 def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:
@@ -292,16 +294,6 @@ def _around(window: Window, samples: Mapping[str, Samples]) -> Window:
     )
     before_s = max(begin_s, (window.begin_s or 0.0) - missing_s)
     return replace(window, begin_s=before_s, end_s=min(end_s, max(window.end_s or 0.0, before_s + missing_s)))
-
-
-def _of_agents(agents: Sequence[AgentOutcome]) -> Iterator[Finding]:
-    for agent in agents:
-        each = [core for share in agent.cores or () for core in share]
-        if len(set(each)) < len(each):
-            yield findings.Oversubscribed(processes=len(agent.cores or ()), cores=len(set(each)))
-            break
-    if others := max((agent.beside or 0 for agent in agents), default=0):
-        yield findings.SideBySide(evaluations=others)
 
 
 def _balance(outcome: Outcome, measured: Throughput | None, run: run_figures.RunRecords) -> Iterator[Finding]:

@@ -14,13 +14,10 @@ from evalsuite.core.findings import (
     ClocksFarApart,
     ContradictsLog,
     DevicesUnused,
-    HostClocksDiffer,
-    NcclSilent,
     OtherDevices,
     PrintedOnly,
     SocketsUsed,
     TouchedSinceRun,
-    VirtualInterface,
     WindowLongerThanRun,
 )
 from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
@@ -30,10 +27,8 @@ from evalsuite.logs.reading import Reading
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording
-from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
-LOUD = ("INFO", "TRACE", "VERSION")  # of NCCL_DEBUG: each prints at least a line
 UNOPENED = "Unable to open device"  # so there is one
 NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 
@@ -125,42 +120,16 @@ def _of_clocks(
         yield PrintedOnly(method=measured.method)
 
 
-def clocks_apart(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
-    """For the host farthest from the first: the smaller offset, since a node may start late or end late."""
-    if len(hosts) < 2:
-        return
-    spans = {host: span for host, samples in hosts.items() if (span := _span(samples))}
-    if len(spans) < 2:
-        return
-    (first, (begin_s, end_s)), *others = spans.items()
-    apart = [(host, (began_s - begin_s, ended_s - end_s)) for host, (began_s, ended_s) in others]
-    offsets = {host: min(ends, key=abs) if (ends[0] > 0) == (ends[1] > 0) else 0.0 for host, ends in apart}
-    worst = max(offsets, key=lambda host: abs(offsets[host]))
-    if abs(offsets[worst]) > HostClocksDiffer.limit_s:
-        yield HostClocksDiffer(host=worst, first=first, offset_s=abs(offsets[worst]))
-
-
-def _span(samples: Samples) -> tuple[float, float] | None:
-    start = samples.header.started_at_unix_s
-    span_s = samples.span_s
-    return None if start is None or span_s is None else (start + span_s[0], start + span_s[1])
-
-
 def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Reading) -> Iterator[Finding]:
     """Whether the gradients went the way that the machines have for them, by NCCL's own lines (docs/clusters.md)."""
     if case.device != "gpu" or case.total_devices == 1:
         return
-    speaking = [each for each in read.collectives if each.speaks]
-    variables = [host.environment_variables or {} for host in environments.values()]
-    asked = [each.get("NCCL_DEBUG", "").upper() in LOUD and "NCCL_DEBUG_FILE" not in each for each in variables]
-    if not speaking and asked and all(asked) and read.steps:
-        yield NcclSilent(devices=case.total_devices)
-    said = {kind: line for each in reversed(speaking) for kind, line in each.said.items()}
+    said = {kind: line for each in reversed(read.collectives) for kind, line in each.said.items()}
     if case.nodes == 1 or "Socket" not in said or any(kind.startswith("IB") for kind in said):
         return
-    line, text = said.get("", said["Socket"])
-    if UNOPENED in text or any("/" in name for host in environments.values() for name in host.interfaces or {}):
+    unopened, chosen = said.get("", said["Socket"]), said["Socket"]
+    ports = any("/" in name for host in environments.values() for name in host.interfaces or {})
+    links = any(CONTAINER_LINK.match(name) for name in re.findall(r"\[\d+\]([\w.@-]+):", chosen[1]))
+    if UNOPENED in unopened[1] or ports or links:
+        line, text = chosen if links else unopened
         yield SocketsUsed(line=line, text=text)
-    line, text = said["Socket"]
-    if links := tuple(name for name in re.findall(r"\[\d+\]([\w.@-]+):", text) if CONTAINER_LINK.match(name)):
-        yield VirtualInterface(names=links, line=line, text=text)

@@ -11,8 +11,8 @@ from statistics import median
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.core.model import Finding, Measurement, Row, Summary, by_key
-from evalsuite.results.measure import breakdown, machines
+from evalsuite.core.model import Finding, Measurement, Row, Summary
+from evalsuite.results.measure import breakdown
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
 
@@ -58,7 +58,6 @@ def findings(
     known, runs = commands or {}, [run for row in summaries for run in row.measurements]
     figures = ((known[run.run.id].figure, run.run.case.id) for run in runs if run.run.id in known)
     return (
-        *_split_series(summaries),
         *_trends(valid(summaries)),
         *_missing_rows(valid(summaries), known),
         *(each for found, case in figures if found for each in cited_figure(found, case)),
@@ -135,15 +134,6 @@ def rounds_to(printed: Decimal, computed: float) -> bool:
     """Whether *printed* is *computed* rounded to the digits that were written (D16)."""
     half = Decimal("0.5").scaleb(int(printed.as_tuple().exponent)) * Decimal("1.000001")
     return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
-
-
-def _split_series(summaries: Sequence[Row]) -> Iterable[Finding]:
-    """D15: the cases of one series were run with different versions or on different machines."""
-    for name, runs in by_key((row.case.series, run) for row in summaries for run in row.measurements).items():
-        environments = machines.distinct({run.environment for run in runs if run.environment})
-        versions = sorted({run.framework_version for run in runs if run.framework_version})
-        if several := [each for kind in (environments, versions) if len(kind) > 1 for each in kind]:
-            yield rules.SeveralEnvironments(environments=tuple(map(str, several)), where=name)
 
 
 def beyond(finding: Finding) -> float:
