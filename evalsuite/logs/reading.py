@@ -76,7 +76,19 @@ def read_file(
     asked = Given(known=known, case=False, protocol=protocol or Protocol(), scope=scope, shape=shape)
     given = replace(asked, steps_per_report=steps_per_report)
     noted = [read_arrivals(path) if path else None for path in arrivals or [None] * len(paths)]
-    return _read(paths, noted, given, dialect, dialects)
+    found = _read(paths, noted, given, dialect, dialects)
+    if (devices, batch_per_device, scope) == (None, None, None) or _says(found) == 2:
+        return found
+    alone = _read(paths, noted, replace(given, known=Facts(), scope=None), dialect, dialects)
+    if _says(alone) <= _says(found):
+        return found
+    return replace(alone, status="doubtful", reason=join(Message("logs.answer_denied", why=found.reason), alone.reason))
+
+
+def _says(found: Reading) -> int:
+    """How much: nothing, a speed in steps, one in items."""
+    known = found.throughput is not None and found.throughput.items_per_s is not None
+    return 0 if not known else 1 if found.unit in NO_ITEMS else 2
 
 
 @dataclass(frozen=True, kw_only=True)

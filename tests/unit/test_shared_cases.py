@@ -1,14 +1,29 @@
-"""Logs of other people that were once read wrongly: each number, or that there is none, and why."""
+"""Logs of other people that were once read wrongly, and that no answer makes less known of a log."""
 
 import pytest
 
+from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.logs.reading import read_file
-from tests.corpus import CASES, with_cases
-from tests.readings import value
+from tests.corpus import CASES, DIALECTS, with_cases
+from tests.readings import LOGS, value
 
-pytestmark = with_cases
+GIVEN = [{"devices": 8}, {"batch_per_device": 32}, {"devices": 8, "batch_per_device": 32}, {"scope": "global"}]
 
 
+@pytest.mark.parametrize("dialects", [DIALECTS, {}], ids=["by dialect", "by shape"])
+@pytest.mark.parametrize("path", sorted(LOGS.glob("*.log")), ids=lambda path: path.stem)
+def test_an_answer_never_makes_less_known(path, dialects):
+    alone = known(read_file(path, dialects=dialects))
+
+    assert [given for given in GIVEN if known(read_file(path, dialects=dialects, **given)) < alone] == []
+
+
+def known(found):
+    """Nothing, a speed in steps, one in items."""
+    return 0 if not value(found) else 1 if found.unit in NO_ITEMS else 2
+
+
+@with_cases
 @pytest.mark.parametrize(
     ("name", "given", "number", "unit"),
     [
@@ -35,6 +50,7 @@ def test_facts_and_clocks_of_a_log_agree_in_its_number(name, given, number, unit
     assert (value(found), found.unit) == (pytest.approx(number, rel=0.01), unit)
 
 
+@with_cases
 def test_counters_that_contradict_a_rate_leave_no_number():
     found = read_file(CASES / "counter_against_rate.log")
 
@@ -42,5 +58,6 @@ def test_counters_that_contradict_a_rate_leave_no_number():
     assert "a factor of 8" in found.reason
 
 
+@with_cases
 def test_a_pointer_of_git_says_how_its_file_is_fetched():
     assert "git lfs pull" in read_file(CASES / "lfs_pointer.log").reason
