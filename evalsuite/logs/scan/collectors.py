@@ -41,6 +41,8 @@ _ARGUED = {
     "bare": "bare_batch",
     "devices": "world_size",
     "mesh": "devices",
+    "ranks": "world_size",
+    "gpus": "listed_devices",
     "listed": "listed_devices",
 }
 _OF_JOB = frozenset(
@@ -48,17 +50,19 @@ _OF_JOB = frozenset(
 )  # whatever else a dialect names
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 _WORDS = tuple(
-    b"batch bsz accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member process "
-    b"devices nodes nproc tokens seq block context ctx dp_rep \xe6\x89\xb9 \xe6\xa2\xaf".split()
+    b"batch bsz visible accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member "
+    b"process devices nodes nproc tokens seq block context ctx dp_rep \xe6\x89\xb9 \xe6\xa2\xaf".split()
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(
     rb"\b(?:pp=(\d+), )?dp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?"
 )
-# Using GPUs 0, 1 · gpu device = 0 · n_gpu: 1, distributed training: False · Using 2 GPUs
+# Using GPUs 0, 1 · gpu device = 0 · CUDA_VISIBLE_DEVICES: [0,1] (= of a launcher may be of one process)
+# n_gpu: 1, distributed training: False · Using 2 GPUs · Training on 2 GPUs
 _LISTED = re.compile(
-    rb"(?i)\b(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}[\[(]?(\d+(?:, ?\d+)*)(?=[\])\s]|, [a-z]|$)"
-    rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use) (?=\d+ gpus?\b))(\d+)"
+    rb"(?i)\b(?:(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}|cuda_visible_devices: )[\[(]?(\d+(?:, ?\d+)*)"
+    rb"(?=[\])\s]|, [a-z]|$)"
+    rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use|train(?:ing)? (?:on|with)) (?=\d+ gpus?\b))(\d+)"
 )
 _IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token|word)")
 # facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower

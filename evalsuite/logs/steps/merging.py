@@ -59,7 +59,8 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     parts = numbers.get("accumulation") or numbers.get("argued_accumulation", 1.0)
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     told: float | None = named or _quotient(numbers.get("global_batch") or spoken, own)
-    told = told or known.devices or numbers.get("world_size") or numbers.get("listed_devices")
+    told = told or known.devices or numbers.get("world_size")
+    told = told or (numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None)
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None

@@ -192,7 +192,10 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     rated = "rate" in group.roles
     timed = "step" in group.roles and (rated or (trains and "steps_per_s" in group.roles))
-    timed |= rated and ("epoch" in group.roles or (trains and bool(words.WHOLE.search(group.roles["rate"]))))
+    timed |= rated and "epoch" in group.roles
+    timed |= trains and not {"rate", "seconds"}.isdisjoint(
+        group.roles
+    )  # the only number of a line, where one has a loss
     if not training and not (trains and counts) and (is_bar or not timed):
         return replace(group, dialect=None, lacks=_NO_TRAINING)
     return group
