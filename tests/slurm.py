@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
+
 from tests import sources
 from tests.namespaces import Host
 
@@ -62,6 +64,19 @@ def cluster() -> Iterator[dict[str, str]]:
 
 
 @contextlib.contextmanager
+def without_controller(environment: dict[str, str]) -> Iterator[None]:
+    """The cluster's slurmctld dies, as by a fault of its host, and is started again afterwards."""
+    (controller,) = [child for child in psutil.Process().children() if child.name() == "slurmctld"]
+    words = controller.cmdline()
+    controller.kill()
+    controller.wait()
+    try:
+        yield
+    finally:
+        subprocess.Popen(words, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
 def _running(folder: Path, daemons: list[list[str]], environment: dict[str, str]) -> Iterator[None]:
     """*daemons*: munged first, for which all others wait. *folder* goes with them."""
     started: list[subprocess.Popen] = []
@@ -72,8 +87,9 @@ def _running(folder: Path, daemons: list[list[str]], environment: dict[str, str]
             _wait(lambda: (folder / "munge.socket").exists(), folder)
         yield
     finally:
-        for daemon in reversed(started):
-            daemon.terminate()
+        for daemon in [*psutil.Process().children(), *reversed(started)]:  # also what was started again
+            if daemon.pid in {each.pid for each in started} or daemon.name() == "slurmctld":
+                daemon.terminate()
         for daemon in started:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 daemon.wait(10)

@@ -273,13 +273,18 @@ def launch_all(
                     spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
                     if again := outcome.fault is not None:
                         launcher = replace(launcher, engine=launcher.after_fault(launcher.engine))
-                        silent = not folder.environments() and allocations.await_answer(launcher.engine, launcher.waits)
+                        refused = launcher.engine.alive and not folder.environments()
+                        silent = refused and allocations.await_answer(launcher.engine, launcher.waits)
                         again, more = silent or more > 0, more if silent else more - 1
+                        if again and refused and not silent:
+                            time.sleep(REFUSED_S[min(retries - more, len(REFUSED_S)) - 1])
                         if again:
                             store.again(folder, outcome.fault)
         yield EndedRun(run=run, outcome=outcome, attempt=place.attempt)
 
 
+# before a step that was refused is tried again: a controller that came back knows its nodes again after two minutes
+REFUSED_S = (20.0, 130.0)
 SILENT_S = 120.0  # after the last step
 MIDWAY_S = 600.0  # between steps, at least
 MIDWAY_TIMES = 30  # times the longest silence before: an evaluation, a checkpoint

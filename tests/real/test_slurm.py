@@ -1,6 +1,8 @@
 """The engine slurm on a real Slurm: two nodes that this machine plays both of."""
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -26,10 +28,10 @@ def on_the_cluster(cluster, monkeypatch):
     monkeypatch.setenv("EVALSUITE_MASTER_ADDR", "127.0.0.1")  # n1 and n2 are names that no resolver knows
 
 
-def measured(tmp_path, *words: str) -> tuple[int, list[dict], Path]:
+def measured(tmp_path, *words: str, repeats: str = "1") -> tuple[int, list[dict], Path]:
     """Exit code, the summaries of the report, and the folder of the first run."""
     where = ("--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"))
-    code = cli.main(["compare", *words, "--engine", "slurm", "--device", "cpu", "--repeats", "1", *where])
+    code = cli.main(["compare", *words, "--engine", "slurm", "--device", "cpu", "--repeats", repeats, *where])
     summaries = json.loads((tmp_path / "report" / "summary.json").read_text())["summaries"]
     return code, summaries, next((tmp_path / "runs").glob("*/r0"))
 
@@ -60,6 +62,26 @@ def test_more_nodes_than_the_allocation_has_are_said_before_anything_is_started(
     assert code == Exit.NOTHING_MEASURED
     assert "asks for 3 nodes and the allocation has 2" in capsys.readouterr().err
     assert list((tmp_path / "runs").glob("*/r0")) == []
+
+
+def test_a_controller_that_dies_in_mid_run_and_comes_back_loses_nothing(tmp_path, cluster):
+    """It is away while the first run trains and ends and the second would begin."""
+
+    def die_and_return():
+        while not any(log.stat().st_size > 200 for log in tmp_path.glob("runs/*/r0/log.n1.txt")):
+            time.sleep(0.2)
+        with slurm.without_controller(cluster):
+            time.sleep(12)
+
+    fault = threading.Thread(target=die_and_return)
+    fault.start()
+    *_, run = measured(
+        tmp_path, *TOYNET, "--scales", "2x1", "--steps", "5+200", "--option", "script=train.py", repeats="2"
+    )
+    fault.join()
+
+    ended = [json.loads(file.read_text())["status"] for file in run.parent.glob("r[01]/outcome.json")]
+    assert ended == ["completed"] * 2
 
 
 def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):

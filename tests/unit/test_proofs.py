@@ -89,6 +89,19 @@ def test_no_recorded_command_keeps_a_placeholder_and_every_variable_is_set_above
         assert used == set(re.findall(r'^([A-Z]+)="', each["shell"], re.MULTILINE))
 
 
+@pytest.mark.parametrize(("rates", "kept"), [(("20",), True), (("2",), False), (("20", "5"), False)])
+def test_the_samples_per_second_of_all_runs_are_asked_for_again(rates, kept):
+    quick = synthetic.quick()
+    said = {
+        name: replace(each, argv=("sample", "--hz", rates[number % len(rates)]))
+        for number, (name, each) in enumerate(quick.commands.items())
+    }
+
+    again = [row["again"] for row in provenance.series(Book(evaluation=replace(quick, commands=said)))]
+
+    assert again and all(("--hz 20" in each) is kept for each in again)
+
+
 def command(*words: str):
     return replace(next(iter(synthetic.quick().commands.values())), argv=words, environment={})
 

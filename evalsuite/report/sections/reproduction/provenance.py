@@ -1,5 +1,6 @@
 """Provenance: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ PLACES = {  # what recorded runs have in the place of a folder → where it may 
 }
 _PLACE = re.compile(rf"<({'|'.join(PLACES)})>")
 _IN_QUOTES = re.compile(r'(["\\$`])')
+USUAL_HZ = "2"  # of `compare`
 FREE_PORT = 29500  # as PyTorch and our own documents have it
 
 
@@ -128,6 +130,8 @@ def _again(book: Book, cases: Sequence[Mapping[str, Any]]) -> str:
     ran = [asked.commands[run.run.run.id] for row in cases for run in row["runs"] if run.run.run.id in asked.commands]
     titles = participant_titles(ran)
     words = rerun_command([origin["case"] for origin in cases], repeats=repeats, participants=titles)
+    sampled = {dict(itertools.pairwise(each.argv)).get("--hz", USUAL_HZ) for each in ran}
+    words += ("--hz", *sampled) if len(sampled) == 1 and sampled != {USUAL_HZ} else ()
     return names.visible(shlex.join(words))
 
 
