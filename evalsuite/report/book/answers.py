@@ -185,7 +185,9 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     ranked, alone = {answer.candidate(entry.summary) for entry in answer.ranked}, len(answer.ranked) == 1
     apart, absent = (answer.apart, answer.missing) if alone else ((), ())
     others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
-    others += [(gap.candidate, missing(gap, answer, words)) for gap in absent if gap.why == "no_valid_run"]
+    others += [
+        (gap.candidate, missing(gap, answer, words)) for gap in absent if gap.why in ("no_valid_run", "elsewhere")
+    ]
     unranked = [_reason(answer, of, why, words) for of, why in others if of not in ranked]
     failed = ((entry.summary, why) for entry in answer.ranked for why in compared.left_over(entry.summary))
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
