@@ -3,8 +3,6 @@ import { offerCopy } from "./copy.js";
 import { all, byId, element, one, word } from "./dom.js";
 import { median, printed } from "./recount.js";
 
-const HASH = 9; // the column of the receipts with the hash of the log
-
 /** @type {any} */
 const drawer = byId("drawer");
 
@@ -40,7 +38,7 @@ const copiesOf = (from, selector) => all(selector, from).map((node) => node.clon
 function runsOf(receipt) {
   const runs = all("td[data-sum]", receipt).map((cell) => {
     const [items, seconds] = cell.dataset.sum.split("/").map(Number);
-    const [repeat, hash] = [one("th", cell.parentNode), cell.parentNode.cells[HASH]].map((one) => one.textContent);
+    const [repeat, hash] = [one("th", cell.parentNode), cell.parentNode.lastElementChild].map((one) => one.textContent);
     return { repeat, items, seconds, hash, value: items / seconds };
   });
   return runs.sort((a, b) => a.value - b.value);

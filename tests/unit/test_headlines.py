@@ -19,7 +19,7 @@ from evalsuite.core.findings import (
 )
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality.broken_rules import broken_rules, place
-from evalsuite.report.text import words
+from evalsuite.report.text import names, words
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules
 from tests import sources
@@ -80,15 +80,13 @@ def test_the_page_has_every_place_behind_a_click(built):
     assert len(row.one("details").all("a")) == 8 and row.one("details")["open"] is None
 
 
-def test_a_place_is_called_by_what_a_reader_knows_and_not_by_its_folder():
-    of = synthetic.case("mxnet", (1, 2), options=(("gradient_clipping", "off"),))
+def test_a_place_is_called_by_its_folder_and_leads_to_its_case():
+    of = synthetic.case("mxnet", (1, 2))
     book = Book(evaluation=synthetic.evaluation([synthetic.summary([synthetic.measured(of, 2, 60.0)])]))
 
-    said = place(book, f"{of.id}/r2").name(words.read())
-
-    assert said.plain("en") == "MXNet · ResNet-50 v1.5 · FP32 · bsz 8 · gradient clipping: off · 1×2 · r2"
-    assert "梯度裁剪：关" in said.plain("zh")
-    assert place(book, "somewhere else").name(words.read()).plain("zh") == "somewhere else"
+    found = place(book, f"{of.id}/r2")
+    assert (found.text, found.ref) == (f"{of.id}/r2", names.case_anchor(of))
+    assert (place(book, "somewhere else").text, place(book, "somewhere else").ref) == ("somewhere else", None)
 
 
 # one finding for each case and rule, by the gravest of its runs; and how far a finding is beyond its rule

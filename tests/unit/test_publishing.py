@@ -276,7 +276,7 @@ def test_a_report_of_cited_values_says_so_and_of_regressions_nothing_is_said_whe
     cited = synthetic.replace(reports.summary(), origin="cited")
     publishing.publish([reports.written(tmp_path / "cited", reports.evaluation(cited))], site)
 
-    assert '<span lang="en">cited</span>' in index(site)
+    assert "<i lang=en>cited</i>" in index(site)
     assert "No case has two comparable full measurements yet" in index(site)
     assert "No statistically significant regression" not in index(site)
 

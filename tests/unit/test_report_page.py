@@ -272,7 +272,7 @@ def test_what_has_no_width_or_turns_the_direction_is_shown_by_its_number(form, s
 def test_anchors_are_safe_and_long_names_break_behind_their_signs():
     assert names.case_anchor(synthetic.case()) == names.case_anchor(synthetic.case())
     assert re.fullmatch(r"c-[0-9a-f]{10}", names.case_anchor(synthetic.case("</script>")))
-    assert render.breakable("a.b_c/<d") == "a.<wbr>b_<wbr>c/&lt;d"
+    assert render.breakable("a.b_c/<d" * 3).startswith("a.<wbr>b_<wbr>c/&lt;d") and render.breakable("1.6.0") == "1.6.0"
 
 
 def test_what_was_only_cited_is_said_not_to_be_measured():

@@ -44,8 +44,6 @@ class BoardRow:
     unlike: bool = False  # of another unit: its bar would say nothing
     why: Rendered | None = None  # it is not ranked
     option: bool = False  # another option of the framework above
-    pair: tuple[str, str] | None = None  # the fastest and this, of whom something is known
-    outcome: str = ""
     ahead: bool = False
     cause: Rendered | None = None
     marks: tuple[Rendered, ...] = ()
@@ -251,9 +249,6 @@ class _Maker:
         first = ranked.summary if ranked else min(own, key=lambda row: len(self._unlike(answer, row)))
         best = next(row for row in own if row.case.series_batch == first.case.series_batch)
         row = self._row(answer, first, name)
-        if ranked and ranked.known:
-            pair = tuple(names.case_anchor(each.summary.case) for each in (answer.ranked[0], ranked))
-            row = replace(row, pair=(pair[0], pair[1]), outcome=ranked.outcome or answer.outcome)
         gap = next((gap for gap in answer.missing if gap.candidate == candidate and gap.why == "no_valid_run"), None)
         if gap and row.why:  # why it is not there as the others are
             said = self.words.listed([row.why, answers.missing(gap, answer, self.words)])

@@ -24,6 +24,7 @@ from evalsuite.report.text import findings, names, numbers, options, times
 from evalsuite.report.text import words as words_room
 from evalsuite.report.text.words import HTML_LANG, Phrase, Rendered, Text, Words
 
+UNBROKEN = 20  # characters of a text that needs no place to break at
 WORD_ENDS = re.compile(r"(?<=[._/=+-])(?=\w)")
 
 
@@ -141,6 +142,8 @@ def _term(words: Words) -> Callable[[str], Markup]:
 
 
 def breakable(text: str) -> Markup:
+    if len(text) <= UNBROKEN:
+        return escape(text)
     return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(text) if part)
 
 

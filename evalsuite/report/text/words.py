@@ -111,12 +111,12 @@ class Rendered:
         return Markup(TAG.sub("", self.in_language(language))).unescape()
 
     def __html__(self) -> Markup:
-        """All languages of the report side by side; the page shows one of them. What reads alike is written once."""
+        """All languages of the report side by side, in few bytes: the page shows one. What reads alike stands once."""
         said = [self.in_language(language) for language in self.words.languages]
         if all(markup == said[0] for markup in said):
             return said[0]
         spans = (
-            Markup('<span lang="{}">{}</span>').format(HTML_LANG[language], text)
+            Markup("<i lang={}>{}</i>").format(HTML_LANG[language], text)
             for language, text in zip(self.words.languages, said, strict=True)
         )
         return Markup("").join(spans)

@@ -1,10 +1,12 @@
 """What was held equal: for each comparison, the facts of every framework side by side, folded to the differences."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evalsuite.core.model import Fact, Summary
 from evalsuite.report.book import heading
+from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.blocks import Block, models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
@@ -68,11 +70,20 @@ def _matrix(block: Block, comparison: Comparison, words: Words) -> Mapping[str, 
         "columns": [labels[summary.case.series] for summary in comparison.members],
         "standing": _standing(comparison, labels, words),
         "shown": [row for row in comparison.rows if row.likeness != "same" and any(row.values)],
-        "same": [row for row in comparison.rows if row.likeness == "same"],
+        "same": _same(comparison, words),
         "nobody": words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
         "computation": [_computation(pair, labels) for pair in pairs],
         "computed": _computed(pairs, words),
     }
+
+
+def _same(comparison: Comparison, words: Words) -> Listed | None:
+    """The conditions that are the same, each with its value."""
+    told = {row.rule.key: {fact for of in row.values for fact in map(printed, of or ())} for row in comparison.rows}
+    alike = [row.rule.key for row in comparison.rows if row.likeness == "same"]
+    named = ((words(f"values.fact.{key}"), " / ".join(sorted(told[key]))) for key in alike)
+    said = [words("models.option", name_text=name, value=value) for name, value in named]
+    return replace(words.listed(said), separators=SEVERAL) if said else None
 
 
 def _computation(pair: CasePair, labels: Mapping[str, str]) -> Computation:

@@ -4,10 +4,9 @@ import functools
 from dataclasses import dataclass
 
 from evalsuite.core import findings
-from evalsuite.core.model import Case, Finding
+from evalsuite.core.model import Finding
 from evalsuite.report.book.book import Book
-from evalsuite.report.text import names, options
-from evalsuite.report.text.words import Rendered, Words
+from evalsuite.report.text import names
 from evalsuite.results.rules import data_rules
 
 SEVERITIES = ("exclude", "flag", "note")
@@ -17,19 +16,6 @@ SEVERITIES = ("exclude", "flag", "note")
 class Place:
     text: str
     ref: str | None
-    case: Case | None = None
-    run: str = ""
-
-    def name(self, words: Words) -> Rendered:
-        if self.case is None:
-            return words.same(self.text)
-        case = self.case
-        parts: list[Rendered | str] = [names.framework(case.framework)]
-        parts += [names.visible(case.recipe)] * (case.kind == "official")
-        parts += [names.model(case.model), names.precision(case.precision), *["XLA"] * bool(case.xla)]
-        parts.append(names.bsz(case.series_batch, strong=case.strong_batch is not None))
-        parts += [options.option(*pair, words) for pair in case.options]
-        return options.apart([*parts, names.scale(case), *[self.run] * bool(self.run)], words)
 
 
 Breach = tuple[Finding, Place | None]
@@ -65,5 +51,4 @@ def place(book: Book, where: str) -> Place:
     case = next((book.planned_of[each] for each in ids if each in book.planned_of), None)
     if case is None:
         return Place(text=names.visible(where), ref=None)
-    run = where.removeprefix(case.id).removeprefix("/")
-    return Place(text=names.visible(where), ref=names.case_anchor(case), case=case, run=names.visible(run))
+    return Place(text=names.visible(where), ref=names.case_anchor(case))

@@ -32,6 +32,15 @@ PLACES = {  # what recorded runs have in the place of a folder → where it may 
 _PLACE = re.compile(rf"<({'|'.join(PLACES)})>")
 _IN_QUOTES = re.compile(r'(["\\$`])')
 USUAL_HZ = "2"  # of `compare`
+COLUMNS = (  # of the runs of a series: what holds it, its words, and how it is set
+    ("clock", "reproduction.clock", "n"),
+    ("log", "reproduction.log", ""),
+    ("lines", "reproduction.log_lines", ""),
+    ("steps", "reproduction.window_steps", ""),
+    ("started_at", "quality.started", ""),
+    ("duration_s", "reproduction.duration", "n"),
+    ("log_sha256", "reproduction.sha", ""),
+)
 FREE_PORT = 29500  # as PyTorch and our own documents have it
 
 
@@ -65,8 +74,20 @@ class RunProvenance:
 def series(book: Book) -> list[Mapping[str, Any]]:
     origins = by_key((case.series, _of_case(book, case)) for case in book.planned)
     return [
-        {"id": names.anchor("p", name), "first": cases[0]["case"], "cases": cases, "again": _again(book, cases)}
+        {
+            **{"id": names.anchor("p", name), "first": cases[0]["case"], "cases": cases, "again": _again(book, cases)},
+            "has": _columns([run for case in cases for run in case["runs"]]),
+        }
         for name, cases in origins.items()
+    ]
+
+
+def _columns(runs: Sequence["RunProvenance"]) -> list[str]:
+    """Those of which some run says something."""
+    return [
+        key
+        for key, *_ in COLUMNS
+        if any(getattr(run if hasattr(run, key) else run.run, key) not in (None, "") for run in runs)
     ]
 
 
@@ -83,7 +104,7 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
         "drawn": _of_drawer(case, summary if isinstance(summary, Summary) else None),
         "state": book.state(case),
         "runs": shown,
-        "cited": [each for each in shown if each.run.origin in PUBLISHED],
+        "cited": [each for each in shown if each.run.origin in PUBLISHED and not each.address],
         # the whole line that was started, from the engine inward; of the script, if that is all
         "shell": shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
         # what the value is counted from; None without a value or without steps

@@ -32,6 +32,7 @@ def _facts(book: Book) -> Mapping[str, object]:
     software = provenance.software(book)
     return {
         "series": provenance.series(book),
+        "columns": provenance.COLUMNS,
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
         "again": _again(book.evaluation.profile),
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,

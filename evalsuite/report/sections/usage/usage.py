@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from evalsuite.core.model import Summary, Utilisation
+from evalsuite.core.model import Summary, Utilisation, by_key
 from evalsuite.report.book.blocks import Block, Model, distinctions
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import numbers
@@ -30,13 +30,6 @@ class Usage:
     resources: tuple[str, ...]
     rows: list[Mapping[str, Any]]
 
-    @property
-    def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        places = range(len(self.resources))
-        moving = tuple(place for place in places if self.resources[place] in TRANSFER)
-        other = tuple(place for place in places if place not in moving)
-        return tuple(part for part in (("compute", other), ("transfer", moving)) if part[1])
-
 
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
@@ -48,7 +41,13 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    return {"usages": () if subject.book.huge else usages(subject.models)}
+    found = () if subject.book.huge else usages(subject.models)
+    tables = []
+    for resources, alike in by_key((usage.resources, usage) for usage in found).items():
+        for part, of_part in (("compute", False), ("transfer", True)):
+            places = [place for place, name in enumerate(resources) if (name in TRANSFER) is of_part]
+            tables += [(part, resources, places, alike)] if places else []
+    return {"tables": tables}
 
 
 def usages(models: Sequence[Model]) -> tuple[Usage, ...]:
