@@ -41,7 +41,7 @@ SETTINGS: Mapping[str, Sequence[str]] = KNOWN | KNOWN["sizes"]
 FACTS = ("framework", "model", "precision", "nodes")  # that trackers keep as we call them
 OWN_FACTS = ("tag", "unit", "project")  # that the user may say of histories, and that make no case
 ANY = "any"  # project
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 26
 HEAD_BYTES = 1 << 12
 MOST_NAMED = 12
 SAYS = ("rate", "seconds", "steps_per_s", "timesteps", "loss")  # a line, in this order (logs/dialects/cited.py)
@@ -96,8 +96,7 @@ def find(root: Path) -> list[History]:
         folder, own = Path(place), sorted(names)
         folders.sort()
         if "meta.yaml" in own and "metrics" in folders:
-            rows = list(_mlflow_rows(folder))
-            found += _histories((folder.parent.parent,), str(folder), rows, folder.name)
+            found += _histories((folder.parent.parent,), str(folder), list(_mlflow_rows(folder)), folder.name)
             folders.clear()
             continue
         if wandb := [name for name in own if name.endswith(".wandb")]:
@@ -106,15 +105,18 @@ def find(root: Path) -> list[History]:
         if events := [folder / name for name in own if "tfevents" in name]:
             found += _of_files(events, folder)
         rest = [folder / name for name in own if "tfevents" not in name]
-        found += [each for file in rest if files.is_file(file) for each in _of_files([file], file)]
+        found += [each for file in rest for each in _of_files([file], file)]
     return found
 
 
 def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
     """Of a file, or of the event files of a folder. Raises EvalsuiteError for what is spoilt."""
     file, torn, rows = parts[0], False, list[Row]()
-    with files.open_file(file, follow=True) as opened:
-        head = opened.read(HEAD_BYTES)
+    try:
+        with files.open_file(file, follow=True) as opened:
+            head = opened.read(HEAD_BYTES)
+    except OSError:
+        return []  # whoever reads it as a log says why
     form = file.suffix.lower()
     try:
         if b"brain.Event:" in head[:64]:
@@ -131,18 +133,17 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
             with sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True) as base:
                 for queries in KNOWN["databases"].values():
                     with contextlib.suppress(sqlite3.OperationalError):  # it is another tool's
-                        rows += [json.loads(row) for query in queries for (row,) in base.execute(query)]
+                        rows += [files.parse_json(row) for query in queries for (row,) in base.execute(query)]
             return _histories((file,), str(file), rows, file.stem)
-        if form not in (".csv", ".tsv", ".jsonl") or kind(head):
-            return []
+        if form not in (".csv", ".tsv", ".jsonl") or kind(head) or find_dialects(file, catalogue.known().values()):
+            return []  # or a script's own log
         text = _content(file).decode("utf-8-sig", "replace")
         rows = list(_rows_of_json(text) if form == ".jsonl" else _rows_of_table(text, file))
         beside = file.with_name("hparams.yaml")  # of Lightning
         rows += [dict(_SETTING.findall(files.read_text(beside)))] if files.is_file(beside) else []
         name = _folder_of(file).name if file.stem in ("metrics", "progress") else file.stem
         found = _histories((file, beside), str(file), rows, name)
-        is_table = all(len(each.reports) == 1 for each in found)  # of runs, and their figures
-        return [] if is_table or find_dialects(file, catalogue.known().values()) else found  # a script's own log
+        return found if any(len(each.reports) > 1 for each in found) else []  # a row a run is a table of figures
     except Unreadable:
         return []
     except (OSError, sqlite3.Error, ValueError) as error:
@@ -164,8 +165,8 @@ def _mlflow_rows(folder: Path) -> Iterator[Row]:
             if kind_of == "params":
                 yield {name: text.strip()}
                 continue
-            for at, value, step in (line.split() for line in text.splitlines() if line.count(" ") == 2):
-                yield {"timestamp": float(at) / 1000, name: value, "step": step}
+            for at_ms, value, step in re.findall(r"(?m)^(\d+) (\S+) (\d+)$", text):
+                yield {"timestamp": int(at_ms) / 1000, name: value, "step": step}
     for place, says in ((folder, "run"), (folder.parent, "project")):
         if files.is_file(place / "meta.yaml"):
             about = re.search(r"(?m)^(?:run_)?name: (.*\w.*)$", files.read_text(place / "meta.yaml"))
@@ -175,7 +176,7 @@ def _mlflow_rows(folder: Path) -> Iterator[Row]:
 def _rows_of_json(text: str) -> Iterator[Row]:
     for line in text.splitlines():
         try:
-            yield dict(json.loads(line))
+            yield dict(files.parse_json(line))
         except (TypeError, ValueError):
             return  # it is still written
 

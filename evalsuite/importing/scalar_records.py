@@ -4,12 +4,13 @@ TFRecord: tensorflow/core/lib/io/record_writer.h; Event: tensorflow/core/util/ev
 LevelDB (doc/log_format.md) of records of wandb/proto/wandb_internal.proto. What follows a torn record is not read.
 """
 
-import json
+import math
 import struct
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from evalsuite.core import files
 from evalsuite.core.messages import Message
 
 Row = dict[str, object]
@@ -30,7 +31,7 @@ def event_file(content: bytes) -> tuple[list[Row], bool]:
         event = _fields(data) if length <= LARGEST_SCALARS else {}
         row: Row = {"step": event[2][0] if 2 in event else 0, "wall time": _number(event[1][0]) if 1 in event else None}
         for value in (_fields(value) for summary in event.get(5, ()) for value in _fields(summary).get(1, ())):
-            row |= {_text(value[1][0]): number for number in _scalar(value)}
+            row |= {_text(name): number for name in value[1] for number in _scalar(value)}
             rows += [_json(tensor.get(8, [b""])[0]) for tensor in map(_fields, value.get(8, ()))]
         rows.append(row)
     return rows, False
@@ -106,7 +107,11 @@ def _scalar(value: Fields) -> Iterator[float]:
 
 
 def _number(packed: int | bytes) -> float:
-    return float(struct.unpack("<f" if len(packed) == 4 else "<d", packed)[0]) if isinstance(packed, bytes) else packed
+    """Of a varint, a float or a double; nan for what is none."""
+    if isinstance(packed, int):
+        return packed
+    form = {4: "<f", 8: "<d"}.get(len(packed))
+    return float(struct.unpack(form, packed)[0]) if form else math.nan
 
 
 def _items(items: Sequence[int | bytes]) -> Row:
@@ -120,7 +125,7 @@ def _items(items: Sequence[int | bytes]) -> Row:
 def _json(text: int | bytes) -> Row:
     """A dictionary, as Hugging Face's Trainer writes its arguments; nothing of what is none."""
     try:
-        read = json.loads(text) if isinstance(text, bytes) and text.startswith(b"{") else {}
+        read = files.parse_json(text) if isinstance(text, bytes) and text.startswith(b"{") else {}
     except ValueError:
         return {}
     return read if isinstance(read, dict) else {}

@@ -17,14 +17,11 @@ RUNS = {"base-seed1": 81_920.0, "base-seed2": 81_000.0}  # name → tokens/s: 8 
 
 
 def reports(speed: float):
-    """(step, seconds since 1970, what a training would log)"""
+    """(step, seconds since 1970, what a training would log); no two runs have the same values."""
     for number in range(1, REPORTS + 1):
-        step, time_s = number * STEPS, BEGINS_S + number * PERIOD_S
-        yield (
-            step,
-            time_s,
-            {"train/loss": 3 - number / 50, "train/tokens_per_sec": speed + number % 3, "eval/loss": 2.5},
-        )
+        step, time_s, noise = number * STEPS, BEGINS_S + number * PERIOD_S, number * int(speed / 10) % 17
+        loss = 3 - number / 50 + noise / 1000
+        yield step, time_s, {"train/loss": loss, "train/tokens_per_sec": speed + 9 * noise, "eval/loss": 2.5}
 
 
 def tensorboard(out: Path) -> None:
@@ -45,12 +42,12 @@ def wandb(out: Path) -> None:
         for step, time_s, values in reports(speed):
             run.log({**values, "_timestamp": time_s}, step=step)
         run.finish()
-    for noise in [
-        path for path in out.glob("wandb/**/*") if path.suffix != ".wandb" and not path.name.startswith("offline-")
-    ]:
-        noise.unlink(missing_ok=True) if noise.is_symlink() or noise.is_file() else shutil.rmtree(
-            noise, ignore_errors=True
-        )
+    kept = {file.parent for file in out.glob("wandb/offline-*/*.wandb")}
+    for other in [path for place in (out / "wandb", *kept) for path in place.iterdir() if path not in kept]:
+        if other.is_dir() and not other.is_symlink():
+            shutil.rmtree(other)
+        elif other.suffix != ".wandb":
+            other.unlink()
 
 
 def mlflow(out: Path) -> None:
@@ -113,10 +110,9 @@ def lightning(out: Path) -> None:
 
     logger = CSVLogger(str(out), name="lightning_logs", version=0)
     logger.log_hyperparams(CONFIG)
-    for step, _, values in reports(512.0):
-        logger.log_metrics(
-            {"train_loss": values["train/loss"], "samples_per_sec": values["train/tokens_per_sec"]}, step
-        )
+    for step, _, values in reports(81_920.0):
+        speed = values["train/tokens_per_sec"] / 160
+        logger.log_metrics({"train_loss": values["train/loss"], "samples_per_sec": speed}, step)
         if step % 100 == 0:
             logger.log_metrics({"val_loss": 2.5}, step)
     logger.save()
@@ -144,5 +140,6 @@ def transformers(out: Path) -> None:
 
 
 if __name__ == "__main__":
+    Path(sys.argv[1]).mkdir(exist_ok=True)
     for name in sys.argv[2:]:
         globals()[name](Path(sys.argv[1]).resolve())
