@@ -43,6 +43,18 @@ def bsz(batch: int, *, strong: bool = False) -> str:
     return f"global bsz {batch:,}" if strong else f"bsz {batch:,}"
 
 
+def label(case: Case, cases: Iterable[Case]) -> str:
+    """The framework, and what tells it from the others of its name among *cases*."""
+
+    def distinct_words(one: Case) -> tuple[str, ...]:
+        own = (f"{name} {value}" for name, value in one.options)
+        return (one.recipe, scale(one), precision(one.precision), bsz(one.batch_per_device), *own)
+
+    others = [distinct_words(other) for other in cases if other.framework == case.framework]
+    apart = [text for text in distinct_words(case) if any(text not in other for other in others)]
+    return " ".join([framework(case.framework), *map(visible, apart)])
+
+
 def model(name: str) -> str:
     return str(model_facts(name).get("title", visible(name)))
 

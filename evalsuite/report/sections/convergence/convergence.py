@@ -225,14 +225,7 @@ def _title(table: Trained, words: Words) -> Text:
 
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:
-    """The framework, and where one has several cases their batch or scale."""
-    batches = [f"{row.column.label} {numbers.count(row.summary.case.global_batch).text}" for row in rows]
-    several = len({row.column.label for row in rows}) < len(rows)
-    if not several:
-        return [row.column.label for row in rows]
-    if len({*batches}) == len(rows):
-        return batches
-    return [f"{row.column.label} {names.scale(row.summary.case)}" for row in rows]
+    return [names.label(row.summary.case, [other.summary.case for other in rows]) for row in rows]
 
 
 def _points(row: TrainedRow, split: str, metric: str) -> tuple[figures.Point, ...]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evalsuite.core.model import Case, Measurement, Summary, by_key
+from evalsuite.core.model import Measurement, Summary, by_key
 from evalsuite.report import figures
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Model
@@ -94,18 +94,6 @@ def _no_peak(rows: Sequence[Summary], words: Words) -> Text:
     return words("language.no_peak", devices=devices)
 
 
-def label(row: Summary, rows: Sequence[Summary]) -> str:
-    """The framework, and what tells it from others of its name."""
-
-    def distinct_words(case: Case) -> tuple[str, ...]:
-        own = (f"{name} {value}" for name, value in case.options)
-        return (names.scale(case), names.precision(case.precision), names.bsz(case.batch_per_device), *own)
-
-    others = [distinct_words(other.case) for other in rows if other.case.framework == row.case.framework]
-    apart = [text for text in distinct_words(row.case) if any(text not in other for other in others)]
-    return " ".join([names.framework(row.case.framework), *map(names.visible, apart)])
-
-
 def _draw(subject: Subject, id: str, title: Text, reading: Text, curves: Iterable[Curve]) -> figures.Chart:
     lines = [
         figures.Line(name=subject.words.same(name), framework=row.case.framework, points=points)
@@ -115,11 +103,11 @@ def _draw(subject: Subject, id: str, title: Text, reading: Text, curves: Iterabl
 
 
 def _memory(model: Model, rows: Sequence[Summary], subject: Subject) -> figures.Chart | None:
-    of_figure, words = {figure.name: figure for figure in FIGURES}, subject.words
+    of_figure, words, every = {each.name: each for each in FIGURES}, subject.words, [row.case for row in rows]
     kind = next((name for name in MEMORY if any(case_figure(row, of_figure[name]) for row in rows)), None)
     known = [(row, used / GIB) for row in rows if kind and (used := case_figure(row, of_figure[kind]))]
     marks = [
-        (label(row, rows), row, (figures.Point(x=used, value=row.items_per_s_per_device, ref=_ref(row)),))
+        (names.label(row.case, every), row, (figures.Point(x=used, value=row.items_per_s_per_device, ref=_ref(row)),))
         for row, used in known
     ]
     reading = words("language.memory_reading", memory_text=words(f"totals.{kind}")) if kind else None
@@ -134,8 +122,8 @@ def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator
     alike = by_key(((_stated(row, "data"), row.case.global_batch), (row, points)) for row, points in curves)
     largest = sorted(alike.items(), key=lambda pair: -len(pair[1]))
     for place, ((data, batch), drawn) in enumerate(largest[:MOST_CHARTS]):
-        tokens, ours = min(points[-1].x for _, points in drawn), [row for row, _ in drawn]
-        named = [(label(row, ours), row, _until(tokens, points)) for row, points in drawn]
+        tokens, ours = min(points[-1].x for _, points in drawn), [row.case for row, _ in drawn]
+        named = [(names.label(row.case, ours), row, _until(tokens, points)) for row, points in drawn]
         ends = low_and_high([(numbers.significant(at[-1].value), name) for name, _, at in named])
         if not ends:
             continue
