@@ -284,13 +284,20 @@ def test_what_the_head_prints_is_held_against_what_is_said(of_a, said, told, tmp
     assert "fastest" not in sentences(book)
 
 
-@pytest.mark.parametrize("set_to", ["Power limit raised to 700 W", "+ nvidia-smi -lgc 1980"])
-def test_a_device_that_somebody_set_is_not_compared_with_one_of_which_nobody_says_it(set_to, tmp_path):
-    book = imported(tmp_path, lambda repeat: {"head": set_to})
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Power limit raised to 700 W", "device_setting"),
+        ("+ nvidia-smi -lgc 1980", "device_setting"),
+        ("CUDA_LAUNCH_BLOCKING=1", "watched"),
+    ],
+)
+def test_what_one_log_says_of_its_machine_and_the_other_does_not_leaves_the_order_open(said, fact, tmp_path):
+    book = imported(tmp_path, lambda repeat: {"head": said})
 
     assert "fastest" not in sentences(book)
     (answer,) = answers.answers(book.evaluation.summaries)
-    assert answer.deciding.facts == ("device_setting",)
+    assert answer.deciding.facts == (fact,)
 
 
 ADVICE = """hint: consider mixed precision (--fp16), see --limit-train-samples

@@ -316,8 +316,7 @@ def _facts(
 ) -> tuple[Fact, ...]:
     parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
-    if setting := facts.spoken(head).get("device_setting"):
-        printed["device_setting"] = setting
+    printed |= {key: said for key, said in facts.spoken(head).items() if key in ("device_setting", "watched")}
     return facts.of_run(
         case, command, environments, printed, options.printed(head), dialect.tokens if dialect else None
     )
