@@ -8,7 +8,7 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core.model import Fact
-from evalsuite.results.compare import layouts
+from evalsuite.results.compare.decisions import layout_searches
 
 
 def trained(framework, speed, layout, *, scale=(1, 8), batch=4, sequence="4096", steps=10):
@@ -20,7 +20,7 @@ def trained(framework, speed, layout, *, scale=(1, 8), batch=4, sequence="4096",
         precision="bf16",
         device="gpu",
         batch_per_device=batch,
-        options=(("sequence_length", sequence),),
+        options=(("sequence_length", sequence), *(("tp", layout[3:]) for part in [layout[:2]] if part == "TP")),
         protocol=synthetic.FULL,
     )
     stated = {"parallel_layout": layout, "input_size": sequence, "device_model": "NVIDIA H100", "data": "text"}
@@ -54,7 +54,7 @@ def trained(framework, speed, layout, *, scale=(1, 8), batch=4, sequence="4096",
     ],
 )
 def test_the_best_layouts_are_ordered_where_all_tried_as_many(rows, tried, first, ratio):
-    found = layouts.searches([trained(name, speed, layout, **changes) for name, speed, layout, changes in rows])
+    found = layout_searches([trained(name, speed, layout, **changes) for name, speed, layout, changes in rows])
 
     assert [{name: len(points) for name, points in each.tried.items()} for each in found] == ([tried] if tried else [])
     ranked = [each.ranking.ranked for each in found if each.ranking]
@@ -75,3 +75,20 @@ def test_the_chapter_says_layout_rules_and_losses_at_equal_tokens(tmp_path):
     assert heads[2:] == ["causal", "full", "6n", "MFU causal", "MFU full", "MFU 6n"]
     # 31 steps of 32 items: there one is at 6.0, and the other between 8.0 and 7.0
     assert "At 992 tokens the losses are 6.000 (TRL) to 7.500 (MaxText)" in chapter.text("en")
+
+
+def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path):
+    tried = {"trl": [(100, "DP 8"), (140, "TP 2")], "maxtext": [(120, "DP 8"), (90, "TP 4")]}
+    rows = [trained(name, speed, layout) for name, points in tried.items() for speed, layout in points]
+    report.build(synthetic.evaluation(rows), tmp_path)
+    page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
+    (table,) = [each for each in page.all("table") if "best layout" in each.one("caption").text("en")]
+
+    assert [(row[0], row[1].split(" · ")[2], row[3]) for row in pages.rows(table)] == [
+        ("TRL", "TP 2", "100.0%"),
+        ("TRL", "DP 8", "71.4%"),
+        ("MaxText", "DP 8", "100.0%"),
+        ("MaxText", "TP 4", "75.0%"),
+    ]
+    said = page.one("section", id="language").text("en")
+    assert "TRL's best layout is 16.7% faster than MaxText's, of 2 stacks that tried equally many." in said

@@ -6,13 +6,14 @@ is left out is simulated (`false_exclusion`; benchmarks/judgement.py). One of wh
 from the verdict of others above it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from typing import Literal
 
 from evalsuite.core import paths
+from evalsuite.core.decode import whole
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Purpose
@@ -286,3 +287,39 @@ def false_exclusion(frameworks: int, runs: int) -> float:
     known = [n for of, n in simulated if of == size]
     n = max((n for n in known if n <= runs), default=min(known))
     return min(1.0, simulated[size, n] * max(1.0, frameworks / size))
+
+
+# of the best layouts
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutSearch:
+    """Each stack's best layout on as many devices at one global batch, of all that it tried.
+
+    Never mixed with the order at one layout: only how the work lies over the devices may differ here. A stack that
+    tried more has more chances of a fast one, so that an order wants as many points of each.
+    """
+
+    model: str
+    devices: int
+    global_batch: int
+    tried: Mapping[str, Sequence[Summary]]  # by framework, the fastest first
+    ranking: Ranking | None  # None: not all tried as many
+
+
+def layout_searches(rows: Iterable[Summary]) -> tuple[LayoutSearch, ...]:
+    """Where at least one stack tried several."""
+    places: dict[tuple[str, int, int], list[Summary]] = {}
+    for row in sorted(rows, key=speed)[::-1]:
+        stated = fairness.facts_of(row).get("global_batch", ())
+        batch = whole(stated[0].value) if len(stated) == 1 else None
+        places.setdefault((row.case.model, row.case.total_devices, batch or row.case.global_batch), []).append(row)
+    found = []
+    for (model, devices, batch), alike in places.items():
+        for part in fairness.groups(alike, LAYOUTS.purpose):
+            tried = by_key((row.case.framework, row) for row in part)
+            budgets = {len(points) for points in tried.values()}
+            ranking = rank(part, LAYOUTS) if len(budgets) == 1 and len(tried) > 1 else None
+            search = LayoutSearch(model=model, devices=devices, global_batch=batch, tried=tried, ranking=ranking)
+            found += [search] * (max(budgets) > 1)
+    return tuple(found)

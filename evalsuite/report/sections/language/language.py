@@ -11,10 +11,8 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results.compare import layouts
-from evalsuite.results.compare.decisions import speed
+from evalsuite.results.compare.decisions import LayoutSearch, layout_searches, speed
 from evalsuite.results.compare.fairness import facts_of
-from evalsuite.results.compare.layouts import LayoutSearch
 from evalsuite.results.compare.units import TOKENS
 from evalsuite.results.measure.summary import case_figure
 from evalsuite.results.rules.flops_and_energy import compute
@@ -43,14 +41,21 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="language",
             title=subject.words("language.title"),
             template="language/language.html.j2",
-            facts=lambda: {"models": [_facts(subject, model, rows) for model, rows in models], "layout": _layout},
+            facts=lambda: {"models": [_facts(subject, model, rows) for model, rows in models]},
         )
 
 
 def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[str, Any]:
     words = subject.words
-    lines = list(by_key((_setting(row), row) for row in rows).values())  # one for all scales of a stack
-    stated = {key: [_stated(members[0], key) for members in lines] for key in SETTINGS}
+    told = {row.case.id: tuple(_stated(row, key) for key in SETTINGS) for row in rows}
+    alike = by_key(
+        ((case.framework, case.recipe, case.precision, case.batch_per_device, row.trained, told[case.id]), row)
+        for row in rows
+        for case in [row.case]
+    )
+    lines = list(alike.values())  # one for all scales of a stack
+    columns = zip(*(told[members[0].case.id] for members in lines), strict=True)
+    stated = dict(zip(SETTINGS, columns, strict=True))
     rules = [(row, rate) for row in rows if (rate := compute(row)) and rate.by_rule]
     unlisted = [row for row, rate in rules if rate.peak_tflops is None]
     return {
@@ -67,24 +72,17 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
         "rules": rules,
         "no_peak": _no_peak(unlisted, words) if unlisted else None,
         "charts": [chart for chart in (_memory(model, rows, subject), *_losses(model, rows, subject)) if chart],
-        "searches": [(search, _order(search, words)) for search in layouts.searches(rows)],
+        "searches": [(search, _order(search, words)) for search in layout_searches(rows)],
+        "layout": lambda row: " · ".join(
+            [names.scale(row.case), names.bsz(row.case.batch_per_device)]
+            + [text for key in LAID if (text := _stated(row, key))]
+        ),
     }
 
 
 def _stated(row: Summary, key: str) -> str | None:
     stated = facts_of(row).get(key, ())
     return "; ".join(names.visible(fact.value) for fact in stated) or None
-
-
-def _setting(row: Summary) -> tuple[object, ...]:
-    case = row.case
-    how = (case.framework, case.recipe, case.precision, case.batch_per_device, row.trained)
-    return (*how, *(_stated(row, key) for key in SETTINGS))
-
-
-def _layout(row: Summary) -> str:
-    stated = (_stated(row, key) for key in LAID)
-    return " · ".join([names.scale(row.case), names.bsz(row.case.batch_per_device), *filter(None, stated)])
 
 
 def _no_peak(rows: Sequence[Summary], words: Words) -> Text:
