@@ -82,13 +82,3 @@ def test_a_controller_that_dies_in_mid_run_and_comes_back_loses_nothing(tmp_path
 
     ended = [json.loads(file.read_text())["status"] for file in run.parent.glob("r[01]/outcome.json")]
     assert ended == ["completed"] * 2
-
-
-def test_pytorch_trains_over_two_nodes_through_its_own_launcher(tmp_path):
-    code, summaries, run = measured(
-        tmp_path, "--frameworks", "pytorch", "--device", "cpu", "--scales", "2x1", "--steps", "2+20"
-    )
-
-    assert code == Exit.UNDETERMINED or code == Exit.DONE
-    assert "processes=2 global_batch=8" in (run / "log.n1.txt").read_text()
-    assert summaries[0]["throughput"]["value"] > 0
