@@ -13,7 +13,7 @@ from evalsuite.importing import published_figures, user_facts
 from evalsuite.plan import spec
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.result_tables import policies
+from evalsuite.report.book.result_tables import tables as results_tables
 from evalsuite.report.data import summary_json
 from evalsuite.report.text import words
 from evalsuite.runs.store import Store
@@ -34,18 +34,17 @@ def evaluation(policy, sizes=SIZES):
 
 def tables(of):
     (model,) = blocks.models(Book(evaluation=of))
-    return policies(model.blocks)
+    return results_tables(model.blocks)
 
 
-def test_declared_sizes_stand_in_one_table_with_the_size_of_each_framework():
+def test_declared_sizes_are_called_the_most_that_fits_and_those_of_a_sweep_are_not():
     (table,) = tables(evaluation("max"))
-    assert not any(table.maximal for table in tables(evaluation(None)))  # the largest size of a sweep is no maximum
+    (swept,) = tables(evaluation(None))
 
-    assert table.maximal and table.mixed
     assert {(row.column.example.framework, row.block.batch) for row in table.throughput.rows} == set(SIZES.items())
-    said = heading.policy(table, SPOKEN)
-    assert said.plain("zh").startswith("bsz max（各框架可用的最大单卡批大小：192、224、256，由测试方案声明）")
-    assert "192, 224, 256" in said.plain("en")
+    said = [heading.setting(block, SPOKEN, table.blocks).plain("zh") for block in table.blocks]
+    assert said == ["bsz max = 192", "bsz max = 224", "bsz max = 256"]
+    assert not any("max" in heading.setting(block, SPOKEN).plain("en") for block in swept.blocks)
 
 
 def test_page_and_summary_have_the_table_by_its_name(tmp_path):

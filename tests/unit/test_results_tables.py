@@ -9,7 +9,7 @@ from evalsuite.commands.printing import terminal
 from evalsuite.core.model import Skip
 from evalsuite.report.book import blocks, heading
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.result_tables import policies
+from evalsuite.report.book.result_tables import tables as results_tables
 from evalsuite.report.text import words
 
 SPOKEN = words.read()
@@ -17,7 +17,7 @@ SPOKEN = words.read()
 
 def tables(summaries, **changes):
     book = Book(evaluation=replace(synthetic.evaluation(summaries), **changes))
-    return policies(blocks.models(book)[0].blocks)
+    return results_tables(blocks.models(book)[0].blocks)
 
 
 def one(framework="pytorch", values=(100.0, 101.0, 102.0, 103.0, 104.0), scale=(1, 1), **changes):
@@ -32,37 +32,18 @@ def test_precision_compiler_and_options_of_one_batch_size_stand_in_one_table():
     )
 
     assert len(found) == 1
-    told = [heading.setting_of(group[0], found[0], SPOKEN).plain("en") for group in found[0].throughput.groups]
-    assert told == ["FP32, seed: not set", "FP32, seed: 7", "AMP", "AMP · XLA"]
+    told = [heading.setting(block, SPOKEN, found[0].blocks).plain("en") for block in found[0].blocks]
+    assert told == ["FP32", "FP32 · seed: 7", "AMP"] and len(found[0].throughput.groups) == 4  # AMP with XLA, too
 
 
-def test_where_each_setting_has_one_row_of_the_same_framework_the_setting_is_its_name():
-    settings = [(("seed", seed),) for seed in ("7", "8")]
-    alone = tables([one("mxnet", options=options) for options in settings])[0].throughput
-    beside = tables([one("mxnet", options=options) for options in settings] + [one("pytorch", options=settings[0])])
-
-    assert alone.of_one and [len(group) for group in alone.groups] == [1, 1]
-    assert not any(table.throughput.of_one for table in beside)
-
-
-def test_other_work_stands_in_another_table_and_the_table_of_most_frameworks_comes_first():
+def test_other_work_stands_in_another_table_and_other_batches_in_another_group():
     sizes = [(("image_size", size),) for size in ("192", "224")]
     found = tables([one(name, options=size) for name in ("pytorch", "mxnet") for size in sizes])
     assert [len(table.throughput.rows) for table in found] == [2, 2]
 
-    few = [one(name, batch_per_device=16) for name in ("pytorch", "mxnet")]
-    many = [one(name, batch_per_device=64) for name in ("pytorch", "mxnet", "tensorflow")]
-    assert [table.blocks[0].batch for table in tables(few + many)] == [64, 16]
-
-
-def test_batch_sizes_of_one_framework_alone_share_a_table_after_the_others():
-    found = tables(
-        [one("pytorch", batch_per_device=64), one("mxnet", batch_per_device=64)]
-        + [one("pytorch", batch_per_device=size) for size in (16, 32)]
-    )
-
-    assert [table.mixed for table in found] == [False, True]
-    assert [row.block.batch for row in found[1].throughput.rows] == [16, 32]
+    (found,) = tables([one(name, batch_per_device=size) for name in ("pytorch", "mxnet") for size in (64, 16)])
+    assert [[row.block.batch for row in group] for group in found.throughput.groups] == [[16, 16], [64, 64]]
+    assert heading.shared(found.blocks, SPOKEN).plain("en") == "Throughput · FP32 · CPU"
 
 
 def test_a_tie_group_is_bold_together_whatever_compiled_neighbours_do_and_a_single_value_keeps_its_mark():
@@ -119,7 +100,9 @@ def test_what_no_scale_supports_leaves_the_table_for_a_sentence(kind, listed, ro
 def test_every_valid_case_stands_in_exactly_one_table():
     book = Book(evaluation=synthetic.options())
     for model in blocks.models(book):
-        found = [cell.ref for table in policies(model.blocks) for row in table.throughput.rows for cell in row.cells]
+        found = [
+            cell.ref for table in results_tables(model.blocks) for row in table.throughput.rows for cell in row.cells
+        ]
         shown = [ref for ref in found if ref]
 
         assert len(shown) == len(set(shown))

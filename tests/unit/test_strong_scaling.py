@@ -102,8 +102,8 @@ def test_the_page_says_what_stays_the_same_and_draws_no_threshold(tmp_path):
     assert "scales near-linearly" not in text
     page = pages.read(text)
     section = page.one("section", id="model-resnet50_v1.5")
-    assert "global batch size = 32 at every scale (strong scaling)" in section.text("en")
-    assert "各规模全局批大小均为 32（强扩展" in section.text("zh-CN")
+    assert "global bsz 32" in section.text("en")
+    assert "global bsz 32" in section.text("zh-CN")
     assert "bsz 8" in section.text("en")  # of each of four devices
     book = Book(evaluation=of)
     case = summary_json.document(book, "0" * 64)["summaries"][-1]["case"]

@@ -1,8 +1,4 @@
-"""Results tables: one for each batch policy, with the frameworks as rows and the scales as columns.
-
-A policy is one batch size for all, or `max`: of each framework the most that fits, where that is declared.
-Batch sizes that one framework alone was run with share one table of their own.
-"""
+"""Results tables: one for all settings of the same kind, with the frameworks as rows and the scales as columns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +13,6 @@ from evalsuite.report.text import names
 from evalsuite.results.compare.decisions import WORK
 
 NEVER = ("unsupported", "not_planned")
-
-
-def shared_options(blocks: Sequence[Block]) -> tuple[tuple[str, str], ...]:
-    return tuple(pair for pair in blocks[0].options if all(pair in block.options for block in blocks))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,25 +36,17 @@ class Grid:
         return tuple(row for group in self.groups for row in group)
 
     @property
-    def of_one(self) -> bool:
-        one_each = len(self.groups) > 1 and all(len(group) == 1 for group in self.groups)
-        return one_each and len({row.column.title for row in self.rows}) == 1
-
-    @property
     def legend(self) -> tuple[str, ...]:
         return cells.legend(cell for row in self.rows for cell in row.cells)
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchPolicy:
+class ResultsTable:
     blocks: tuple[Block, ...]
-    mixed: bool = False
-    maximal: bool = False  # each declared to be the most that fits
 
     @property
     def id(self) -> str:
-        only = self.blocks[0]
-        return only.id if len(self.blocks) == 1 else names.anchor("p", " ".join(block.id for block in self.blocks))
+        return names.anchor("r", " ".join(block.id for block in self.blocks))
 
     @property
     def unit(self) -> str:
@@ -76,14 +60,6 @@ class BatchPolicy:
     def scales(self) -> tuple[tuple[int, int], ...]:
         scales = {scale for block in self.blocks for scale in block.scales}
         return tuple(sorted(scales, key=lambda scale: (scale[0] * scale[1], scale[0])))
-
-    @property
-    def precisions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(block.precision for block in self.blocks))
-
-    @property
-    def strong(self) -> bool:
-        return self.blocks[0].strong
 
     @property
     def has_scaling(self) -> bool:
@@ -125,22 +101,9 @@ class BatchPolicy:
                     yield SeriesRow(block=block, column=column, cells=told)
 
 
-def policies(blocks: Sequence[Block]) -> tuple[BatchPolicy, ...]:
-    maximal = [block for block in blocks if all(case.batch_policy == "max" for case in block.cases)]
-    fixed = [block for block in blocks if block not in maximal]
-    tables = [list(same) for _, same in groupby(sorted(fixed, key=_policy), key=_policy)]
-    shared = [BatchPolicy(blocks=tuple(sorted(same, key=_place))) for same in tables if _frameworks(same) > 1]
-    alone = [block for same in tables if _frameworks(same) < 2 for block in same]
-    policies = sorted(shared, key=lambda policy: -max(_frameworks([block]) for block in policy.blocks))
-    for _, same in groupby(sorted(maximal, key=_kind), key=_kind):
-        policies.append(replace(_alone(sorted(same, key=_place)), maximal=True))
-    for _, same in groupby(sorted(alone, key=_kind), key=_kind):
-        policies.append(_alone(sorted(same, key=lambda block: (block.batch, _place(block)))))
-    return tuple(policies)
-
-
-def _alone(blocks: Sequence[Block]) -> BatchPolicy:
-    return BatchPolicy(blocks=tuple(blocks), mixed=len({block.batch for block in blocks}) > 1)
+def tables(blocks: Sequence[Block]) -> tuple[ResultsTable, ...]:
+    found = groupby(sorted(blocks, key=_kind), key=_kind)
+    return tuple(ResultsTable(blocks=tuple(sorted(same, key=_place))) for _, same in found)
 
 
 def _kind(block: Block) -> tuple[object, ...]:
@@ -148,19 +111,11 @@ def _kind(block: Block) -> tuple[object, ...]:
     return (block.device, block.strong, block.unit, tuple(pair for pair in block.options if pair[0] in WORK), steps)
 
 
-def _policy(block: Block) -> tuple[object, ...]:
-    return (block.batch, *_kind(block))
-
-
 def _place(block: Block) -> tuple[object, ...]:
     """Full precision first, then what the script does of itself before what an option changes."""
     known = list(names.PRECISIONS)
     precision = known.index(block.precision) if block.precision in known else len(known)
-    return (precision, block.precision, names.options_order(block.options))
-
-
-def _frameworks(blocks: Iterable[Block]) -> int:
-    return len({column.example.framework for block in blocks for column in block.columns})
+    return (precision, block.precision, block.batch, names.options_order(block.options))
 
 
 def _groups(rows: Iterable[SeriesRow]) -> Iterable[Group]:

@@ -65,7 +65,7 @@ def _matrix(block: Block, comparison: Comparison, words: Words) -> Mapping[str, 
     return {
         "id": names.anchor("fair", block.id),
         "block": block,
-        "title": words("fairness.block", model=names.model(block.model), block_text=heading.heading(block, words)),
+        "title": words("fairness.block", model=names.model(block.model), block_text=heading.setting(block, words)),
         "comparison": comparison,
         "columns": [labels[summary.case.series] for summary in comparison.members],
         "standing": _standing(comparison, labels, words),

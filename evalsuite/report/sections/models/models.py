@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.participants import is_stated
-from evalsuite.report.book.result_tables import policies
+from evalsuite.report.book.result_tables import tables
 from evalsuite.report.sections.author import author
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.sections.language.language import language_rows
@@ -31,7 +31,7 @@ def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
         "model": model,
         "kinds": len({participant.kind for each in subject.models for participant in each.participants}) > 1,
         "stated": any(map(is_stated, model.participants)),
-        "policies": policies(model.blocks),
+        "tables": tables(model.blocks),
         "why": () if subject.book.huge else why.cards(book, model, words),
         "notes": author.notes(book, words, model.name),
         "table": None if subject.book.huge or language_rows(model) else model_figures.of_model(book, model),

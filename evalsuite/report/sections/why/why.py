@@ -21,7 +21,7 @@ def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
     own = [each for each in book.ladders if each.last.case.model == model.name]
     ladders = sorted(own, key=lambda ladder: ladder.left)
     shown = [block for block in model.blocks if any(block_of[ladder.last.case.id] is block for ladder in ladders)]
-    called = {block.id: name for block, name in zip(shown, heading.settings(shown, words), strict=True)}
+    called = {block.id: heading.setting(block, words, shown) for block in shown}
     rows: dict[str, list[Mapping[str, Any]]] = {}
     for ladder in ladders:
         case, block = ladder.last.case, block_of[ladder.last.case.id]
