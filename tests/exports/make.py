@@ -19,7 +19,8 @@ RUNS = {"base-seed1": 81_920.0, "base-seed2": 81_000.0}  # name → tokens/s: 8 
 def reports(speed: float):
     """(step, seconds since 1970, what a training would log); no two runs have the same values."""
     for number in range(1, REPORTS + 1):
-        step, time_s, noise = number * STEPS, BEGINS_S + number * PERIOD_S, number * int(speed / 10) % 17
+        begins_s, noise = BEGINS_S + int(speed) % 1_000, number * int(speed / 10) % 17  # one run after the other
+        step, time_s = number * STEPS, begins_s + number * PERIOD_S
         loss = 3 - number / 50 + noise / 1000
         yield step, time_s, {"train/loss": loss, "train/tokens_per_sec": speed + 9 * noise, "eval/loss": 2.5}
 
