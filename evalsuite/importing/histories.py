@@ -28,7 +28,7 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.importing import scalar_records
 from evalsuite.importing.scalar_records import Row
-from evalsuite.importing.user_facts import is_precision
+from evalsuite.importing.user_facts import USER, is_precision
 from evalsuite.logs import catalogue
 from evalsuite.logs.recognition import find_dialects
 from evalsuite.logs.text.logfile import Unreadable, kind
@@ -44,13 +44,14 @@ ANY = "any"  # project
 MOST_BYTES = 1 << 26
 HEAD_BYTES = 1 << 12
 MOST_NAMED = 12
+FEWEST = 3  # reports of a series
 SAYS = ("rate", "seconds", "steps_per_s", "timesteps", "loss")  # a line, in this order (logs/dialects/cited.py)
 EARLIEST_S = 6e8  # a time since 1970; what is less counts since the run began
 _UNSAID = "samples/s"  # a batch holds them, whatever they are
 _PANEL = re.compile(r"(?P<run>.+) - (?P<tag>.+?)(?P<end>__(?:MIN|MAX))?")  # of W&B; a run's name may hold " - "
 _UNIT = re.compile(rf"[ _(]+(?:{'|'.join(words.UNIT_S)})\)?$")  # behind the name of a time
 _TAG_IN_NAME = re.compile(r"(?i).*[-_]tag[-_]")  # run-NAME-tag-train_loss.csv, as TensorBoard saves it
-_SEED = re.compile(r"(?i)[\s_-]*(?:seed|run|rep|repeat|trial|r|s|#)[\s_=-]*\d+$")
+_SEED = re.compile(r"(?i)(?:(?:^|[\s_-]+)(?:seed|run|rep|repeat|trial)[\s_=-]*|\s*#)\d+$")
 _SYSTEM = re.compile(r"(?i)^(?:system|gpu|_)|(?:^|[/_.])(?:system|memory|mem)(?:$|[/_.])")  # no series of training
 _MEAN = re.compile("avg|mean|running")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)  # no decimal comma, no nan
@@ -84,7 +85,9 @@ class History:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(tag for report in self.reports for tag in report.values))
+        """Without what was logged once or twice beside series, such as a mean at the end."""
+        counts = Counter(tag for report in self.reports for tag in report.values)
+        return tuple(tag for tag, count in counts.items() if count >= min(FEWEST, max(counts.values())))
 
 
 def find(root: Path) -> list[History]:
@@ -294,7 +297,11 @@ def choose(tags: Sequence[str], tag: str | None = None, unit: str | None = None)
             found.setdefault("loss", (name, 1.0))
     if "timesteps" in found:  # the rate beside is a mean since the start
         return Chosen(found, "timesteps/s", False)
-    fitting = [each for each in rates if (tag or each[2]) == each[2] and (unit or each[1]) == each[1]]
+    named = [each for each in rates if (tag or each[2]) == each[2]]
+    fitting = [each for each in named if (unit or each[1]) == each[1]]
+    if tag and named and not fitting:
+        told = {"name": "unit", "first": USER, "known": unit, "who": tag, "value": named[0][1]}
+        raise ValueError(Message("importing.contradict", **told))
     said = (0, unit or _UNSAID, tag if unit else None, 1.0)
     _, items, chosen, kilo = max(fitting, key=lambda each: each[0], default=said)
     whose = bool(chosen and words.PER_DEVICE.search(f"/{chosen.lower()}"))

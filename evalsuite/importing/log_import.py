@@ -88,7 +88,7 @@ class Importer:
                 written = histories.write(history, self._user.get("tag"), self._user.get("unit"))
                 said = {**self._of_path(history.source.removeprefix(f"{root}/")), **user}
                 own = histories.facts_of(history) | ({"scope": written.scope} if written.scope else {})
-                own = {name: value for name, value in own.items() if name != "run" or name not in said}
+                own = {name: value for name, value in own.items() if name not in ("run", "scope") or name not in said}
                 facts = user_facts.merge_facts((user_facts.USER, said), (user_facts.SETTINGS, own))
                 user_facts.check_facts(facts)
                 hashed = files.sha256(written.path)

@@ -47,13 +47,14 @@ class CitedTable:
 
 def is_one(file: Path) -> bool:
     """Whether it is no log: a workbook, or text with several columns that no script prints."""
-    if file.suffix.lower() not in FORMS[:2]:
-        return file.suffix.lower() in FORMS
+    form = file.suffix.lower()
     try:
-        with files.open_file(file, follow=True) as lines:
-            head = lines.read(1 << 12)
+        with files.open_file(file, follow=True) as opened:
+            head = opened.read(1 << 12)
     except OSError:
         return False  # whoever reads it says why
+    if form not in FORMS[:2]:
+        return form in FORMS and (kind(head) == "zip" or head.startswith(b"PAR1"))
     return not kind(head) and bool(re.search(rb"[,;\t]", head)) and not find_dialects(file, catalogue.known().values())
 
 

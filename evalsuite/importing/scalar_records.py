@@ -28,9 +28,9 @@ def event_file(content: bytes) -> tuple[list[Row], bool]:
         data, at = content[at + 12 : at + 12 + length], at + 16 + length  # both sums are left unread
         if at > len(content):
             return rows, True
-        event = _fields(data) if length <= LARGEST_SCALARS else {}
-        row: Row = {"step": event[2][0] if 2 in event else 0, "wall time": _number(event[1][0]) if 1 in event else None}
-        for value in (_fields(value) for summary in event.get(5, ()) for value in _fields(summary).get(1, ())):
+        event = _fields(data if length <= LARGEST_SCALARS else b"")
+        row: Row = {"event step": (event[2] or [0])[0], "event time": _number((event[1] or [b""])[0])}
+        for value in (_fields(value) for summary in event[5] for value in _fields(summary).get(1, ())):
             row |= {_text(name): number for name in value[1] for number in _scalar(value)}
             rows += [_json(tensor.get(8, [b""])[0]) for tensor in map(_fields, value.get(8, ()))]
         rows.append(row)

@@ -141,6 +141,26 @@ def test_a_tag_says_that_it_is_the_time_of_a_step_and_in_what(tag, seconds):
     assert histories.choose([tag, "data_time", "epoch_time"]).series == {"seconds": (tag, seconds)}
 
 
+@pytest.mark.parametrize(
+    ("name", "alike"),
+    [
+        ("base-seed1", "base"),
+        ("base run 2", "base"),
+        ("a#3", "a"),
+        ("bs8", "bs8"),
+        ("resnet-r50", "resnet-r50"),
+        ("run1", "run1"),
+    ],
+)
+def test_only_a_seed_or_number_of_the_run_is_left_out_of_its_name(name, alike):
+    assert histories.without_seed(name) == alike
+
+
+def test_a_unit_is_not_said_against_the_name_of_the_series():
+    with pytest.raises(ValueError, match='unit: --set says "samples/s", and train/tokens_per_sec says "tokens/s"'):
+        histories.choose(["train/tokens_per_sec"], "train/tokens_per_sec", "samples/s")
+
+
 def test_steps_that_may_count_calls_of_log_are_no_clock(ask, tmp_path):
     rows = "".join(f"{place},{1756200000.25 + 5 * place},{3 - place / 20}\n" for place in range(40))
     (tmp_path / "history.csv").write_text(f"_step,_timestamp,loss\n{rows}")
