@@ -356,13 +356,6 @@ class NothingSent(Finding, code="nothing_exchanged", question=4):
     least_bytes: Bytes = 10e3
 
 
-class DevicesUnused(Finding, code="devices_unused", question=4):
-    used: Count
-    planned: Count
-    clock_items_per_s: Rate
-    printed_items_per_s: Rate
-
-
 class FactsDisagree(Finding, code="facts_disagree", question=7, noted=True):
     fact: FactName  # of data/criteria/facts.toml
     source: SourceName
@@ -483,12 +476,6 @@ class UnreadableRun(Finding, code="D25", question=5):
 
 class UnreadableSamples(Finding, code="D18", question=10):
     said: Said
-
-
-class WindowLongerThanRun(Finding, code="D20", question=4):
-    window_s: Seconds  # by the script's own figures
-    run_s: Seconds
-    limit: Factor = 1.1  # explained by a late clock and rounded step times
 
 
 class EvaluatedBefore(Finding, code="evaluated_before", question=5, noted=True):

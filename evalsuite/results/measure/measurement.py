@@ -95,7 +95,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     well = outcome.status == "completed" and outcome.exit_code == 0
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
-    status, reason = _status(run.case, recipe, outcome, read, against)
+    status, reason = _status(run.case, recipe, outcome, read)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput, run.case)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
@@ -167,9 +167,7 @@ def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
     )
 
 
-def _status(
-    case: Case, recipe: UsedRecipe, outcome: Outcome, read: reading.Reading, against: Sequence[Finding]
-) -> tuple[Status, str]:
+def _status(case: Case, recipe: UsedRecipe, outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
         return "timed_out", join(outcome.reason, None if own_signal else read.reason)
@@ -183,9 +181,6 @@ def _status(
     cut_short = ("failed", "incomplete")
     if outcome.enough and read.status in cut_short and read.throughput and read.throughput.items_per_s:
         return "ok", ""
-    unused = [finding for finding in against if isinstance(finding, findings.DevicesUnused)]
-    if unused and read.status == "doubtful":
-        return read.status, Message("results.run_unused", used=unused[0].used, planned=unused[0].planned)
     return read.status, read.reason
 
 

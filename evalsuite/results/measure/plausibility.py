@@ -1,9 +1,6 @@
 """Whether a run trained what its case says, and whether its records fit together."""
 
-import itertools
-import math
 import re
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalsuite.core.decode import whole
@@ -13,12 +10,10 @@ from evalsuite.core.findings import (
     ClockDisagrees,
     ClocksFarApart,
     ContradictsLog,
-    DevicesUnused,
     OtherDevices,
     PrintedOnly,
     SocketsUsed,
     TouchedSinceRun,
-    WindowLongerThanRun,
 )
 from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
@@ -30,7 +25,6 @@ from evalsuite.runs.recordings import is_recording
 from evalsuite.runs.store import RunFolder
 
 UNOPENED = "Unable to open device"  # so there is one
-NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 
 
 def implausible(
@@ -48,11 +42,6 @@ def implausible(
     if 0 < len(hosts) < case.nodes:
         yield OtherDevices(told="nodes_recorded", seen=len(hosts), planned=case.nodes)
     yield from _ranks(case, read)
-    yield from itertools.islice(_unused(case, apart), 1)
-    if measured and measured.window and measured.step_time_s and outcome.duration_s is not None:
-        window_s = statistics.fmean(measured.step_time_s) * measured.window.steps
-        if window_s > outcome.duration_s * WindowLongerThanRun.limit:
-            yield WindowLongerThanRun(window_s=window_s, run_s=outcome.duration_s)
 
 
 def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding, ...]:
@@ -90,20 +79,6 @@ def beside(measured: Throughput | None, mean: float | None) -> Iterator[Finding]
     if not 1 / (limit * LATE) < share < limit:
         yield disagreement(measured.items_per_s, measured.method, mean, COUNTS)
         yield ClocksFarApart(difference=share - 1)
-
-
-def _unused(case: Case, clocks: Sequence[ClockDisagrees]) -> Iterator[Finding]:
-    """The clock counts the items of all devices; a script that prints a whole fraction of that trained a part."""
-    for apart in clocks:
-        factor = apart.items_per_s / apart.other_items_per_s
-        whole = round(factor)
-        if whole > 1 and case.total_devices % whole == 0 and math.isclose(factor, whole, rel_tol=NEARLY):
-            yield DevicesUnused(
-                used=case.total_devices // whole,
-                planned=case.total_devices,
-                clock_items_per_s=apart.items_per_s,
-                printed_items_per_s=apart.other_items_per_s,
-            )
 
 
 def _of_clocks(
