@@ -14,6 +14,12 @@ def reason(key, ours, theirs, language="en"):
 
 def test_clocks_and_grounds_need_no_values():
     assert reason("grounds", "printed only", None).startswith("one of the two is printed by its script alone")
+    sides = ("printed only", None)
+    briefs = [
+        why_not_comparable.brief(Obstacle(key="grounds", ours=sides[k], theirs=sides[1 - k]), words.read())
+        for k in (0, 1)
+    ]
+    assert [each.plain("en") for each in briefs] == ["printed by its script alone", "timed by a clock"]
     assert reason("clocks", "D10 in a", None) == (
         "the value of one is not ranked: uneven speed over the window (see data quality)"
     )

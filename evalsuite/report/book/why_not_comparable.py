@@ -71,7 +71,8 @@ def name(obstacle: Obstacle, words: Words) -> Rendered:
 def brief(obstacle: Obstacle, words: Words) -> Rendered:
     """What the first of the two is: "FP16", "bsz 64", "gradient clipping: off"."""
     if obstacle.key in (*BY_NAME, *LONG):
-        return name(obstacle, words)
+        by_clock = obstacle.key == GROUNDS and not obstacle.ours  # it is the other that is printed
+        return words("unlike.of_clock") if by_clock else name(obstacle, words)
     if not obstacle.ours and not obstacle.key.startswith(OPTION):
         return words("unlike.unstated", name_text=name(obstacle, words))
     if obstacle.key == "batch_per_device":
