@@ -118,7 +118,13 @@ WORKLOADS = {  # the end of the script's name → its recipes
         _text(("llama_tiny",), 2, 2048, "core.gpt2_length"),
         unit="tokens/s",
         options={"sequence_length": (), "recompute": ("off", "on")},
-        facts={"optimiser": "adam", "weight_decay": "decoupled", "accumulation": "1", "token_kind": "packed"},
+        facts={
+            "optimiser": "adam",
+            "weight_decay": "decoupled",
+            "accumulation": "1",
+            "packing": "packed",
+            "token_kind": "packed",
+        },
     ),
     "face": Workload(
         models=("face_r50", "face_r100", "face_tiny"),

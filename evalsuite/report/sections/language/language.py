@@ -19,7 +19,16 @@ from evalsuite.results.rules.flops_and_energy import compute
 from evalsuite.results.samples.run_figures import FIGURES
 
 SETTINGS = (
-    *("parallel_layout", "input_size", "accumulation", "recomputation", "optimiser_state", "attention"),
+    *(
+        "precision",
+        "batch_per_device",
+        "parallel_layout",
+        "input_size",
+        "accumulation",
+        "recomputation",
+        "optimiser_state",
+        "attention",
+    ),
     *("compiler", "packing", "token_kind", "data"),
 )
 LAID = ("parallel_layout", "micro_batch", "accumulation", "recomputation")
@@ -48,11 +57,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[str, Any]:
     words = subject.words
     told = {row.case.id: tuple(_stated(row, key) for key in SETTINGS) for row in rows}
-    alike = by_key(
-        ((case.framework, case.recipe, case.precision, case.batch_per_device, row.trained, told[case.id]), row)
-        for row in rows
-        for case in [row.case]
-    )
+    alike = by_key(((row.case.framework, row.case.recipe, row.trained, told[row.case.id]), row) for row in rows)
     lines = list(alike.values())  # one for all scales of a stack
     columns = zip(*(told[members[0].case.id] for members in lines), strict=True)
     stated = dict(zip(SETTINGS, columns, strict=True))
@@ -81,6 +86,8 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
 
 
 def _stated(row: Summary, key: str) -> str | None:
+    if key == "precision":
+        return names.precision(row.case.precision)
     stated = facts_of(row).get(key, ())
     return "; ".join(names.visible(fact.value) for fact in stated) or None
 
