@@ -8,6 +8,8 @@ import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 from evalsuite.commands.launching import prices
 from evalsuite.commands.options import DEFAULT_RUNS
@@ -20,6 +22,7 @@ from evalsuite.logs.formatting import rate
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
+DAY_S = 86_400.0
 GROWS_S = 90.0  # samples come twice a second; a network file system may show it late
 MOST_FAILURES = 10  # listed one by one; --json has all
 
@@ -100,6 +103,9 @@ def _run_state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) 
 
 def run(arguments: argparse.Namespace) -> int:
     roots = arguments.runs or [DEFAULT_RUNS]
+    if arguments.prune is not None:
+        _prune(roots, arguments)
+        return Exit.DONE
     states = {root: read_state(Store(root), time.time()) for root in roots}
     if arguments.json:
         facts = [{"folder": str(root), **_facts(state)} for root, state in states.items()]
@@ -113,6 +119,23 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 line(say("status.not_begun", runs=root))
     return Exit.DONE
+
+
+def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:
+    """Lists the attempts that count for nothing and in which nothing has changed for long; removes them if asked."""
+    now, count = datetime.now(UTC), 0
+    since_s = now.timestamp() - arguments.prune * DAY_S
+    for store in map(Store, roots):
+        aside, finished = store.aside(), [folder.path for folder in store.finished()]
+        if not aside and not finished:
+            raise EvalsuiteError.of("launch.none_begun", path=store.root)
+        for path in aside + (finished if arguments.finished else []):
+            if max(each.lstat().st_mtime for each in (path, *path.rglob("*"))) < since_s:
+                count += 1
+                line(str(path))
+                if arguments.go:
+                    store.remove(path, now.isoformat())
+    line(say("status.removed" if arguments.go else "status.would_go", n=count))
 
 
 def _rows(state: EvaluationState) -> list[tuple[str, ...]]:

@@ -23,7 +23,7 @@ from evalsuite.runs.planned import Planned
 CAMPAIGNS = "campaigns"
 ATTEMPTS = "attempts.jsonl"
 PUBLISHED = "reports/*/summary.json"  # on a site
-Event = Literal["started", "ended", "measured", "removed"]  # by an earlier evalsuite: of a folder with all its files
+Event = Literal["started", "ended", "measured", "removed"]  # by `status --prune`: of a folder with all its files
 
 
 @dataclass(frozen=True, kw_only=True)

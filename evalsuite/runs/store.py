@@ -27,7 +27,7 @@ from evalsuite.core.messages import Message, from_json
 from evalsuite.core.model import Case, Log, Run
 from evalsuite.core.paths import SCRATCH
 from evalsuite.runs.endings import AgentOutcome, Outcome
-from evalsuite.runs.journal import CAMPAIGNS, Journal
+from evalsuite.runs.journal import CAMPAIGNS, Journal, JournalLine
 from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.recordings import BY_AGENT
 
@@ -47,6 +47,7 @@ ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt")
+_ASIDE = re.compile(r"r\d+\.interrupted-\d+|[a-z]+-r\d+-\d+")
 _RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
 _READ = re.compile(rf"{_RECORDED.pattern}|(?:agent|environment|waiting)\..*|{CASE}|{COMMAND}|{OUTCOME}|engine\.txt")
 
@@ -305,6 +306,16 @@ class Store:
         folders = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
         numbers = {folder: decode.whole(folder.path.name.removeprefix("r")) for folder in folders}
         return sorted(folders, key=lambda each: (each.path.parent.name, numbers[each] is not None, numbers[each] or 0))
+
+    def aside(self) -> list[Path]:
+        """Attempts that count for nothing: given up, failed by a node, made again."""
+        return sorted(path for path in self.root.glob("*/*r[0-9]*") if _ASIDE.fullmatch(path.name) and path.is_dir())
+
+    def remove(self, path: Path, at: str) -> None:
+        """After a note in the journal with the hash of each file."""
+        held, name = RunFolder(path).hash_records(), f"{path.parent.name}/{path.name}"
+        self.journal.note(JournalLine(event="removed", run=name, attempt=0, campaign="", at=at, sha256=held))
+        shutil.rmtree(path)
 
     def write_plan(self, planned: Planned) -> None:
         try:

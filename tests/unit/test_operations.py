@@ -1,4 +1,4 @@
-"""What CI services, monitors and those who watch read of an evaluation; and how old reports go."""
+"""What CI services, monitors and those who watch read of an evaluation; and how old runs and reports go."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import reports
 from evalsuite import cli
 from evalsuite.commands.printing import i18n
 from evalsuite.core.errors import Exit
+from evalsuite.core.model import Run
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
@@ -23,10 +24,13 @@ def quiet(monkeypatch):
 
 @pytest.fixture
 def runs(tmp_path) -> Store:
-    """Two repeats that are planned, of which one is done."""
+    """Two repeats that are planned, of which one is done, and an attempt that was given up."""
     store = Store(tmp_path / "runs")
     store.write_plan(Planned(profile="quick", repeats=2, cases=(CASE,), skips=()))
     runfolders.finished(store.root, runfolders.Host(printed=(runfolders.steps(seconds=0.5),)))
+    (store.folder(Run(case=CASE, repeat=1)).path).mkdir()
+    with store.claim(Run(case=CASE, repeat=1)):
+        pass
     return store
 
 
@@ -61,6 +65,19 @@ def test_a_loss_is_allowed_up_to_a_share_by_its_interval(limit, code, failures, 
 
     assert given == code
     assert failures is None or counts(tmp_path / "junit.xml")["failures"] == failures
+
+
+def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, capsys):
+    (aside,) = runs.root.glob("*/r1.interrupted-1")
+    asked = ["status", "--runs", str(runs.root), "--prune"]
+
+    assert cli.main([*asked, "1", "--go"]) == Exit.DONE and aside.is_dir()
+    assert cli.main([*asked, "0"]) == Exit.DONE and aside.is_dir()
+    assert cli.main([*asked, "0", "--go"]) == Exit.DONE and not aside.exists()
+    (line,) = (runs.root / "attempts.jsonl").read_text().splitlines()
+    assert json.loads(line)["event"] == "removed" and json.loads(line)["run"].endswith("/r1.interrupted-1")
+    assert runs.journal.attempts() == () and runs.journal.chained
+    assert cli.main(["status", "--runs", str(runs.root.parent / "none"), "--prune", "30"]) == Exit.USAGE
 
 
 def test_a_site_keeps_the_newest_reports(tmp_path):
