@@ -40,7 +40,9 @@ Curve = tuple[str, Summary, tuple[figures.Point, ...]]
 
 
 def language_rows(model: Model) -> list[Summary]:
-    return [row for block in model.blocks for row in block.valid if row.unit == TOKENS]
+    """None where there is nothing to hold beside each other."""
+    rows = [row for block in model.blocks for row in block.valid if row.unit == TOKENS]
+    return rows if len(rows) > 1 else []
 
 
 def sections(subject: Subject) -> Iterable[Section]:
