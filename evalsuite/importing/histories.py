@@ -17,10 +17,10 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core import files, paths
@@ -35,6 +35,7 @@ from evalsuite.logs.text.logfile import Unreadable, kind
 from evalsuite.logs.text.records import stamp_s
 from evalsuite.logs.unknown import words
 
+One = TypeVar("One")
 KNOWN = paths.read_data("table_columns.toml")
 COLUMNS: Mapping[str, Sequence[str]] = KNOWN["history"]
 SETTINGS: Mapping[str, Sequence[str]] = KNOWN | KNOWN["sizes"]
@@ -211,7 +212,9 @@ def _histories(
     last: dict[object, Report] = {}
     for row in rows:
         numbers = {name: number for name, cell in row.items() if (number := _number(cell)) is not None}
-        step, at_s = numbers.get(named["step"]), _time_s(row.get(named["at"]) or row.get(named["elapsed"]))
+        at = next((row[name] for name in (named["at"], named["elapsed"]) if row.get(name)), "")
+        step, seconds = numbers.get(named["step"]), _number(at)
+        at_s = stamp_s(str(at).encode()) if seconds is None else seconds
         own = str(row.get("run_id") or row.get(named["run"]) or "")
         if step is None and at_s is None and named["frames"] not in numbers:
             settings[own] |= row
@@ -239,18 +242,13 @@ def _number(cell: object) -> float | None:
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
-def _time_s(cell: object) -> float | None:
-    number = _number(cell)
-    return stamp_s(str(cell).encode()) if number is None else number
-
-
-def of_project(found: Sequence[History], name: str | None) -> Sequence[History]:
+def of_project(found: Sequence[One], project_of: Callable[[One], object], name: str | None) -> list[One]:
     """Those that the user wants. Raises EvalsuiteError where they are of several projects and nobody says which."""
-    projects = Counter(str(each.facts["project"]) for each in found if each.facts.get("project"))
+    projects = Counter(str(project) for each in found if (project := project_of(each)))
     if (len(projects) > 1 and name is None) or (name not in (None, ANY) and name not in projects):
         names = tuple(f"{project} ({count})" for project, count in projects.most_common(MOST_NAMED))
         raise EvalsuiteError.of("importing.projects", n=len(found), names=names, first=next(iter(projects), "…"))
-    return found if name in (None, ANY) else [each for each in found if each.facts.get("project") == name]
+    return [each for each in found if name in (None, ANY, project_of(each))]
 
 
 # series → the text of a log
@@ -314,7 +312,7 @@ def _text(history: History, chosen: Chosen) -> str:
     by_one = {after - before for before, after in itertools.pairwise(steps)} <= {1}
     clocked = not (history.calls and by_one and "rate" not in chosen.series)
     series = [(name, *chosen.series[name]) for name in SAYS if name in chosen.series]
-    lines = [f"run {json.dumps(history.run)} of {history.source}: {', '.join(tag for _, tag, _ in series)}"]
+    lines = [f"run {json.dumps(history.run)}: {', '.join(tag for _, tag, _ in series)}"]  # wherever it stands
     lines += (f"{name}: {value:g}" for name, value in _settings(history.facts))
     for report in history.reports:
         if series and series[0][1] not in report.values:

@@ -83,7 +83,7 @@ class Importer:
         results: list[Imported] = []
         members: list[_Member] = []
         user = {name: value for name, value in self._user.items() if name not in histories.OWN_FACTS}
-        for history in histories.of_project(found, self._user.get("project")):
+        for history in histories.of_project(found, lambda each: each.facts.get("project"), self._user.get("project")):
             try:
                 written = histories.write(history, self._user.get("tag"), self._user.get("unit"))
                 said = {**self._of_path(history.source.removeprefix(f"{root}/")), **user}

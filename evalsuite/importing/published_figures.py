@@ -93,7 +93,8 @@ def cite_table(
     results: dict[int, Imported] = {}
     figures: list[_Figure] = []
     numbered: dict[object, _Figure] = {}
-    for row in table.rows:
+    rows = histories.of_project(table.rows, lambda row: row.cells.get("project"), user.get("project"))
+    for row in rows:
         where = f"{table.file}:{row.number}"
         try:
             figure = _figure(row, where, table.columns, user, common)
@@ -112,7 +113,7 @@ def cite_table(
     if any(getattr(each.reason, "id", "") in ASKING for each in results.values()):
         waits = Message("importing.waits")
         mended = {f.row.number: Imported(source=f.where, run=None, status="skipped", reason=waits) for f in figures}
-        yield from (results.get(row.number) or mended[row.number] for row in table.rows)
+        yield from (results.get(row.number) or mended[row.number] for row in rows)
         return
     series = by_key((_series(figure), figure) for figure in figures if figure.kind != "run")
     known = contents(into)  # by their bytes
@@ -128,7 +129,7 @@ def cite_table(
                 again = member is not cited.first and made.run is not None
                 place = replace(made, source=member.where, findings=() if again else made.findings)
                 results[member.row.number] = replace(place, status="cited", reason="") if again else place
-    yield from (results[row.number] for row in table.rows)
+    yield from (results[row.number] for row in rows)
 
 
 def _figure(

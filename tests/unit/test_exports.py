@@ -80,6 +80,16 @@ def _run(folder):
     return folder.run()
 
 
+def test_a_run_is_the_same_wherever_it_stands(ask, tmp_path):
+    shutil.copytree(EXPORTS / "wandb", tmp_path / "copy")
+    ask(f"import {EXPORTS / 'wandb'}")
+
+    _, rows, _ = ask("import copy")
+
+    assert [row["status"] for row in rows] == ["already there", "already there"]
+    assert len(Store(Path("runs")).finished()) == 2
+
+
 def test_a_panel_is_a_run_a_column_and_other_names_are_other_cases(ask, tmp_path):
     (tmp_path / "panel.csv").write_text(
         panel(("old", "train/tokens_per_sec", 88e3), ("new", "train/tokens_per_sec", 91e3))
@@ -200,6 +210,19 @@ def test_projects_are_asked_for_once_and_nothing_is_written(ask, tmp_path):
     assert "4 runs of several projects: " in said and "pretrain (2)" in said and "--set project=" in said
     assert ask("import mlruns --set project=pretrain")[0] == Exit.DONE
     assert len(Store(Path("runs")).finished()) == 2
+
+
+def test_fifty_runs_of_which_three_are_of_another_project_are_asked_for_once(ask, tmp_path):
+    rows = [
+        f"run-{place},{'other' if place % 20 == 1 else 'pretrain'},hf,gpt2,8,4,{500 + place}.5" for place in range(50)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["Name,Project,framework,model,n_gpus,batch,samples_per_sec", *rows]))
+
+    code, _, said = ask("import t.csv")
+
+    assert code == Exit.USAGE and not Path("runs").exists()
+    assert "50 runs of several projects: pretrain (47), other (3); nothing was written" in said
+    assert len(ask("import t.csv --set project=pretrain")[1]) == 47
 
 
 def test_what_is_missing_is_asked_once_for_all(ask):
