@@ -22,7 +22,7 @@ export function followArrows() {
     table.closest(".scroll")?.removeAttribute("tabindex"); // its links scroll it
     follow(table, (from, key) => inTable(table, from, key));
   }
-  for (const bar of all("main :is(.tools, .table-tools)")) {
+  for (const bar of all("main .table-tools")) {
     leaveOne(bar, one(STOPS, bar));
     follow(bar, (from, key) => inLine(stopsIn(bar), from, key));
   }

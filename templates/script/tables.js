@@ -8,7 +8,7 @@ const CSV = "text/csv;charset=utf-8";
 export function offerTables() {
   for (const table of all("main table")) {
     const scroll = table.closest(".scroll");
-    if (!table.caption || !scroll || table.closest(".card")) continue;
+    if (!table.caption || !scroll) continue;
     const button = element("button", { type: "button", "data-csv": "" }, [word("csv")]);
     button.addEventListener("click", () => save(nameOf(table), CSV, csv(rowsOfTable(table))));
     scroll.after(element("p", { class: "table-tools" }, [button]));

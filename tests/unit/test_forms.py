@@ -303,4 +303,4 @@ def test_blocks_that_differ_in_their_protocol_alone_have_different_headings(tmp_
 
     headings = [block.one("h3").text("en") for block in page.all("section", class_="block")]
     assert len(headings) == len(set(headings)) == 2
-    assert "5 warm-up and 30 measured steps" in headings[0]
+    assert "5 + 30 steps" in headings[0]

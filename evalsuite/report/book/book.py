@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalsuite.core import findings
-from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Protocol, Row, Skip, Summary, Verdict, by_key
+from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Skip, Summary, Verdict, by_key
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
 from evalsuite.report.text.times import Period
@@ -17,7 +17,6 @@ from evalsuite.results.judge.breaks import Ladder
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import data_rules
 
-Conditions = tuple[str, str, str, bool, int, tuple[tuple[str, str], ...]]
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/architecture.md#size)
 BREAK = 0.8  # of the throughput per device that a doubling keeps: below, scaling breaks there
 NOT_HERE = ("no_large_scale", "strong_only", "no_gpu")  # why a criterion cannot apply
@@ -113,17 +112,6 @@ class Book:
         return by_key(((case.model, case.framework, case.recipe), run) for case, run in cases)
 
     @cached_property
-    def protocols_of(self) -> dict[Conditions, set[Protocol]]:
-        protocols = by_key((conditions(case), case.protocol) for case in self.planned)
-        return {key: {*alike} for key, alike in protocols.items()}
-
-    @cached_property
-    def units_of(self) -> dict[tuple[Conditions, Protocol], set[str | None]]:
-        """The units of the results under each conditions and protocol; None: of those without a value."""
-        units = by_key(((conditions(summary.case), summary.case.protocol), summary.unit) for summary in self.summaries)
-        return {key: {*alike} for key, alike in units.items()}
-
-    @cached_property
     def period(self) -> Period | None:
         return times.period(run.started_at for run in self.measurements if run.started_at)
 
@@ -173,12 +161,6 @@ class Book:
 def applies(verdict: Verdict) -> bool:
     """Whether its criterion can be judged by such data at all."""
     return {*verdict.notes}.isdisjoint(NOT_HERE)
-
-
-def conditions(case: Case) -> Conditions:
-    """What *case* shares with all of its block, apart from protocol and unit."""
-    strong = case.strong_batch is not None
-    return (case.model, case.device, case.precision, strong, case.series_batch, case.options)
 
 
 def finding_order(finding: Finding) -> tuple[object, ...]:

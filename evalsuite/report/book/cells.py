@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
-from evalsuite.core.findings import UnstableRepeats
 from evalsuite.core.model import Case, Interval, Summary
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS, MARKS, State
@@ -27,7 +26,6 @@ class Cell:
     ref: str | None = None
     best: bool = False
     base_devices: int | None = None  # given where the base is not one device
-    unstable: bool = False
 
     @property
     def glyph(self) -> str:
@@ -70,7 +68,6 @@ def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
         n=summary.n,
         marks=book.marks(summary),
         ref=ref,
-        unstable=any(isinstance(finding, UnstableRepeats) for finding in summary.findings),
     )
 
 

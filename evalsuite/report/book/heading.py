@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from evalsuite.core.model import Evaluation
 from evalsuite.finished.finished import Finished
 from evalsuite.report.book.blocks import Block
-from evalsuite.report.book.book import conditions
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.words import Listed, Rendered, Words
@@ -55,7 +54,7 @@ def setting(block: Block, words: Words, among: Sequence[Block] = ()) -> Listed:
     told = [pair for pair in block.options if not among or any(pair not in other.options for other in others)]
     parts += [option(*pair, words) for pair in told]
     if not among:
-        parts += _apart_by(block, words)
+        parts.append(_steps(block, words))
     return apart(parts or [names.precision(block.precision)], words)
 
 
@@ -67,7 +66,7 @@ def shared(blocks: Sequence[Block], words: Words) -> Listed:
     parts += [_batch(first)] * (len({block.batch for block in blocks}) == 1)
     parts.append(words(names.KINDS[first.device]))
     parts += [option(*pair, words) for pair in first.options if all(pair in block.options for block in blocks)]
-    return apart([*parts, *_apart_by(first, words)], words)
+    return apart([*parts, _steps(first, words)], words)
 
 
 def _batch(block: Block) -> str:
@@ -77,17 +76,6 @@ def _batch(block: Block) -> str:
     return called.replace("bsz ", "bsz max = ") if most else called
 
 
-def _apart_by(block: Block, words: Words) -> list[Rendered | str]:
-    """Unit and steps, where they alone tell it from another."""
+def _steps(block: Block, words: Words) -> Rendered:
     steps = (numbers.count(block.protocol.warmup_steps), numbers.count(block.protocol.measured_steps))
-    unit = [names.visible(block.unit)] * _has_other_unit(block)
-    return [*unit, *([words("models.steps", warmup=steps[0], measured=steps[1])] * _has_twin(block))]
-
-
-def _has_twin(block: Block) -> bool:
-    return block.book.protocols_of[conditions(block.cases[0])] != {block.protocol}
-
-
-def _has_other_unit(block: Block) -> bool:
-    values = block.book.units_of.get((conditions(block.cases[0]), block.protocol), set())
-    return not values <= {None, block.unit}
+    return words("models.steps", warmup=steps[0], measured=steps[1])

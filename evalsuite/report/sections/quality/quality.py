@@ -33,13 +33,11 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    book, words = subject.book, subject.words
-    nothing = [words(f"quality.no_{key}") for key in _empty_parts(book) if key != "attempts" or not book.published]
+    book = subject.book
     return {
         "tally": tally(book),
         # published figures have no planned runs
         "counted": [key for key in COUNTED if not (book.published and key in OF_MADE_HERE)],
-        "nothing_of": words.sentences(nothing) if nothing else None,
         "broken": broken_rules(book),
         "place": partial(place, book),
         "state_of": states.how,

@@ -5,10 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalsuite.core.model import Breakdown, Summary
-from evalsuite.report.book import cells
 from evalsuite.report.book.blocks import Block, Model
-from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, OfAll
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
@@ -30,8 +27,6 @@ class StepRow:
     communication: Number | None
     ratio: tuple[str, Number] | None  # computation : communication as "10 : 3", and the exact second number
     overlaps: bool
-    throughput: Cell
-    speedup: Cell
 
     @property
     def ref(self) -> str:
@@ -44,8 +39,6 @@ class StepTimes:
     of: str  # "step" or "task"
     phases: tuple[tuple[str, str | None], ...]  # name, and the phase it lies inside
     rows: tuple[StepRow, ...]
-    of_all: OfAll
-    untimed: tuple[str, ...]  # frameworks of the block whose logs have no timers
 
     @property
     def id(self) -> str:
@@ -54,12 +47,11 @@ class StepTimes:
     @property
     def legend(self) -> tuple[str, ...]:
         missing = any(None in row.parts or not row.ratio for row in self.rows)
-        signs = ["missing"] * missing + ["flagged"] * any(row.overlaps for row in self.rows)
-        return cells.legend((cell for row in self.rows for cell in (row.throughput, row.speedup)), *signs)
+        return tuple(["flagged"] * any(row.overlaps for row in self.rows) + ["missing"] * missing)
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    if tables := step_times(subject.book, subject.models):
+    if tables := step_times(subject.models):
         yield Section(
             id="steptime",
             title=subject.words("steptime.title"),
@@ -68,27 +60,23 @@ def sections(subject: Subject) -> Iterable[Section]:
         )
 
 
-def step_times(book: Book, models: Sequence[Model]) -> tuple[StepTimes, ...]:
-    return tuple(times for model in models for block in model.blocks for times in _of_block(book, block))
+def step_times(models: Sequence[Model]) -> tuple[StepTimes, ...]:
+    return tuple(times for model in models for block in model.blocks for times in _of_block(block))
 
 
-def _of_block(book: Book, block: Block) -> Iterable[StepTimes]:
+def _of_block(block: Block) -> Iterable[StepTimes]:
     timed = [(summary, summary.breakdown) for summary in block.valid if summary.breakdown]
-    speak = {summary.case.framework for summary, _ in timed}
-    silent = dict.fromkeys(summary.case.framework for summary in block.valid if summary.case.framework not in speak)
     for of in ("step", "task"):
         ours = [(summary, breakdown) for summary, breakdown in timed if breakdown.of == of]
         if ours:
             phases = _phases([breakdown for _, breakdown in ours])
             form = _form([breakdown for _, breakdown in ours])
-            rows, shared = cells.lift_shared(_row(book, row, breakdown, phases, form) for row, breakdown in ours)
+            rows = tuple(_row(row, breakdown, phases, form) for row, breakdown in ours)
             yield StepTimes(
                 block=block,
                 of=of,
                 phases=phases,
                 rows=rows,
-                of_all=shared,
-                untimed=tuple(map(names.framework, silent)),
             )
 
 
@@ -104,10 +92,7 @@ def _form(breakdowns: Sequence[Breakdown]) -> Form:
     return numbers.seconds if max(spent.seconds for spent in breakdowns) >= SECONDS_FROM else numbers.milliseconds
 
 
-def _row(
-    book: Book, summary: Summary, spent: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form
-) -> StepRow:
-    case = summary.case
+def _row(summary: Summary, spent: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form) -> StepRow:
     waited = breakdown.seconds_of(spent, breakdown.COMMUNICATION)
     return StepRow(
         summary=summary,
@@ -118,8 +103,6 @@ def _row(
         communication=None if waited is None else numbers.percent(waited / spent.seconds),
         ratio=None if not waited else ratio(spent.seconds, waited),
         overlaps=any(True for _ in breakdown.findings(spent)),
-        throughput=cells.throughput_cell(book, case),
-        speedup=cells.speedup_cell(book, case),
     )
 
 
