@@ -43,6 +43,7 @@ _ARGUED = {
     "mesh": "devices",
     "ranks": "world_size",
     "gpus": "listed_devices",
+    "sequence": "argued_sequence",
     "listed": "listed_devices",
 }
 _OF_JOB = frozenset(
@@ -143,7 +144,8 @@ class FactCollector:
                 if group := "global_batch" if tokens else self.dialect.named_facts.get(named_kind):
                     self.said.setdefault(group, value)
                     continue
-                name = _ARGUED.get(kind, "")
+                known = kind != "sequence" or (self.dialect.name == "no_dialect" and self.dialect.unit in PIECES)
+                name = _ARGUED.get(kind, "") if known else ""
                 if name == "bare_batch" and self.said.get(name, value) != value:
                     self.said["bare_batches"] = value  # one may be the evaluation's
                 default = value == b"1" and kind in ("accumulation", "devices")  # says nothing

@@ -75,7 +75,8 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
         told = named or _quotient(total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
-    items_per_batch = counts.get("items_per_batch") or known.items_per_batch
+    sequence = counts.get("argued_sequence") if total or batch else None
+    items_per_batch = counts.get("items_per_batch") or known.items_per_batch or sequence
     spread = total / devices if total and devices else batch
     step = total or (batch * devices if batch and devices else None)
     on_device = None if total and devices and spread and spread < 1 else spread
@@ -267,19 +268,17 @@ def _settle_scope(
 
 
 def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
-    timed = [
-        (increment.step, increment.stamp_s, increment.rate)
-        for increment in stream
-        if increment.stamp_s is not None and increment.rate is not None and not increment.record.relayed
-    ]
-    batch = facts.batch_on_device
-    if not facts.devices or not batch or len(timed) < 4:
+    stamped = [each for each in stream if each.stamp_s is not None and each.rate and not each.record.relayed]
+    timed = [each for each in stream if each.seconds and each.rate]
+    if not facts.devices or not facts.batch_on_device or max(len(stamped), len(timed)) < 4:
         return None
-    (first, began, _), (last, ended, _) = timed[0], timed[-1]
-    steps, seconds = last - first, ended - began
+    steps, seconds = sum(each.steps for each in timed), math.fsum(each.seconds or 0.0 for each in timed)
+    if len(stamped) >= 4:
+        steps, seconds = stamped[-1].step - stamped[0].step, (stamped[-1].stamp_s or 0.0) - (stamped[0].stamp_s or 0.0)
     if steps <= 0 or seconds <= 0:
         return None
-    share = statistics.median(rate for _, _, rate in timed) * seconds / (steps * batch)
+    rate = statistics.median(each.rate or 0.0 for each in stamped or timed)
+    share = rate * seconds / (steps * facts.batch_on_device * (facts.items_per_batch or 1.0))
     return "global" if share > math.sqrt(facts.devices) else "own"
 
 

@@ -296,7 +296,11 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
-    if of_items or (not {"step", "consumed"} & chosen.keys() and (not alone or len(texts) < 2 * roles.FEWEST)):
+    if of_items and stamped:
+        chosen["consumed"] = chosen.pop("step")
+    if (of_items and not stamped) or (
+        not {"step", "consumed"} & chosen.keys() and (not alone or len(texts) < 2 * roles.FEWEST)
+    ):
         return replace(clocked, lacks=_NO_COUNTER)
     if timed in ("", "unclear") and not rated and not stamped:
         return replace(clocked, lacks=_UNCLEAR if timed else _NO_CLOCK)
