@@ -146,6 +146,8 @@ class FactCollector:
                     continue
                 known = kind != "sequence" or (self.dialect.name == "no_dialect" and self.dialect.unit in PIECES)
                 name = _ARGUED.get(kind, "") if known else ""
+                if kind == "train" and free:
+                    self.said.setdefault("train_batch", value)
                 if name == "bare_batch" and self.said.get(name, value) != value:
                     self.said["bare_batches"] = value  # one may be the evaluation's
                 default = value == b"1" and kind in ("accumulation", "devices")  # says nothing

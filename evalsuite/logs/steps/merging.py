@@ -53,12 +53,15 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     given = known.batch_per_device and known.batch_per_device * (1.0 if case else accumulation)
     batch = (known.batch_per_device if case else None) or counts.get("batch_per_device", 0.0) * accumulation or given
     spoken = counts.get("argued_total")
+    if "argued_batch_per_device" in counts:  # beside that of one device a train_batch_size is of all, as DeepSpeed's
+        spoken = spoken or counts.get("train_batch")
     total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch") or spoken
     each = int(numbers.get("devices_per_node", 0))
     named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * each
     parts = numbers.get("accumulation") or numbers.get("argued_accumulation", 1.0)
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
-    told: float | None = named or _quotient(numbers.get("global_batch") or spoken, own)
+    sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
+    told: float | None = named or _quotient(sure, own)
     told = told or known.devices or numbers.get("world_size")
     told = told or (numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None)
     if (effective := counts.get("argued_effective")) and not (case or total):

@@ -296,6 +296,10 @@ def _by_stamps(values: Sequence[float], stamps: Sequence[float], interval: float
     return min(told, key=lambda name: abs(told[name] - since))
 
 
+def _named_unit(slot: Slot) -> bool:
+    return not words.UNIT_S.keys().isdisjoint(re.findall("[a-z]+", slot.words))
+
+
 def _find_agreeing(
     times: Sequence[Column], stamps: Sequence[float], interval: float, usual: Sequence[Column]
 ) -> tuple[str, Column] | None:
@@ -336,7 +340,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         if is_loss or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
             continue
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):
-            unsaid = not slot.clock and words.UNIT_S.keys().isdisjoint(re.findall("[a-z]+", slot.words))
+            unsaid = not slot.clock and not _named_unit(slot)
             if unsaid and 0 < MOST_A_SECOND * statistics.median(_differences(column)) < interval:
                 unclear = "unclear"  # Wall_Time 0.035 of hours: in seconds no steps are so fast
                 continue
@@ -350,7 +354,9 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             name = "seconds"
         elif stamps:
             name = _by_stamps(values, stamps, interval)
-        elif interval and (slot.unit_s < 1 or (interval == 1 and slot.unit)):  # many steps are not told in milliseconds
+        elif interval and (
+            slot.unit_s < 1 or (interval == 1 and (slot.unit or _named_unit(slot)))
+        ):  # many steps are not told in milliseconds
             name = "seconds"
         if name:
             chosen[name] = column
