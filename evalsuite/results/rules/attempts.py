@@ -124,7 +124,6 @@ def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[F
         repeats = max(start.plan.repeats for start in starts)
         own = here.get(case, [])
         if 0 < len(own) < repeats or (not own and case not in (recorded.planned or asked)):
-            chosen = own and (
-                max(own) >= len(own) or len(own) + 1 < longest
-            )  # what is ended lacks its last rounds, as the others
+            # what is ended lacks its last rounds, as the others do
+            chosen = own and (max(own) >= len(own) or len(own) + 1 < longest)
             yield (rules.RoundsChosen if chosen else rules.RoundsMissing)(planned=repeats, here=len(own), where=case)
