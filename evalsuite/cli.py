@@ -158,6 +158,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known(self, words: Sequence[str]) -> argparse.Namespace:
         command, known = self.prog.split()[1], ("--", *self.options())
+        self.refuse_gone("options", *(f"{command} {word}" for word in words[:1] if word[:1] != "-"))
         for word in words[: words.index("--") if "--" in words else None]:
             if word.startswith("--") and (option := word.partition("=")[0]) not in known:
                 self.refuse_gone("options", f"{command} {option}", *([option] if command != "sample" else []))

@@ -3,7 +3,6 @@
 import argparse
 import shutil
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
@@ -22,15 +21,12 @@ from evalsuite.plan.repositories import Repository, known, named
 from evalsuite.rehearsal import tables as rehearsal
 
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
-Row = dict[str, Any]  # one element of `env list --json`
 
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "repositories":
         return _repositories(arguments)
     adapters = discover(arguments.adapters)
-    if arguments.action == "list":
-        return _list(_recipes(adapters, ()), arguments)
     recipes = _recipes(adapters, arguments.names)
     if arguments.action == "lock":
         return _lock(recipes, arguments)
@@ -48,39 +44,6 @@ def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
             raise EvalsuiteError.of("commands.env_unknown", name=name)
         wanted |= named
     return list((wanted if names else every).items())
-
-
-def _list(recipes: Recipes, arguments: argparse.Namespace) -> int:
-    rows = [_facts(name, recipe, arguments.device) for name, recipe in recipes]
-    if arguments.json:
-        print_json(rows)
-        return Exit.DONE
-    cells = []
-    for row in rows:
-        size = i18n.say("env.absent" if row["pins"] else "env.image_only")
-        if row["size_bytes"] is not None:
-            size = f"{row['size_bytes'] / 1e6:,.0f} MB"
-        cells.append((row["recipe"], row["python"], " ".join(row["pins"][:2]) or row["image"], size))
-    heads = [i18n.say("columns.recipe"), "Python", i18n.say("env.pins"), i18n.say("env.here")]
-    title = i18n.say("env.title", n=len(rows), device=arguments.device)
-    table(title, [(head, "right" if head == heads[-1] else "left") for head in heads], cells)
-    once = {row["folder"]: row["size_bytes"] for row in rows if row["folder"]}
-    print(i18n.say("env.in_all", n=len(once), megabytes=f"{sum(once.values()) / 1e6:,.0f}"))
-    return Exit.DONE
-
-
-def _facts(name: str, recipe: Recipe, device: Device) -> Row:
-    pins = [*virtualenvs.pins(recipe, device), *recipe.built]
-    made = virtualenvs.existing(recipe, device=device)
-    return {
-        "recipe": name,
-        "python": recipe.python if pins else "",
-        "pins": pins,
-        "image": recipe.image,
-        "folder": str(made.folder) if made else None,
-        "size_bytes": made.size_bytes if made else None,
-        "lock_sha256": made.lock if made else None,
-    }
 
 
 def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
