@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import cast
@@ -99,7 +99,7 @@ def into_own_folder(arguments: argparse.Namespace) -> tuple[Path, int]:
         arguments.set = [*arguments.set, *_ask(arguments, lacking)]
 
 
-def _lacking(results: Sequence[Imported], stated: Collection[str]) -> dict[str, tuple[str, Message]]:
+def _lacking(results: Sequence[Imported], stated: Mapping[str, str]) -> dict[str, tuple[str, Message]]:
     """What nobody says of the logs that can be read, or could if somebody confirms how: fact → what to type, why."""
     lacking: dict[str, tuple[str, Message]] = {}
     for result in results:
@@ -108,7 +108,7 @@ def _lacking(results: Sequence[Imported], stated: Collection[str]) -> dict[str, 
         if not (result.run or shape or said.keys() == {"importing.says"}):
             continue  # it is no log of a training
         names = cast("tuple[str, ...]", said["importing.says"].values["absent"]) if "importing.says" in said else ()
-        names += ("scope",) if "logs.log_whose" in said or (shape and "devices" in names) else ()
+        names += ("scope",) if "logs.log_whose" in said or (shape and stated.get("devices") != "1") else ()
         for name in names:
             asked = Message("commands.report_lack", name=name, example=EXAMPLES[name], log=result.source)
             lacking.setdefault(name, ("…", asked))

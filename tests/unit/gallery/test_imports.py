@@ -379,11 +379,12 @@ class TestLogsToAPage:
     def test_one_command_makes_the_page_of_these_logs_and_no_others(self, page):
         answers = [page(f"logs/mxnet/1.log logs/pytorch/1.log --pattern {{framework}}/{{any}}.log {self.SAID}")]
         frameworks = [each.run().case.framework for each in page.runs.finished()]
-        answers += [page("logs/pytorch --set model=resnet50 --set devices=1 --set batch=32")]
+        answers += [page("logs/pytorch --set model=resnet-50 --set devices=1 --set batch=32")]
 
         assert [(code, made) for code, _, made in answers] == [(DONE, True)] * 2
         assert frameworks == ["mxnet", "pytorch"]
-        assert [each.run().case.batch_per_device for each in page.runs.finished()] == [32]
+        cases = [each.run().case for each in page.runs.finished()]
+        assert [(case.model, case.batch_per_device) for case in cases] == [("resnet-50", 32)]
 
     def test_what_lacks_is_asked_for_at_once_with_the_line_to_type(self, page):
         code, said, made = page("logs --set batch=64")
