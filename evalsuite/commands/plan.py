@@ -68,8 +68,12 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
         print(say("memory.off", **span, **off))
     if room and whole / (1 + most) > room * memory.GIB:
         better = memory.fitting(job, room * memory.GIB * (1 + least))
-        there = {"layout": _layout(better), "devices": better.devices} if better else {"layout": "–", "devices": 0}
-        raise EvalsuiteError.of("commands.memory_over", model=arguments.memory, low=span["low"], room=room, **there)
+        instead = Message("commands.memory_never", devices=memory.MOST_DEVICES)
+        if better:
+            instead = Message("commands.memory_instead", layout=_layout(better), devices=better.devices)
+        raise EvalsuiteError.of(
+            "commands.memory_over", model=arguments.memory, low=span["low"], room=room, instead=instead
+        )
     if room and not arguments.json:
         print(say("memory.fits" if whole / (1 + least) <= room * memory.GIB else "memory.close", room=room))
     return Exit.DONE
@@ -92,7 +96,7 @@ def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
             raise EvalsuiteError.of("commands.memory_size", name=name, text=text or "–")
     numbers = {name: whole(text) or 0 for name, text in asked.items() if name not in words}
     laid = {part: numbers[name] for name, part in parts.items() if name in numbers}
-    if model.idle or laid.keys() & {"EP", "VP"}:
+    if model.idle or model.both_ways or laid.keys() & {"EP", "VP"}:
         raise EvalsuiteError.of("commands.memory_experts", model=arguments.memory)
     job = memory.Job(
         model=model,
