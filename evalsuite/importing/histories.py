@@ -42,7 +42,7 @@ SETTINGS: Mapping[str, Sequence[str]] = KNOWN | KNOWN["sizes"]
 FACTS = ("framework", "model", "precision", "nodes")  # that trackers keep as we call them
 OWN_FACTS = ("tag", "unit", "project")  # that the user may say of histories, and that make no case
 ANY = "any"  # project
-MOST_BYTES = 1 << 26
+MOST_BYTES, LARGEST_TEXT = 1 << 28, 1 << 26
 HEAD_BYTES = 1 << 12
 MOST_NAMED = 12
 FEWEST = 3  # reports of a series
@@ -100,7 +100,8 @@ def find(root: Path) -> list[History]:
         folder, own = Path(place), sorted(names)
         folders.sort()
         if "meta.yaml" in own and "metrics" in folders:
-            found += _histories((folder.parent.parent,), str(folder), list(_mlflow_rows(folder)), folder.name)
+            with _refusing(folder):
+                found += _histories((folder.parent.parent,), str(folder), list(_mlflow_rows(folder)), folder.name)
             folders.clear()
             continue
         if wandb := [name for name in own if name.endswith(".wandb")]:
@@ -122,14 +123,13 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
     except OSError:
         return []  # whoever reads it as a log says why
     form = file.suffix.lower()
-    try:
+    with _refusing(file):
         if b"brain.Event:" in head[:64]:
             for part in parts:
                 more, broken = scalar_records.event_file(_content(part))
                 rows, torn = rows + more, torn or broken
-            return _histories(
-                tuple(parts), str(place), rows, (place if place.is_dir() else _folder_of(file)).name, torn
-            )
+            name = (place if place.is_dir() else file.resolve().parent).name
+            return _histories(tuple(parts), str(place), rows, name, torn)
         if head.startswith(scalar_records.WANDB):
             rows, torn = scalar_records.wandb_file(_content(file))
             return _histories((file.parent,), str(file), rows, file.stem, torn)
@@ -139,27 +139,37 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
                     with contextlib.suppress(sqlite3.OperationalError):  # it is another tool's
                         rows += [files.parse_json(row) for query in queries for (row,) in base.execute(query)]
             return _histories((file,), str(file), rows, file.stem)
-        if form not in (".csv", ".tsv", ".jsonl") or kind(head) or find_dialects(file, catalogue.known().values()):
-            return []  # or a script's own log
+        if form not in (".csv", ".tsv", ".jsonl") or kind(head) or file.stat().st_size > LARGEST_TEXT:
+            return []
+        if is_log(file):
+            return []
         text = _content(file).decode("utf-8-sig", "replace")
         rows = list(_rows_of_json(text) if form == ".jsonl" else _rows_of_table(text, file))
         beside = file.with_name("hparams.yaml")  # of Lightning
         rows += [dict(_SETTING.findall(files.read_text(beside)))] if files.is_file(beside) else []
-        name = _folder_of(file).name if file.stem in ("metrics", "progress") else file.stem
+        name = file.resolve().parent.name if file.stem in ("metrics", "progress") else file.stem
         found = _histories((file, beside), str(file), rows, name)
-        return found if any(len(each.reports) > 1 for each in found) else []  # a row a run is a table of figures
+    return found if any(len(each.reports) > 1 for each in found) else []  # a row a run is a table of figures
+
+
+def is_log(file: Path) -> bool:
+    """Whether a script prints it, or it is no text."""
+    try:
+        return bool(find_dialects(file, catalogue.known().values()))
     except Unreadable:
-        return []
+        return True
+
+
+@contextlib.contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, sqlite3.Error, ValueError) as error:
-        raise EvalsuiteError.of("importing.history_unread", path=file, error=message_of(error)) from error
+        raise EvalsuiteError.of("importing.history_unread", path=path, error=message_of(error)) from error
 
 
 def _content(file: Path) -> bytes:
     return files.read_bytes(file, most=MOST_BYTES, follow=True)
-
-
-def _folder_of(file: Path) -> Path:
-    return file.resolve().parent
 
 
 def _mlflow_rows(folder: Path) -> Iterator[Row]:

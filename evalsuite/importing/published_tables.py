@@ -11,10 +11,8 @@ from pathlib import Path
 from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.messages import Message, message_of
-from evalsuite.importing.histories import MOST_NAMED, choose
+from evalsuite.importing.histories import MOST_NAMED, choose, is_log
 from evalsuite.importing.user_facts import FACTS
-from evalsuite.logs import catalogue
-from evalsuite.logs.recognition import find_dialects
 from evalsuite.logs.text.logfile import kind
 
 COLUMNS: Mapping[str, Sequence[str]] = {  # our name → what it may be called: that, or as `import --help` has it
@@ -55,7 +53,7 @@ def is_one(file: Path) -> bool:
         return False  # whoever reads it says why
     if form not in FORMS[:2]:
         return form in FORMS and (kind(head) == "zip" or head.startswith(b"PAR1"))
-    return not kind(head) and bool(re.search(rb"[,;\t]", head)) and not find_dialects(file, catalogue.known().values())
+    return not kind(head) and bool(re.search(rb"[,;\t]", head)) and not is_log(file)
 
 
 def read(file: Path, tag: str | None = None) -> CitedTable:

@@ -361,13 +361,15 @@ def test_a_head_that_says_too_little_is_one_sentence(text, told, ask, tmp_path):
             WANDB.read_bytes()[:4] + b"\xe1\xbe\x07" + WANDB.read_bytes()[7:],
             "a version of W&B's file that is not known",
         ),
+        (b"\x1f\x8b\x08\0\0\0\0\0torn", "Compressed file ended"),
         (b"SQLite format 3\0" + b"\x10\0\x01\x01" * 40, "expected a run history as its library wrote it"),
     ],
-    ids=["lfs", "html", "pickle", "version", "database"],
+    ids=["lfs", "html", "pickle", "version", "gzip", "database"],
 )
-def test_what_is_no_export_is_refused_with_what_to_do(content, told, door, ask, tmp_path):
+def test_what_is_no_export_is_refused_with_what_to_do(content, told, door, ask, tmp_path, capsys):
     (tmp_path / "metrics.csv").write_bytes(content)
 
     code = main([door, "metrics.csv"])
 
     assert code == Exit.USAGE and not Path("runs").exists()
+    assert told in "".join(capsys.readouterr())
