@@ -40,6 +40,7 @@ class Facts:
     model: str | None = None
     items_per_step: float | None = None
     accumulation: float = 1.0
+    product: float | None = None  # of the batch of a device, accumulation and devices, where it contradicts the total
     in_parts: bool = False  # are its batches accumulated, and no total printed? A step may be a part of an optimiser's
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
     in_pieces: Literal["yes", "perhaps", "no"] = "yes"  # is the batch of tokens? From outside it may be of sequences
@@ -78,6 +79,10 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
         told = named or _quotient(total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
+    product = own * (named or numbers.get("world_size", 0.0))
+    alike = (
+        not (product and total) or product % total == 0 or (parts == 1.0 and total % product == 0)
+    )  # tensor parallel
     sequence = counts.get("argued_sequence") if total or batch else None
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch or sequence
     spread = total / devices if total and devices else batch
@@ -101,6 +106,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         in_pieces="yes" if not outside or items_per_batch is not None else "no" if few else "perhaps",
         argument=", ".join(texts) if argued else None,
         accumulation=parts,
+        product=None if alike else product,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
