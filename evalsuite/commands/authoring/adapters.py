@@ -74,7 +74,10 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
     case = Case(framework=adapter.name, recipe=recipe.name, model=recipe.model, batch_per_device=32, device=device)
     made = virtualenvs.existing(recipe, device=device)
     repository = repositories.of(recipe).get(recipe.checkout)
-    evidence = _evidence(adapter, recipe)
+    levels = (
+        json.loads((paths.DATA / "verification.json").read_text("utf-8")) if recipe.brought_by == paths.ADAPTERS else {}
+    )
+    evidence: Mapping[str, Any] = levels.get(f"{adapter.name}/{recipe.name}", {})
     return {
         "framework": adapter.name,
         "title": adapter.title,
@@ -100,12 +103,6 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
         "image": recipe.image,
         "verification": _verification(adapter, recipe, evidence),
     }
-
-
-def _evidence(adapter: Adapter, recipe: Recipe) -> Mapping[str, Any]:
-    ours = recipe.brought_by == paths.ADAPTERS
-    levels: dict[str, Any] = json.loads((paths.DATA / "verification.json").read_text("utf-8")) if ours else {}
-    return dict(levels.get(f"{adapter.name}/{recipe.name}", {}))
 
 
 def _verification(adapter: Adapter, recipe: Recipe, evidence: Mapping[str, Any]) -> dict[str, object]:
