@@ -52,13 +52,13 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
 
     job, room = _read_job(arguments)
     found, (least, middle, most, rows) = memory.stages(job), memory.spread()
-    whole = max(map(math.fsum, (stage.values() for stage in found)))
-    span = {"low": f"{whole / (1 + most) / memory.GIB:.1f}", "high": f"{whole / (1 + least) / memory.GIB:.1f}"}
+    peak = memory.peak(job)
+    span = {"low": f"{peak / (1 + most) / memory.GIB:.1f}", "high": f"{peak / (1 + least) / memory.GIB:.1f}"}
     off = {"least": f"{least:+.0%}", "middle": f"{middle:+.0%}", "most": f"{most:+.0%}", "rows": rows}
     if arguments.json:
         listed = [{f"{name}_bytes": round(value) for name, value in stage.items()} for stage in found]
         error = {"least": least, "median": middle, "most": most, "rows": rows}
-        print_json({"model": arguments.memory, "stages": listed, "peak_bytes": round(whole), "error": error})
+        print_json({"model": arguments.memory, "stages": listed, "peak_bytes": round(peak), "error": error})
     else:
         names = [*found[0], "sum"]
         columns = [(say("memory.stage"), "right"), *((say(f"memory.{name}"), "right") for name in names)]
@@ -66,7 +66,7 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
         body = [(str(n), *(f"{each / memory.GIB:.1f}" for each in row)) for n, row in enumerate(values)]
         table(say("memory.title", model=arguments.memory, layout=_layout(job), devices=job.devices), columns, body)
         print(say("memory.off", **span, **off))
-    if room and whole / (1 + most) > room * memory.GIB:
+    if room and peak / (1 + most) > room * memory.GIB:
         better = memory.fitting(job, room * memory.GIB * (1 + least))
         instead = Message("commands.memory_never", devices=memory.MOST_DEVICES)
         if better:
@@ -75,7 +75,7 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
             "commands.memory_over", model=arguments.memory, low=span["low"], room=room, instead=instead
         )
     if room and not arguments.json:
-        print(say("memory.fits" if whole / (1 + least) <= room * memory.GIB else "memory.close", room=room))
+        print(say("memory.fits" if peak / (1 + least) <= room * memory.GIB else "memory.close", room=room))
     return Exit.DONE
 
 
