@@ -337,11 +337,11 @@ def _text(history: History, chosen: Chosen) -> str:
 
 
 def _settings(facts: Mapping[str, object]) -> Iterator[tuple[str, float]]:
-    """As a log prints them: of the job's size alone."""
-    for name, own in _flat(facts):
-        says = next((says for ours, says in KNOWN["printed"].items() if name in SETTINGS[ours]), None)
-        if says and (value := _number(own)) is not None:
-            yield says, value
+    """As a log prints them: of the job's size alone. What may count one node's devices says nothing of several."""
+    read = {name: value for name, own in _flat(facts) if (value := _number(own)) is not None}
+    unclear = SETTINGS["on_node"] if max((read.get(name, 1) for name in SETTINGS["nodes"]), default=1) > 1 else ()
+    for ours, says in KNOWN["printed"].items():
+        yield from ((says, read[name]) for name in SETTINGS[ours] if name in read and name not in unclear)
 
 
 def facts_of(history: History) -> dict[str, str]:

@@ -152,6 +152,19 @@ def test_a_tag_says_that_it_is_the_time_of_a_step_and_in_what(tag, seconds):
 
 
 @pytest.mark.parametrize(
+    ("settings", "devices"), [("n_gpus: 4", 4), ("n_gpus: 4\nnnodes: 2", None), ("world_size: 8\nnnodes: 2", 8)]
+)
+def test_devices_of_a_node_are_not_taken_for_those_of_several(settings, devices, ask, tmp_path):
+    rows = "".join(f"{10 * place},{500 + place % 7}\n" for place in range(40))
+    (tmp_path / "metrics.csv").write_text(f"step,samples_per_sec\n{rows}")
+    (tmp_path / "hparams.yaml").write_text(f"{settings}\n")
+
+    _, (row,), _ = ask("parse .")
+
+    assert row["total_devices"] == devices
+
+
+@pytest.mark.parametrize(
     ("name", "alike"),
     [
         ("base-seed1", "base"),
