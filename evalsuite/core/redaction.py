@@ -25,6 +25,8 @@ _SHAPES = {
     name: (given.get("stems") or given["prefixes"].lower().split(), _compile(given["shape"], given.get("prefixes", "")))
     for name, given in _DATA["shapes"].items()
 }
+_OF_OPTION = "value of an option"
+_INSIDE = (_OF_OPTION, "credentials", "key of a service")  # a part of what is found is the secret
 _BY_LETTER = itertools.groupby(sorted({stem for stems, _ in _SHAPES.values() for stem in stems}), lambda stem: stem[0])
 _STEMS = re.compile(  # all at once they would be tried at each place
     "|".join(f"{re.escape(first)}(?:{'|'.join(re.escape(stem[1:]) for stem in of)})" for first, of in _BY_LETTER)
@@ -63,6 +65,13 @@ _redact_short = functools.lru_cache(maxsize=1 << 14)(_redact)
 
 def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     """A command line without secrets; an option's name marks the next word too."""
+    whole = " ".join(line)
+    for start, end, name in _find_issued(whole):
+        if name == _OF_OPTION:
+            whole = whole[:start] + "\0" * (end - start) + whole[end:]
+    begins = itertools.accumulate((len(word) + 1 for word in line), initial=0)
+    known = (whole[begin : begin + len(word)] for begin, word in zip(begins, line, strict=False))
+    line = [re.sub("\0+", _mark(_OF_OPTION), word) for word in known]
     return tuple(
         _mark(before)
         if before.startswith("-") and "=" not in before and is_secret_name(before) and not word.startswith("--")
@@ -141,7 +150,10 @@ def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
     lowered = text.lower()
     for name, (stems, shape) in _SHAPES.items() if len(text) >= SHORTEST and _STEMS.search(lowered) else ():
         if any(stem in lowered for stem in stems):
-            yield from ((*match.span(), name) for match in shape.finditer(text) if name != "basic" or _is_login(match))
+            for match in shape.finditer(text):
+                inside = match.lastgroup if name in _INSIDE and match.lastgroup else 0  # all of it, or a part
+                if (name != "basic" or _is_login(match)) and "\0" not in match[inside]:
+                    yield *match.span(inside), name
     for match in _SIGNS["address"].finditer(text) if "@" in text or "%40" in text else ():
         user, word = match["user"], match["word"]
         if not _is_hidden(user if word is None else word) and (word is not None or len(user) >= 16):  # git@host is none
@@ -188,5 +200,5 @@ def _has_secret(name: str, between: str, given: str) -> bool:
         return False
     if name.lower().endswith("signature") and "(" in value:
         return False
-    spoken = between.isspace() or any(sign in between for sign in ":\N{FULLWIDTH COLON}是为")
+    spoken = between.isspace() or any(sign in between for sign in ":|│\N{FULLWIDTH COLON}是为")
     return not spoken or not value.rstrip(".:!?").isalpha()

@@ -62,8 +62,8 @@ def test_what_was_redacted_stays_as_it_is(line):
 def test_of_harmless_strings_that_nothing_was_tuned_to_and_of_honest_logs_hardly_any_is_blanked():
     strings = (Path(__file__).parents[1] / "data" / "harmless.txt").read_text(encoding="utf-8").splitlines()
 
-    assert len(strings) >= 119
-    assert len([string for string in strings if redaction.redact(string) != string]) <= 3
+    assert len(strings) >= 270
+    assert len([string for string in strings if redaction.redact(string) != string]) <= 2  # 1 %
 
     house = Path(__file__).parents[2]
     logs = [*house.glob("data/recorded/**/log.*.txt"), *house.glob("tests/logs/**/*.log")]
