@@ -28,6 +28,7 @@ from evalsuite.schedulers import SCHEDULERS
 from evalsuite.schedulers.contract import Allocation, Scheduler
 
 DEFAULT = "slurm"  # not the first of the folder, which a new module could become
+SYNONYMS = {"queue": "partition", "walltime": "time"}  # the words of PBS
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             scheduler.directives(allocation, str(Path.cwd()), str(arguments.runs)),
             evaluation(arguments, ("--engine", scheduler.name)),
             submitter=submitter,
-            before=arguments.before,
+            before=[*scheduler.before(str(Path.cwd())), *arguments.before],
             variables=sorted(programs.python_path().items()),
         )
 
@@ -118,7 +119,7 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
         raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
     cases = every_case(request.plan)
     devices = max(case.devices_per_node for case in cases)
-    asked = dict(arguments.ask)
+    asked = {SYNONYMS.get(name, name): value for name, value in arguments.ask}
     known = {name: asked.pop(name, None) for name in ("account", "partition", "time", "gres", "constraint")}
     for name in asked:
         if not re.fullmatch(r"[A-Za-z][\w-]*", name):  # it would be an option more

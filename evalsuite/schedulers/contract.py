@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError
@@ -33,6 +34,11 @@ class NodePlace:
     hosts: tuple[str, ...] = ()
 
 
+class Host(NamedTuple):
+    number: int  # among all of the allocation, from 0
+    name: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Allocation:
     nodes: int
@@ -53,12 +59,14 @@ class Scheduler:
     name: str  # of its engine
     title: str
     task_variable: str  # its tasks have it
-    place: Callable[[Environment], NodePlace]  # of a task, which has the variables of the shell that starts it
+    place: Callable[[Environment], NodePlace]  # of a task
+    hosts_in_place: bool  # whether *place* names all hosts; else the command line names them to the agents
+    inherits: bool  # whether a task has the variables of the shell that starts it; else they stand in the command line
     job_variable: str  # in the shell of an allocation: its id
     nodes: Callable[[Environment, Ask], tuple[str, ...]]  # of this shell's allocation, by rank
     left_s: Callable[[Environment, Ask, float], float | None]  # until its end, from the Unix time now; None: no end
     starter: str  # the program that starts a command on a node
-    step: Callable[[int, Argv, Sequence[str]], Argv]  # starts *argv* once on each of the first hosts; (): it chooses
+    step: Callable[[int, Argv, Sequence[Host]], Argv]  # starts *argv* once on each of the first hosts; (): it chooses
     size: Callable[[Ask, str | None], int | None]  # nodes of a partition, or of the default one; None without an answer
     submitter: Argv  # the script's path follows
     tester: Argv  # the same, and nothing is submitted; (): there is none
@@ -66,6 +74,7 @@ class Scheduler:
     in_turn: Options  # which make the jobs of one user start one after another; (): none do
     seconds: Callable[[str], float | None]  # of a time as it is asked for; None: not written so
     directives: Callable[[Allocation, str, str], Sequence[str]]  # lines of the script, for its folder and that of runs
+    before: Callable[[str], Sequence[str]]  # shell lines before the command: into that folder, if no directive says it
     interactive: str  # takes two nodes for the command that follows, as typed in a shell
     inventory: str  # shows what there is to ask for
     alive: Argv  # fails where the scheduler does not answer

@@ -42,13 +42,13 @@ def left_s(environment: contract.Environment, ask: contract.Ask, now_s: float) -
     return ends.timestamp() - now_s if ends else None
 
 
-def step(nodes: int, argv: contract.Argv, hosts: Sequence[str]) -> contract.Argv:
+def step(nodes: int, argv: contract.Argv, hosts: Sequence[contract.Host]) -> contract.Argv:
     """One task a node, with all of the node's share, bound to no core."""
     return (
         "srun",
         f"--nodes={nodes}",
         f"--ntasks={nodes}",
-        *((f"--nodelist={','.join(hosts[:nodes])}",) if hosts else ()),
+        *((f"--nodelist={','.join(host.name for host in hosts[:nodes])}",) if hosts else ()),
         "--ntasks-per-node=1",
         "--cpu-bind=none",  # by default a task has one core
         "--overlap",  # also from a step, as of `srun --pty`
@@ -119,6 +119,8 @@ SCHEDULER = contract.Scheduler(
     title="Slurm",
     task_variable="SLURM_NODEID",
     place=place,
+    hosts_in_place=True,
+    inherits=True,
     job_variable="SLURM_JOB_ID",
     nodes=nodes,
     left_s=left_s,
@@ -131,6 +133,7 @@ SCHEDULER = contract.Scheduler(
     in_turn=(("dependency", "singleton"),),  # by the name of the job
     seconds=seconds,
     directives=directives,
+    before=lambda folder: (),  # --chdir
     interactive="salloc --nodes=2 --exclusive",
     inventory="sinfo",
     alive=("scontrol", "ping"),

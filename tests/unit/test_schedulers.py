@@ -80,6 +80,7 @@ def test_a_task_finds_its_rank_and_all_hosts_through_the_engine(scheduler, examp
     node = rendezvous.node({**example.TASK, **(engine.handed(2, "out") if engine.handed else {})})
 
     assert (node.rank, node.nodes, node.hosts) == (1, 2, example.NODES)
+    assert bool(scheduler.place(example.TASK).hosts) == scheduler.hosts_in_place
     assert rendezvous.read_place({}) == NodePlace()
 
 
@@ -119,7 +120,7 @@ def test_a_script_asks_for_all_that_is_wanted_and_its_job_has_an_id(scheduler, e
     home.mkdir()
     folder.mkdir()
     lines = scheduler.directives(Allocation(nodes=12, spare=1), str(folder), "/srv/runs")
-    facts = {"before": (), "variables": ()}
+    facts = {"before": scheduler.before(str(folder)), "variables": ()}
     text = submit.script(lines, ["pwd"], submitter=scheduler.submits_with, **facts)
     named = [line.removeprefix(example.FOLDER) for line in lines if example.FOLDER and line.startswith(example.FOLDER)]
     begins = named[0].strip('"') if named else home

@@ -1,5 +1,6 @@
 """What batch schedulers grant: the engine on an allocation's nodes, its time left, and a job submitted."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,10 +11,10 @@ from pathlib import Path
 
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
-from evalsuite.launch.programs import Program, ask_program
+from evalsuite.launch.programs import Program, ask_program, forwarded_variables
 from evalsuite.plan.engines import Engine, refuse_more_nodes
 from evalsuite.schedulers import SCHEDULERS
-from evalsuite.schedulers.contract import Environment, Scheduler
+from evalsuite.schedulers.contract import Environment, Host, Scheduler
 
 ANSWER_S = 30.0
 PAUSES_S = (5, 10, 20, 40, 60, 60, 120, 120, 120, 120)  # a controller that is started anew takes minutes at most
@@ -21,10 +22,19 @@ PAUSES_S = (5, 10, 20, 40, 60, 60, 120, 120, 120, 120)  # a controller that is s
 
 def engine(scheduler: Scheduler, environment: Environment) -> Engine:
     """On the nodes of this shell's allocation: every framework gets the first of them. Without one it chooses."""
-    return engine_on(scheduler, scheduler.nodes(environment, ask) if environment.get(scheduler.job_variable) else ())
+    nodes = scheduler.nodes(environment, ask) if environment.get(scheduler.job_variable) else ()
+    return engine_on(scheduler, nodes)
 
 
-def engine_on(scheduler: Scheduler, names: Sequence[str]) -> Engine:
+def engine_on(scheduler: Scheduler, allocated: Sequence[str], names: Sequence[str] | None = None) -> Engine:
+    """On the hosts *names* (all) of those *allocated*."""
+    names = allocated if names is None else names
+    hosts = [Host(number=allocated.index(name), name=name) for name in names]
+
+    def handed(nodes: int, folder: str) -> dict[str, str]:
+        known = {} if scheduler.inherits else forwarded_variables(os.environ)
+        return known if scheduler.hosts_in_place or not names else {**known, "EVALSUITE_HOSTS": ",".join(names[:nodes])}
+
     outside = Message(
         "launch.no_allocation",
         engine=scheduler.name,
@@ -34,12 +44,13 @@ def engine_on(scheduler: Scheduler, names: Sequence[str]) -> Engine:
     )
     return Engine(
         name=scheduler.name,
-        wrap=lambda nodes, argv: scheduler.step(nodes, argv, names),
+        wrap=lambda nodes, argv: scheduler.step(nodes, argv, hosts),
         refusal=refuse_more_nodes(names) if names else lambda case: None,
         unready=lambda environment: None if environment.get(scheduler.job_variable) else outside,
+        handed=None if scheduler.inherits and (scheduler.hosts_in_place or not names) else handed,
         alive=scheduler.alive,
         nodes=tuple(names),
-        on=partial(engine_on, scheduler),
+        on=partial(engine_on, scheduler, allocated),
     )
 
 
