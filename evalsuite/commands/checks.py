@@ -1,16 +1,22 @@
 """A result as other programs read it: JUnit XML."""
 
 import argparse
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
-from evalsuite.core import files
+from evalsuite import __version__
+from evalsuite.commands.printing import i18n
+from evalsuite.core import files, paths
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Words
+
+if TYPE_CHECKING:
+    from evalsuite.report.page.templates import Environment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,20 +36,22 @@ def of_criteria(book: Book, spoken: Words, language: str) -> list[Check]:
     return checks
 
 
+@functools.cache
+def _templates() -> "Environment":
+    from evalsuite.report.page import templates
+
+    environment = templates.environment([paths.TEMPLATES / "services"])
+    environment.filters["visible"] = names.visible
+    return environment
+
+
+def fill(template: str, /, **facts: object) -> bytes:
+    known = {"say": i18n.say, "language": i18n.language(), "version": __version__, **facts}
+    text = _templates().get_template(template).render(known)
+    return names.without_unseen(text).encode("utf-8", "backslashreplace")
+
+
 def tell(checks: Sequence[Check], arguments: argparse.Namespace) -> None:
-    if not arguments.junit:
-        return
-    n = Counter(check.outcome for check in checks)
-    counts = {"tests": len(checks), "failures": n["fail"], "errors": 0, "skipped": n["undetermined"]}
-    said = {"name": "evalsuite", **{name: str(count) for name, count in counts.items()}}
-    suite = ElementTree.SubElement(suites := ElementTree.Element("testsuites", said), "testsuite", said)
-    for check in checks:
-        name, text = (names.without_unseen(names.visible(each)) for each in (check.name, check.text))
-        case = ElementTree.SubElement(suite, "testcase", classname="evalsuite", name=name)
-        if kind := {"fail": "failure", "undetermined": "skipped"}.get(check.outcome):
-            ElementTree.SubElement(case, kind, message=text)
-        else:
-            ElementTree.SubElement(case, "system-out").text = text
-    document = ElementTree.tostring(suites, encoding="unicode")
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n'
-    files.write_named(arguments.junit, f"{head}{document}\n".encode("utf-8", "backslashreplace"))
+    if arguments.junit:
+        n = Counter(check.outcome for check in checks)
+        files.write_named(arguments.junit, fill("junit.xml.j2", checks=checks, n=n))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import report
-from evalsuite.commands import checks
+from evalsuite.commands import certificate, checks
 from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -20,7 +20,7 @@ from evalsuite.core import files, findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Case, Evaluation, Finding
-from evalsuite.finished import manifest
+from evalsuite.finished import finished, manifest
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.plan import spec
@@ -74,9 +74,10 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     *cases*: those that are planned, where that is known: a criterion must be about one of them.
     """
     check_words(arguments)
+    certificate.check(arguments.certificate, arguments.out)
     files.try_place(arguments.out, folder=True)
-    if arguments.junit:
-        files.try_place(arguments.junit)
+    for file in filter(None, (arguments.junit, arguments.certificate)):
+        files.try_place(file)
     check_files(arguments, cases)
 
 
@@ -208,6 +209,9 @@ def write(
         line(_plain(sentence))
     _note_edits(book)
     checks.tell(checks.of_criteria(book, spoken, language), arguments)
+    if arguments.certificate:
+        asked = arguments.criteria or criteria.DEFAULT
+        certificate.write(arguments.certificate, book, asked, arguments.out / finished.SUMMARY)
     for path in written:
         size = path.stat().st_size
         note(say("report.written", path=path, size=f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"))

@@ -1,6 +1,7 @@
 import json
 import re
 
+import corruptions
 import pytest
 
 from evalsuite import cli
@@ -160,6 +161,20 @@ def test_a_column_that_never_has_a_value_is_refused_when_the_file_is_read(value,
 
 def test_a_column_whose_value_is_too_large_for_a_case_is_an_empty_cell():
     assert expressions.values("items_per_s * 1e300 * n", {"items_per_s": 1e12, "n": 5}) is None
+
+
+def test_a_certificate_names_outcome_seal_last_day_and_the_nodes_that_fail_or_lack(tmp_path, capsys):
+    place, asked, page = corruptions.honest(tmp_path), tmp_path / "criteria.toml", tmp_path / "certificate.html"
+    criterion = '[[criterion]]\nname = "rate"\nholds = "items_per_s > {}"\n'
+    words = ["report", "--runs", str(place.runs), "--out", str(place.report), "--criteria", str(asked)]
+
+    asked.write_text(criterion.format("1e9") + '[certificate]\nvalid_days = 30\nnodes = ["n7"]\n')
+    assert cli.main([*words, "--certificate", str(page)]) == Exit.DONE
+    text = page.read_text()
+    assert all(each in text for each in (place.seal, "n7", "2026-12-20", "未测量的节点"))
+    assert "UNDETERMINED by own criteria, not those of evalsuite; valid until 2026-12-20" in capsys.readouterr().out
+
+    assert cli.main([*words, "--certificate", str(place.report / "c.html")]) == Exit.USAGE
 
 
 @pytest.mark.parametrize(

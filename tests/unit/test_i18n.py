@@ -53,12 +53,12 @@ def test_one_language_that_is_asked_for_is_the_terminals(asked, language):
 
 def test_every_sentence_that_commands_ask_for_is_asked_for():
     code = "\n".join(file.read_text(encoding="utf-8") for file in paths.PACKAGE.rglob("commands/**/*.py"))
-    others = (paths.PACKAGE / "cli.py",)
+    others = (paths.PACKAGE / "cli.py", *(paths.TEMPLATES / "services").iterdir())
     code += "\n".join(file.read_text(encoding="utf-8") for file in others)
     composed = (
         *("columns.", "duration.", "adapters.", "dialects.", "statuses.", "groups.", "plan.on_", "nodes."),
         *("status.", "plan.by_", "largest.", "argparse.", "certainties.", "again."),
-        *("goodput.", "memory.", "readings."),
+        *("goodput.", "memory.", "readings.", "certificate.", "services."),
     )
     plain = [key for key in TABLES["en"] if not key.startswith(composed)]
 

@@ -138,7 +138,7 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
     "asked",
     [
         *("--redo nothing", "--lang xx", "--forms docx", "--against nobody", "--author none.toml", "--forecast zz"),
-        *("--criteria none.toml", "--receipts none", "--junit /dev/zero", "--out /dev/zero"),
+        *("--criteria none.toml", "--receipts none", "--junit /dev/zero", "--certificate /dev/zero", "--out /dev/zero"),
         *("--out /proc/x", "--ask account='a\\'", "--ask 'x --uid=0'", "--ask time=soon"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from evalsuite.core import decode, paths
-from evalsuite.core.decode import Constraint, Mistake, Word, between, message
+from evalsuite.core.decode import Constraint, Many, Mistake, Word, between, message
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.expressions import OwnColumns, OwnCriterions
 from evalsuite.core.findings import OwnCriteria
@@ -39,6 +39,14 @@ class Threshold:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CertificateTerms:
+    """`[certificate]`: how long a certificate of the report is valid, and which nodes must have been measured."""
+
+    valid_days: Annotated[int, between(1, 3650)] = 180  # from the last run on
+    nodes: Many[Word] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Target(Target):
     model: Word
     metric: Annotated[str, decode.one_of(*METRICS)]
@@ -54,6 +62,7 @@ class Criteria:
     target: tuple[_Target, ...] = ()
     column: OwnColumns = ()
     criterion: OwnCriterions = ()
+    certificate: CertificateTerms = CertificateTerms()
 
     def mistakes(self) -> Iterable[Mistake]:
         if not any((self.C1, self.C2, self.target, self.criterion)):
