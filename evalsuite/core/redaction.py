@@ -74,7 +74,10 @@ def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     line = [re.sub("\0+", _mark(_OF_OPTION), word) for word in known]
     return tuple(
         _mark(before)
-        if before.startswith("-") and "=" not in before and is_secret_name(before) and not word.startswith("--")
+        if (before.startswith("-") or "_" in before)
+        and "=" not in before
+        and is_secret_name(before)
+        and not word.startswith("--")
         else redact(word)
         for before, word in zip(("", *line), line, strict=False)
     )
