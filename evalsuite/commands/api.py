@@ -2,6 +2,7 @@
 
 import glob
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -116,6 +117,9 @@ def diff(before: Side, after: Side, *, across_environments: bool = False) -> Cha
         return changes.between(first, second, across_environments=across_environments)
     if isinstance(before, str | Path) or isinstance(after, str | Path):
         raise EvalsuiteError.of("commands.two_sides", n=1)
+    for side in (before, after):
+        if not side or not all(0 < value < math.inf for value in side):
+            raise EvalsuiteError.of("commands.no_numbers", where="diff", got=[*side])
     return changes.of_values(before, after)
 
 
