@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from evalsuite.core.findings import CountedInTokens
+from evalsuite.core.findings import CountedInTokens, ItemsApart
 from evalsuite.core.model import Fact
 from evalsuite.results.compare import units
 from evalsuite.results.measure import measurement
+from evalsuite.results.rules import work_done
 from tests import runfolders
 from tests.toys import CASE
 
@@ -80,3 +81,12 @@ def test_a_counter_of_tokens_counts_tokens_and_a_rate_printed_beside_it_is_asked
     run = measurement.measurement(runfolders.finished(tmp_path, host, case, recipe=recipe))
 
     assert (run.value, run.grounds) == (pytest.approx(8192, rel=0.01), grounds)
+
+
+@pytest.mark.parametrize(("times", "apart"), [(128, False), (256, True)])
+def test_tokens_of_a_step_are_held_against_batch_and_sequence(times, apart):
+    of = synthetic.case(model="llama_tiny", options=(("sequence_length", "128"),))
+    run = synthetic.measured(of, 0, 10.0)
+    run = replace(run, throughput=replace(run.throughput, unit="tokens/s", items_per_s=10.0 * times))
+
+    assert any(isinstance(said, ItemsApart) for said in work_done.findings(run)) == apart
