@@ -119,7 +119,7 @@ def diff(before: Side, after: Side, *, across_environments: bool = False) -> Cha
         raise EvalsuiteError.of("commands.two_sides", n=1)
     for side in (before, after):
         if not side or not all(0 < value < math.inf for value in side):
-            raise EvalsuiteError.of("commands.no_numbers", where="diff", got=[*side])
+            raise EvalsuiteError.of("commands.no_numbers", where="diff", got=str(side)[:60])
     return changes.of_values(before, after)
 
 

@@ -122,6 +122,9 @@ def test_lists_of_rates_are_told_apart_as_two_reports_are(tmp_path, capsys):
     assert (said, code) == ("551.00 against 480.00: ratio 1.148 [1.143, 1.153], n = 5/5: faster\n", 0)
     assert evalsuite.diff(faster, before).outcome == "slower"
     assert evalsuite.diff(before[:2], faster[:2]).why.key == "too_few" == evalsuite.diff(before, [9.0] * 9).why.key
+    for odd in ([], [0.0, 2.0], [float("nan")]):
+        with pytest.raises(EvalsuiteError, match=r"got \[.*numbers above 0"):
+            evalsuite.diff(before, odd)
     for words, said in (("x", "got .x."), ("", "two sides"), ("1 -2", "got .-2.")):
         (tmp_path / "B.txt").write_text(words)
         line = ["diff", str(tmp_path / "A.txt"), *([str(tmp_path / "B.txt")] if words else [])]
