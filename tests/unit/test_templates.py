@@ -112,7 +112,7 @@ def test_a_sheet_is_joined_whole_and_imports_nothing_and_writes_its_palette_once
     assert "@import" not in sheet and "/*" not in sheet and "prefers-color-scheme" not in sheet
     assert sheet.count("{") == sheet.count("}")
     assert "@page" in sheet
-    assert len(colours) == len(set(colours)) >= 20
+    assert len(colours) == len(set(colours)) >= 15
 
 
 def test_every_part_of_sheet_and_script_is_in_a_page_under_a_name_of_its_own():
