@@ -44,11 +44,42 @@ def test_hostile_text_runs_nowhere_and_stays_text_in_a_receipt(tab, address):
     tab.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
 
     assert tab.evaluate("document.querySelectorAll('img, iframe, [onerror], [onload]').length") == 0
-    assert tab.evaluate("document.querySelectorAll('script').length") == 3
+    assert tab.evaluate("document.querySelectorAll('script').length") == 2
     tab.evaluate(f"{NUMBER}.click()")
     assert drawn_receipt(tab)
     assert tab.evaluate("document.querySelectorAll('#drawer :is(b, img, script, iframe)').length") == 0
     assert tab.complaints() == []
+
+
+# The words that a reader passes on two screens, without the contents at the side; a Chinese word has two signs.
+TWO_SCREENS = """(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+  let text = "";
+  for (let node; (node = walker.nextNode()); ) {
+    const holder = node.parentElement;
+    if (!holder.checkVisibility() || holder.closest(".contents, .skip, .vh, .bar, script, style")) continue;
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    if (box.height && box.top < 2 * innerHeight) text += " " + node.data;
+  }
+  return text;
+})()"""
+DESK = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+
+
+def words_in(text: str) -> int:
+    han = re.findall(r"[\u4e00-\u9fff]", text)
+    return len(re.findall(r"[A-Za-z][\w.’'/-]*", text)) + len(han) // 2
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ["quick", "thorough", "gpu", "partial", "all_failed"])
+def test_two_screens_have_at_most_350_words_and_eight_brackets(tab, address, name, language):
+    tab.call("Emulation.setDeviceMetricsOverride", **DESK)
+    tab.visit(f"{address(name)}#lang={language}")
+    text = tab.evaluate(TWO_SCREENS)
+
+    assert (words_in(text) <= 350, len(re.findall(r"[(（]", text)) <= 8) == (True, True), (words_in(text), text)
 
 
 def test_the_address_chooses_the_language_and_the_switch_changes_it_with_title_and_address(tab, address):

@@ -114,6 +114,7 @@ class BoardSheet:
     id: str
     model: str
     title: Rendered  # model and precision, and what else tells it from other sheets
+    tab: Rendered  # the same; of a sheet that goes on with the model and precision before it what differs
     lead: Rendered  # who leads and by how much, where that is decided
     tables: tuple[BoardTable, ...]  # the smallest scale first
     chosen: BoardTable
@@ -202,10 +203,13 @@ class _Maker:
         parts += [self.words(names.KINDS[work.device])] * (len({each.device for each in alike}) > 1)
         parts += [self.words("board.strong")] * (work.strong_batch is not None)
         parts += [options.option(*pair, self.words) for pair in work.options if pair not in common]
+        own_values = [options.value_of(*pair, self.words) for pair in work.options if pair not in common]
+        own_values = own_values if work is not alike[0] and work.device == alike[0].device else []
         return BoardSheet(
             id=names.anchor("sheet", repr(work)),
             model=work.model,
             title=options.apart(parts, self.words),
+            tab=options.apart(own_values or parts, self.words),
             lead=_lead(chosen, self.words),
             tables=tuple(tables.values()),
             chosen=tables[id(chosen)],
@@ -365,7 +369,7 @@ def _lead(answer: Answer, words: Words) -> Rendered:
         said = words("board.lead", framework=said, mark=mark, lead=lead)
     elif mark:
         said = replace(words.listed([said, mark]), separators="")
-    return said if answer.known == "ahead" or mark else words.clauses([said, words("outcome.not_decided")])
+    return said if answer.known == "ahead" or mark else words("outcome.not_decided")
 
 
 def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:
