@@ -273,11 +273,12 @@ def launch_all(
                     spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
                     if again := outcome.fault is not None:
                         launcher = replace(launcher, engine=launcher.after_fault(launcher.engine))
-                        refused = not folder.environments() and bool(launcher.engine.alive)
+                        refused = launcher.engine.alive and not folder.environments()
                         silent = refused and allocations.await_answer(launcher.engine, launcher.waits)
                         again, more = silent or more > 0, more if silent else more - 1
+                        if again and refused and not silent:
+                            time.sleep(REFUSED_S[min(retries - more, len(REFUSED_S)) - 1])
                         if again:
-                            time.sleep(REFUSED_S[min(retries - more, 2) - 1] if refused and not silent else 0)
                             store.again(folder, outcome.fault)
         yield EndedRun(run=run, outcome=outcome, attempt=place.attempt)
 
