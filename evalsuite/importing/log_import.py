@@ -173,31 +173,23 @@ class Importer:
         facts = members[0].facts
         case, known = self._case(members[0])
         repeat = user_facts.whole_number(facts, "repeat")
-        for number in itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count()):
-            run = Run(case=case, repeat=number)
-            with self._into.claim(run) as folder:
-                if folder is None:
-                    continue
-                try:
-                    self._fill(folder, members, known)
-                except OSError as error:
-                    raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
-                logs = folder.logs()
-            read = known
-            if known.dialect:
-                read = reading.read_run(
-                    logs,
-                    case,
-                    known.dialect,
-                    scope=user_facts.scope(facts),
-                    steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
-                    shape=facts.get("shape"),
-                    dialects=self._dialects,
-                )
-            findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
-            place = str(members[0].source)
-            return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=findings)
-        raise AssertionError("the numbers of repeats do not end")
+        numbers = itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count())
+        runs = (Run(case=case, repeat=number) for number in numbers)
+        run, folder = write_first_free(self._into, runs, lambda folder: self._fill(folder, members, known))
+        read = known
+        if known.dialect:
+            read = reading.read_run(
+                folder.logs(),
+                case,
+                known.dialect,
+                scope=user_facts.scope(facts),
+                steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
+                shape=facts.get("shape"),
+                dialects=self._dialects,
+            )
+        findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
+        place = str(members[0].source)
+        return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=findings)
 
     def _case(self, first: _Member) -> tuple[Case, reading.Reading]:
         facts = first.facts
@@ -248,6 +240,20 @@ class Importer:
         folder.write_command(replace(made, command=started, recipe=recipe, stated=said))
         ended = sampled.outcome(folder) if members[0].folder else None
         folder.write_outcome(ended or Outcome(status="completed", reason="", origin="imported"))
+
+
+def write_first_free(into: Store, runs: Iterator[Run], fill: Callable[[RunFolder], None]) -> tuple[Run, RunFolder]:
+    """The first of *runs*, of which there is no end, that is not there yet, filled."""
+    for run in runs:
+        with into.claim(run) as folder:
+            if folder is None:
+                continue
+            try:
+                fill(folder)
+            except OSError as error:
+                raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
+            return run, folder
+    raise AssertionError("the names of runs do not end")
 
 
 def _files(root: Path) -> list[Path]:

@@ -18,11 +18,10 @@ from typing import Literal, TypeVar
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import decode, files
 from evalsuite.core.documents import Citation, CitedFigure, Source
-from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run, by_key
 from evalsuite.importing import histories, published_tables, user_facts
-from evalsuite.importing.log_import import HOST, Imported, command, compare_facts, contents
+from evalsuite.importing.log_import import HOST, Imported, command, compare_facts, contents, write_first_free
 from evalsuite.importing.published_tables import CitedRow, CitedTable
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import reading
@@ -275,20 +274,11 @@ def _is_one(figure: _Figure) -> bool:
 
 
 def _write_figure(cited: _Cited, into: Store, dialects: Mapping[str, Dialect], series: Sequence[_Figure]) -> Imported:
-    first, dialect = cited.first, f"cited_{cited.first.items}"
-    for case in _cases(cited):
-        run = Run(case=case, repeat=cited.repeat)
-        with into.claim(run) as folder:
-            if folder is None:
-                continue  # another figure is no repeat
-            try:
-                _fill(folder, cited, dialects, series)
-            except OSError as error:
-                raise EvalsuiteError.of("importing.row_failed", path=folder.path, error=error) from error
-            logs = folder.logs()
-        read = reading.read_run(logs, case, dialect, dialects=dialects)
-        return Imported(source=first.where, run=run.id, status=read.status, reason=read.reason, findings=read.findings)
-    raise AssertionError("the names of cases do not end")
+    runs = (Run(case=case, repeat=cited.repeat) for case in _cases(cited))  # another figure is no repeat
+    run, folder = write_first_free(into, runs, lambda folder: _fill(folder, cited, dialects, series))
+    read = reading.read_run(folder.logs(), run.case, f"cited_{cited.first.items}", dialects=dialects)
+    place = cited.first.where
+    return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=read.findings)
 
 
 def _cases(cited: _Cited) -> Iterator[Case]:
