@@ -69,7 +69,7 @@ def test_a_recipe_that_names_tokens_has_a_log_of_sequences_counted_in_them(tmp_p
     ("printed", "grounds"), [(8192, "clock"), (6000, "clock"), (64, "disputed"), (668886, "disputed")]
 )
 def test_a_counter_of_tokens_counts_tokens_and_a_rate_printed_beside_it_is_asked(printed, grounds, tmp_path):
-    case = replace(CASE, options=(("sequence_length", "128"),))
+    case = replace(CASE, model="llama3_8b", options=(("sequence_length", "128"),))
     recipe = replace(runfolders.COMMAND.recipe, unit="tokens/s", dialect="hf_trainer_seconds")
     lines = [
         f"{{'loss': '{7 - step / 100}', 'num_input_tokens_seen': {step * 4096}, 'train_runtime': '{step / 2}', "
