@@ -190,11 +190,11 @@ def cpu_resources(of: Case, repeat: int) -> list[Utilisation]:
 
 def gpu_resources(of: Case, repeat: int) -> list[Utilisation]:
     first, *others = cpu_resources(of, repeat)
-    about = {"samples": 210, "coverage": 0.995}
+    about = {"samples": 210 * of.devices_per_node, "coverage": 0.995}
+    beside = sum(range(of.devices_per_node))
+    each = ((name, without(one, "more"), one["more"] * beside, of.devices_per_node) for name, one in USE["gpu"].items())
     return [replace(first, mean=38.0), *others] + [
-        Utilisation(resource=name, device=f"gpu{k}", **about, **{**used, "mean": used["mean"] + k * more})
-        for k in range(of.devices_per_node)
-        for name, used, more in ((name, without(one, "more"), one["more"]) for name, one in USE["gpu"].items())
+        Utilisation(resource=name, **about, **{**used, "mean": used["mean"] + more / n}) for name, used, more, n in each
     ]
 
 

@@ -226,7 +226,7 @@ class LoaderBusy(Finding, code="loader_bound", question=10):
 
     @classmethod
     def in_run(cls, run: Measurement) -> Iterator[Finding]:
-        shares = {use.resource: use.mean / 100 for use in run.utilisation if use.device is None}
+        shares = {use.resource: use.mean / 100 for use in run.utilisation}
         gpu, cpu = shares.get("gpu", 1.0), shares.get("cpu", 0.0)
         if gpu < cls.lowest_gpu and cpu > cls.highest_cpu:
             yield cls(gpu=gpu, cpu=cpu)

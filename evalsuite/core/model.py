@@ -352,7 +352,6 @@ class Utilisation:
     samples: int
     coverage: float  # share of the window that has samples
     capacity: float | None = None
-    device: str | None = None  # "gpu0", "eth0"; None: the node or the job
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,7 +38,7 @@ def rows(scales, repeats=5, **changes):
 def test_gpu_utilisation_is_judged_where_it_is_lowest():
     def gpu(mean):
         of_all = {"resource": "gpu", "unit": "%", "p5": 0, "p95": 100, "samples": 20_000, "coverage": 1.0}
-        return {"utilisation": (Utilisation(mean=mean, device="gpu0", **of_all),)}
+        return {"utilisation": (Utilisation(mean=mean, **of_all),)}
 
     both = [*rows([(20, 8, 100.0)], **gpu(95.0)), *rows([(25, 8, 900.0)], **gpu(60.0))]
     found = next(verdict for verdict in verdicts(both, CRITERIA) if verdict.criterion == "C2a")

@@ -83,7 +83,7 @@ def excess(base: Summary, rows: Iterable[Summary]) -> float:
 def _busy_alone(base: Summary) -> float:
     """Share of the time of its device; 1.0 where nobody knows, or its loader is said to keep it waiting."""
     resource = "job_cpu" if base.case.device == "cpu" else "gpu"
-    shares = [use.mean / 100 for use in base.utilisation if use.resource == resource and use.device is None]
+    shares = [use.mean / 100 for use in base.utilisation if use.resource == resource]
     waits = any(isinstance(each, LoaderWaits | LoaderBusy) for run in base.measurements for each in run.findings)
     return 1.0 if waits else min([1.0, *(share for share in shares if 0 < share < BUSY_ALONE)])
 

@@ -357,7 +357,7 @@ def _judge_use(
 def _counted(used: Utilisation, case: Case) -> int:
     """Of how many devices or nodes the samples are: of bytes and rates those of the one that was read least count."""
     of = {"gpu": case.total_devices, "cpu": case.nodes, "memory": case.nodes}
-    return of.get(used.resource, 1) if used.device is None else 1
+    return of.get(used.resource, 1)
 
 
 def _shares(summary: Summary, nic_gbit_s: float | None) -> Shares:

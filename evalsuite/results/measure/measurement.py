@@ -277,7 +277,7 @@ def _busy_machine(
 
 def of_job(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
     """By resource; what was read too few times proves nothing."""
-    known = [use for use in used if use.device is None and use.samples >= utilisation.FEWEST_READINGS]
+    known = [use for use in used if use.samples >= utilisation.FEWEST_READINGS]
     return {use.resource: use for use in known}
 
 

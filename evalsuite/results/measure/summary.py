@@ -143,7 +143,7 @@ def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Findin
 
 
 def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:
-    groups = by_key(((used.resource, used.device or ""), used) for run in valid for used in run.utilisation)
+    groups = by_key((used.resource, used) for run in valid for used in run.utilisation)
     return tuple(
         replace(
             readings[0],

@@ -61,5 +61,5 @@ def _bytes(run: Measurement) -> float | None:
     window = run.throughput.window if run.throughput else None
     if window is None or not window.length_s or run.run.case.total_devices == 1:
         return None
-    moved = [use.mean for use in run.utilisation if use.device is None and use.resource in BETWEEN]
+    moved = [use.mean for use in run.utilisation if use.resource in BETWEEN]
     return sum(moved) * window.length_s / window.steps

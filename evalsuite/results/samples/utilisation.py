@@ -319,7 +319,6 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
         samples=min(taken) if meter.summed else sum(taken),
         coverage=min(1.0, whole_s / (length_s * (expected / _number(same) if meter.summed else expected))),
         capacity=_capacity(resource, same),
-        device=None,
     )
 
 

@@ -1,12 +1,11 @@
 """Hardware utilisation over the measured steps: one row per case, one column per resource."""
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from evalsuite.core.model import Summary, Utilisation, by_key
+from evalsuite.core.model import Summary, by_key
 from evalsuite.report.book.blocks import Block, Model, distinctions
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import numbers
@@ -21,7 +20,6 @@ TRANSFER = (
     *("network_receive", "network_send", "loopback", "pcie_receive", "pcie_send", "link_receive", "link_send"),
 )
 RESOURCES = (*COMPUTE, *TRANSFER)
-ADDED_UP = ("bytes/s", "1/s", "bytes")  # over devices of one kind; a percentage or a temperature is averaged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,22 +74,8 @@ def _usage(block: Block) -> Usage | None:
 
 
 def _reading(row: Summary, resource: str) -> Mapping[str, Any] | None:
-    used = [each for each in row.utilisation if each.resource == resource]
-    if not used:
+    used = next((each for each in row.utilisation if each.resource == resource), None)
+    if used is None:
         return None
-    form = partial(numbers.quantity, unit=used[0].unit)
-    return {
-        "mean": form(combine_means(used)),
-        "spread": numbers.span(*combine_spreads(used), form),
-        "devices": len(used),
-    }
-
-
-def combine_means(used: Sequence[Utilisation]) -> float:
-    means = [usage.mean for usage in used]
-    return sum(means) if used[0].unit in ADDED_UP else statistics.fmean(means)
-
-
-def combine_spreads(used: Sequence[Utilisation]) -> tuple[float, float]:
-    low, high = [usage.p5 for usage in used], [usage.p95 for usage in used]
-    return (sum(low), sum(high)) if used[0].unit in ADDED_UP else (min(low), max(high))
+    form = partial(numbers.quantity, unit=used.unit)
+    return {"mean": form(used.mean), "spread": numbers.span(used.p5, used.p95, form)}
