@@ -19,7 +19,7 @@ from evalsuite.core.errors import EvalsuiteError, Exit, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Run, Skip, by_key
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.plan import largest, variants
+from evalsuite.plan import largest
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan
 from evalsuite.report.text.findings import english
@@ -148,22 +148,28 @@ def print_table(request: Request) -> None:
 
 
 def _apart(plan: Plan) -> str | None:
-    """Whose results will stand side by side without an order, and in what they differ."""
+    """Whose results will stand side by side without an order, and in what they differ: groups of frameworks, in which
+    some case of each is a case of another in the same unit."""
 
-    def unit(case: Case) -> str:
-        own = plan.recipe(case).unit
-        return units.TOKENS if own in units.SEQUENCES and case.option("sequence_length", "") else own
+    def setting(case: Case) -> tuple[str, ...]:
+        unit = plan.recipe(case).unit
+        unit = units.TOKENS if unit in units.SEQUENCES and case.option("sequence_length", "") else unit
+        return case.model, case.scale, str(case.batch_policy or case.batch_per_device), case.precision, unit
 
-    groups = variants.ranked_apart((case, unit(case)) for case in plan.cases)
+    groups: list[tuple[set[str], set[tuple[str, ...]]]] = []
+    for one, frameworks in by_key((setting(case), case.framework) for case in plan.cases).items():
+        near = [each for each in groups if each[0].intersection(frameworks)]
+        whole = {*frameworks}.union(*(names for names, _ in near)), {one}.union(*(held for _, held in near))
+        groups = [*(each for each in groups if each not in near), whole]
     if len(groups) < 2:
         return None
     differences = []
     for number, name in enumerate(("model", "scale", "batch", "precision", "unit")):
-        values = [{str(setting[number]) for settings in each.values() for setting in settings} for each in groups]
+        values = [{one[number] for one in held} for _, held in groups]
         if sum(map(len, values)) == len(set.union(*values)):
             differences.append(f"{say(f'columns.{name}')} {' ≠ '.join(', '.join(sorted(each)) for each in values)}")
-    names = " | ".join(", ".join(each) for each in groups)
-    return say("plan.apart", names=names, differences="; ".join(differences) or say("plan.apart_each"))
+    told = " | ".join(", ".join(sorted(each)) for each, _ in groups)
+    return say("plan.apart", names=told, differences="; ".join(differences) or say("plan.apart_each"))
 
 
 def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[Skip]]:

@@ -187,26 +187,12 @@ class Participant:
         return {name: value for name, value in own.items() if value is not None}
 
 
-def ranked_apart(units: Iterable[tuple[Case, str]]) -> list[dict[str, list[tuple[object, ...]]]]:
-    """Frameworks that are ranked with each other, where some case of one is a case of the next in the same unit: each
-    with its settings. Of several groups no two are."""
-    found: list[dict[str, list[tuple[object, ...]]]] = []
-    for setting, frameworks in by_key(((*_setting(case), unit), case.framework) for case, unit in units).items():
-        joined: dict[str, list[tuple[object, ...]]] = {name: [setting] for name in frameworks}
-        for other in [each for each in found if each.keys() & joined.keys()]:
-            joined |= {name: [*settings, *joined.get(name, ())] for name, settings in other.items()}
-            found.remove(other)
-        found.append(joined)
-    return found
-
-
-def _setting(case: Case) -> tuple[object, ...]:
-    return case.model, case.scale, case.batch_policy or case.batch_per_device, case.precision
-
-
 def check_shared(asked: Sequence[Participant], cases: Iterable[Case], models: Set[str]) -> None:
     """Raises EvalsuiteError where no two participants make one of *cases* alike: nothing could be compared."""
-    by = by_key((_setting(case), case.framework) for case in cases)
+    by = by_key(
+        ((case.model, case.scale, case.batch_policy or case.batch_per_device, case.precision), case.framework)
+        for case in cases
+    )
     if len(asked) > 1 and all(len({*frameworks}) == 1 for frameworks in by.values()):
         names = [each.called for each in asked]
         raise EvalsuiteError.of("plan.participants_apart", names=names, models=sorted(models))
