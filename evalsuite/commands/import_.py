@@ -113,7 +113,8 @@ def _lacking(results: Sequence[Imported], stated: Mapping[str, str]) -> dict[str
             asked = Message("commands.report_lack", name=name, example=EXAMPLES[name], log=result.source)
             lacking.setdefault(name, ("…", asked))
         if shape:
-            asked = Message("commands.report_lack_shape", taken=said["logs.read_by_shape"], log=result.source)
+            taken = said.get("logs.read_by_shape") or said["logs.read_beside"]
+            asked = Message("commands.report_lack_shape", taken=taken, log=result.source)
             lacking.setdefault("shape", (str(shape.values["shape"]), asked))
     return {name: lack for name, lack in lacking.items() if name not in stated}
 
