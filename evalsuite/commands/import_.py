@@ -14,7 +14,7 @@ from typing import cast
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n, terminal
 from evalsuite.commands.printing.i18n import say, worded
-from evalsuite.commands.printing.terminal import print_json
+from evalsuite.commands.printing.terminal import line, print_json
 from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Value
@@ -150,23 +150,19 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
         first = alike[0]
         if len(alike) > MOST_ALIKE:
             said = {"status": i18n.status(first.status), "reason": worded(first.reason or "")}
-            print(_printable(say("import.many", n=len(alike), source=first.source, **said)))
+            line(say("import.many", n=len(alike), source=first.source, **said))
             continue
         for result in alike:
             reason = f"; {worded(result.reason)}" if result.reason else ""
             run = result.run or say("import.no_run")
-            print(_printable(f"{result.source}: {run}: {i18n.status(result.status)}{reason}"))
+            line(f"{result.source}: {run}: {i18n.status(result.status)}{reason}")
             for finding in result.findings:
-                print(_printable(f"  {finding.code}: {i18n.finding(finding)}"))
+                line(f"  {finding.code}: {i18n.finding(finding)}")
     made = sum(bool(result.run) and result.status not in ("already there", "cited") for result in results)
     cited = sum(result.status == "cited" for result in results)
     left = len(results) - made - cited
     told = {"made": made, "left": left, **({"cited": cited} if cited else {})}
-    print(say("import.made_citing" if cited else "import.made", **told))
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in redaction.redact(text))
+    line(say("import.made_citing" if cited else "import.made", **told))
 
 
 def _exit(results: Sequence[Imported]) -> int:

@@ -3,7 +3,7 @@
 import argparse
 
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import print_json
+from evalsuite.commands.printing.terminal import line, print_json
 from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.runs import rehearsed
@@ -33,12 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.DONE
     ids = {"publish.added": published.added, "publish.known": published.known, "publish.removed": published.removed}
     for key, name in ((key, name) for key, found in ids.items() for name in found):
-        print(i18n.say(key, folder=site / "reports" / name))
+        line(i18n.say(key, folder=site / "reports" / name))
     for entry in stored:
         if entry.broken:
-            print(i18n.say("publish.broken", why=i18n.worded(entry.broken)))
+            line(i18n.say("publish.broken", why=i18n.worded(entry.broken)))
     if undated := len(history.undated):
-        print(i18n.say("publish.undated", n=undated))
+        line(i18n.say("publish.undated", n=undated))
     counts = {"reports": len(stored), "regressions": len(history.regressions)}
-    print(i18n.say("publish.site", page=site / "index.html", **counts))
+    line(i18n.say("publish.site", page=site / "index.html", **counts))
     return Exit.DONE

@@ -76,6 +76,8 @@ def for_terminal(message: str) -> str:
     from evalsuite.core import redaction  # slow, and rarely needed
 
     text = redaction.redact(message)
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from evalsuite.contracts.adapter import Recipe
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Protocol, Run
 from evalsuite.launch import runner
 from evalsuite.launch.runner import Launcher
@@ -67,8 +66,6 @@ def trial_run(case: Case, batch: int, aim: Aim) -> Run:
 
 def read_trial(folder: RunFolder, case: Case, dialect: str | None, dialects: Mapping[str, Dialect]) -> tuple[Ends, str]:
     """Whether a trial fitted, and else why not, by its outcome and log."""
-    if not folder.finished:
-        return "failed", Message("launch.another_tries")
     outcome = folder.outcome()
     if outcome.ended_well:
         return "fits", ""
