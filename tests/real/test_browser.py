@@ -304,7 +304,7 @@ def test_a_model_and_a_scale_are_one_click_away_with_and_without_script(tab, que
 
 def test_the_reader_chooses_who_is_a_hundred_percent(tab, questions):
     tab.visit(f"{questions}#lang=en")
-    ratios = f"[...{SEEN_TABLE}[0].querySelectorAll('.ratio')].map(one => one.innerText)"
+    ratios = f"[...{SEEN_TABLE}[0].querySelectorAll('tbody .ratio')].map(one => one.innerText)"
     before = tab.evaluate(ratios)
     tab.evaluate(
         "(box => { box.selectedIndex = 2; box.dispatchEvent(new Event('change', {bubbles: true})) })"
@@ -360,8 +360,10 @@ def test_every_receipt_counts_to_the_printed_value(tab, address):
     tab.visit(f"{address('thorough')}#lang=en")
 
     shown = tab.evaluate(
-        "[...new Set([...document.querySelectorAll('main a.num[href^=\"#c-\"]')].map(link => link.hash))].map(hash => {"
-        'document.querySelector(`main a.num[href="${hash}"]`).click();'
+        "const links = [...document.querySelectorAll('main a.num[href^=\"#c-\"]')];"
+        "[...new Set(links.map(link => link.getAttribute('href')))].map(hash => {"
+        "const click = new MouseEvent('click', {bubbles: true, cancelable: true});"
+        'document.querySelector(`main a.num[href="${hash}"]`).dispatchEvent(click);'
         "const said = document.querySelector('#drawer-result').className;"
         "document.querySelector('#drawer').close(); return said; })"
     )
