@@ -33,7 +33,6 @@ from evalsuite.logs.scan.scan import Failure, find_failure
 from evalsuite.logs.steps import doubts
 from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
-from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.records import positive, whole
 
@@ -130,13 +129,12 @@ class Reading:
 
 def judge(numbers: Numbers) -> Reading:
     run, merged, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
-    if numbers.throughput is None and final is not None:
-        total = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
-        numbers = replace(numbers, throughput=total)
     measured = numbers.throughput
-    if measured is not None:
+    if measured is None and final is not None:
+        measured = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
+    elif measured is not None:
         measured = replace(measured, findings=(*measured.findings, *contradictions(numbers)))
-        numbers = replace(numbers, throughput=measured)
+    numbers = replace(numbers, throughput=measured)
     failures = [find_failure(scan.quiet, run.dialect) for scan in run.scans]
     failure = next(filter(None, failures), None)
     in_peace = not any(each for each, scan in zip(failures, run.scans, strict=True) if scan.records)
@@ -147,8 +145,7 @@ def judge(numbers: Numbers) -> Reading:
     trained, learnt = _judge_training(numbers)
     findings = (*_findings(numbers, at_exit), *learnt)
     status, reason, stop = _judge_status(numbers, None if at_exit or died else failure)
-    why = died.reason if died else None
-    if why is not None:
+    if why := died.reason if died else None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
     for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
@@ -165,8 +162,7 @@ def judge(numbers: Numbers) -> Reading:
     measured = replace(measured, items_per_s=None) if measured and refused else measured
     named = {"global_batch": run.said.get("argued_total"), **run.said}  # what no case has
     batches = [(name, positive(named.get(name))) for name in ("global_batch", "accumulation")]
-    window = measured.window if measured else None
-    parts = (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)
+    parts = (scan.timers.breakdown(measured.window if measured else None) for scan in run.scans if scan.timers.found)
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)
     return Reading(
         dialect=run.dialect.name,
@@ -356,8 +352,6 @@ def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool
     """
     value = measured.items_per_s or 0.0
     apart = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
-    if numbers.merged.scope == "unstated":
-        apart += _unlike_printed(numbers, measured)
     if measured.method == FINAL and (several := several_finals(numbers.run)):
         return join(several, Message("logs.several_finals_last")), False
     worst = max(apart, key=lambda finding: finding.factor, default=None)
@@ -373,17 +367,6 @@ def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool
     counted = measured.method != RATES or not numbers.rated
     stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step
     return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False
-
-
-def _unlike_printed(numbers: Numbers, measured: Throughput) -> Iterator[rules.ClockDisagrees]:
-    """What is printed of an unstated number of devices is that of one to all of them."""
-    value, first, last = measured.items_per_s, measured.line_first, measured.line_last
-    if value is None or first is None or last is None:
-        return
-    if rates := [record.rate for record in numbers.run.records if record.rate and first <= record.line <= last]:
-        middle = statistics.median(rates)
-        nearest = min(max(value, middle), middle * (numbers.facts.devices or math.inf))
-        yield disagreement(value, measured.method, nearest, RATES)
 
 
 def _is_of_one_batch(numbers: Numbers, measured: Throughput) -> bool:

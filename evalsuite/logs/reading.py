@@ -18,7 +18,7 @@ from evalsuite.logs.judging import BEGINS_AGAIN, find_unlike, judge, two_figures
 from evalsuite.logs.judging import Reading as Reading
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.steps.merging import Facts
-from evalsuite.logs.steps.numbers import Given, Numbers, Pass, compute_numbers, in_steps, is_nearly, measure_logs
+from evalsuite.logs.steps.numbers import Given, Numbers, compute_numbers, in_steps, is_nearly, measure_logs
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.logfile import Unreadable
@@ -137,26 +137,21 @@ def _read(
         by_time = measured and measured.method not in (RATES, FINAL) and dialect.averaging != "cumulative"
         whole = not (given.case or given.protocol != Protocol()) and len(paths) == 1
         small = whole and paths[0].stat().st_size <= SMALL_BYTES
-        return _take_first(
-            seen(
-                window=window,
-                numbers=numbers,
-                unlike=bool(by_time and small and window.throughput and find_unlike(window.throughput.findings)),
-                again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
-                speaks=bool(settled or numbers.final or (measured and not denied)),
-            )
+        evidence = seen(
+            window=window,
+            numbers=numbers,
+            unlike=bool(by_time and small and window.throughput and find_unlike(window.throughput.findings)),
+            again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
+            speaks=bool(settled or numbers.final or (measured and not denied)),
         )
     except Unreadable as error:
         status: Status = "failed" if error.failed else "unrecognised"
         none = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
-        return _take_first(seen(window=none, refused=error.final))
-
-
-def _take_first(seen: Evidence) -> Reading:
+        evidence = seen(window=none, refused=error.final)
     for each in READINGS:
-        if each.applies(seen) and (found := each.read(seen)) is not None:
+        if each.applies(evidence) and (found := each.read(evidence)) is not None:
             return replace(found, reading=each.name)
-    return seen.window
+    return evidence.window
 
 
 def _read_one_start(seen: Evidence) -> Reading | None:
@@ -181,16 +176,13 @@ def _read_whole(seen: Evidence) -> Reading | None:
     assert seen.numbers is not None and seen.window.throughput is not None
     if seen.window.throughput.items_per_s is None:
         return None
-    window = compute_numbers(_collect_all(seen.numbers.run, seen.paths))
+    run = seen.numbers.run
+    window = measure_logs(seen.paths, run.arrivals, run.dialect, replace(run.given, all_records=True))
     if (whole := over_all(window)) is window or not whole.throughput:
         return None
     told = replace(whole.throughput, findings=(*whole.throughput.findings, *seen.window.throughput.findings))
     reason = join(seen.window.reason, Message("logs.read_whole"))
     return replace(judge(whole), throughput=told, status="doubtful", reason=reason)
-
-
-def _collect_all(run: Pass, paths: Sequence[Path]) -> Pass:
-    return measure_logs(paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
 
 
 def _read_in_steps(seen: Evidence) -> Reading | None:
@@ -200,7 +192,7 @@ def _read_in_steps(seen: Evidence) -> Reading | None:
     if run.dialect.every is None and not any(r.step is not None or r.interval or r.step_s for r in run.records):
         return None
     if run.uncollected and seen.paths[0].stat().st_size < SMALL_BYTES:
-        run = _collect_all(run, seen.paths)
+        run = measure_logs(seen.paths, run.arrivals, run.dialect, replace(run.given, all_records=True)).run
     counted = judge(over_all(compute_numbers(in_steps(run))))
     if counted.throughput is None or counted.throughput.items_per_s is None:
         return None
