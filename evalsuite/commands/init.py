@@ -85,7 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _ask_batch(arguments: argparse.Namespace) -> int:
     """At a terminal, what the command does not say. Raises EvalsuiteError elsewhere."""
-    text = input(say("init.batch")) if sys.stdin.isatty() else ""
+    text = ""
+    with contextlib.suppress(EOFError):
+        text = input(say("init.batch")) if sys.stdin.isatty() else ""
     if not whole(text):
         at = arguments.typed.index("--") if "--" in arguments.typed else 1
         line = ["evalsuite", *arguments.typed[:at], "--batch-per-device", "N", *arguments.typed[at:]]
