@@ -146,7 +146,8 @@ class Board:
         told = table.sentence.plain(first) == self.finding.plain(first)
         if told or table.answer.known == "source" or not table.answer.ranked:
             return []
-        return [table.sentence, *([table.beside] if table.beside else [])]
+        beside = table.beside if table.beside is not self.beside else None
+        return [table.sentence, *([beside] if beside else [])]
 
 
 def runs(row: BoardRow) -> list[tuple[float, bool]]:
