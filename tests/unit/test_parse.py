@@ -14,7 +14,7 @@ from tests import sources
 
 LOGS = Path(__file__).resolve().parents[1] / "logs"
 NOTHING_BESIDE = dict.fromkeys(
-    ("items_per_s_per_device", "mfu", "tflop_per_s_per_device", "memory_gib", "spread_of_rates")
+    ("items_per_s_per_device", "mfu", "tflop_per_s_per_device", "memory_gib", "spread_of_rates", "mean_items_per_s")
 )
 LINE = "Epoch: [0][{step:3d}/200]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 
@@ -153,6 +153,7 @@ def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
         "memory_gib": 49.66,
         "data_wait_s": None,
         "spread_of_rates": 1.0,
+        "mean_items_per_s": None,
     }
     assert "also printed: per device 5,868.00 tokens/s, MFU 34.4%" in capsys.readouterr().out
 
