@@ -1,4 +1,4 @@
-"""Final accuracy, and what may be called the same (D24)."""
+"""Final accuracy, time to solution, and what may be called the same (D17, D24)."""
 
 from dataclasses import replace
 
@@ -27,19 +27,28 @@ def codes(*scores):
     return [finding.code for finding in convergence.findings([trained(*scores)], (TARGET,))]
 
 
-@pytest.mark.parametrize(
-    ("scores", "told"),
-    [
-        ((score(10.0, 1, 60.0),), []),  # a benchmark of a few steps
-        ((score(76.4, 90),), []),
-        ((), []),
-        ((score(70.0, 89), score(76.4, 90)), []),
-        ((score(75.0, 90, metric="accuracy"),), ["D24"]),
-        ((score(75.0, 45),), ["D24"]),
-    ],
-)
-def test_a_final_value_below_the_target_is_found_where_half_of_its_epochs_were_trained(scores, told):
-    assert codes(*scores) == told
+def test_a_time_to_solution_is_measured_to_the_last_epoch_or_scaled_and_says_so():
+    run = convergence.run_of(trained(score(70.0, 89, 3500.0), score(76.4, 90, 3600.0)))
+    assert convergence.solution(run, TARGET) == convergence.Solution(seconds=3600.0, epochs=90, factor=1.0)
+    assert codes(*run.scores) == []
+    assert convergence.solution(replace(run, status="failed"), TARGET) is None
+
+    run = convergence.run_of(trained(score(76.3, 81, 8100.0)))
+
+    found = convergence.solution(run, TARGET)
+
+    assert (found.seconds, found.scaled) == (pytest.approx(9000.0), True)
+    assert codes(*run.scores) == []
+    assert codes(score(75.0, 90, 3600.0, metric="accuracy")) == ["D24"]
+
+
+@pytest.mark.parametrize("scores", [(score(10.0, 1, 60.0),), (score(76.4, 90),), ()])
+def test_a_benchmark_of_a_few_steps_or_without_a_clock_has_none_and_claims_nothing(scores):
+    summary = trained(*scores)
+    run = convergence.run_of(summary)
+
+    assert run is None or convergence.solution(run, TARGET) is None
+    assert codes(*scores) == []
 
 
 @pytest.mark.parametrize(

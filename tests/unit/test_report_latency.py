@@ -37,10 +37,14 @@ def section(built):
 def test_each_final_value_is_judged_against_the_target_and_the_smallest_batch(section, language, said):
     found = pages.rows(section.all("table", class_="values")[0], language)
 
-    assert [row[5] for row in found] == list(said)
+    assert [row[6] for row in found] == list(said)
 
 
-def test_a_model_without_a_target_has_no_judgement(section):
+def test_a_scaled_time_carries_its_sign_and_a_model_without_a_target_no_judgement(section):
+    first, second, _ = pages.rows(section.all("table", class_="values")[0])
+    assert first[5].startswith("≈74,000.0") and first[5].endswith("from 81 epochs")
+    assert "≈" not in second[5]
+
     second = section.all("table", class_="values")[1]
     assert [row[0] for row in pages.rows(second)] == ["ChainerMN", "ChainerMN"]
     assert len(second.one("thead").all("th")) == 7
@@ -56,4 +60,6 @@ def test_csv_and_summary_json_have_the_scores_and_what_the_rules_find(built):
     assert any(row["value"] == "76.282" for row in last)
     final = {"split": "validation", "metric": "top1", "epoch": 81, "value": 76.282, "at_s": 66600.0}
     assert final in two["final_scores"]
+    solution = {"seconds": pytest.approx(74000.0), "epochs": 81, "scaled_by": pytest.approx(90 / 81)}
+    assert two["time_to_solution"] == solution
     assert "D24" in {finding["code"] for finding in found["findings"]}

@@ -88,6 +88,11 @@ def _final_scores(book: Book, thing: Any) -> list[Any]:
     return [score for _, score in sorted(last.items())]
 
 
+def _solution(book: Book, thing: Any) -> convergence.Solution | None:
+    run, target = _target(book, thing)
+    return convergence.solution(run, target) if run and target else None
+
+
 def _target(book: Book, thing: Any) -> tuple[Measurement | None, Target | None]:
     run = convergence.run_of(thing)
     reached = convergence.target_of(thing.case, run, book.evaluation.targets) if run else None
@@ -153,6 +158,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "reason": lambda book, thing: thing.reason or None,
     "state": lambda book, thing: book.state(thing.case),
     "text": lambda book, thing: findings.english(thing),
+    "time_to_solution": _solution,
     "to_target": _to_target,
     "unit": lambda book, thing: thing.unit or "",
     "unit_of_answer": lambda book, thing: next((each.summary.unit for each in (*thing.ranked, *thing.apart)), None),

@@ -1,7 +1,7 @@
 """How good the models became and how long that took (docs/numbers.md).
 
-Times count from the start of a run, with evaluations and checkpoints. A final value below the target is never "the same
-accuracy" (D24).
+Time to solution includes evaluation and checkpoints; that of a run that ended earlier is scaled. A final value
+below the target is never "the same accuracy" (D24).
 """
 
 import itertools
@@ -31,6 +31,17 @@ IN_SEQUENCES = ("tokens/s", "sequences/s")  # of language models, whose loss is 
 IN_PERCENT = ("top1", "top5", "accuracy")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    seconds: float
+    epochs: int  # that were trained
+    factor: float  # by which the seconds were scaled; 1.0 = measured
+
+    @property
+    def scaled(self) -> bool:
+        return self.factor != 1.0
+
+
 def run_of(summary: Row) -> Measurement | None:
     scored = [run for run in summary.measurements if run.scores]
     return max(scored, key=lambda run: run.scores[-1].epoch, default=None)
@@ -54,9 +65,18 @@ def target_of(case: Case, run: Measurement, targets: Sequence[Target]) -> tuple[
     return None
 
 
-def is_long_enough(run: Measurement, score: Score, target: Target) -> bool:
-    """To be held against *target*."""
-    return run.status in ("ok", "partial") and score.epoch >= LEAST_SHARE * target.epochs
+def solution(run: Measurement, target: Target) -> Solution | None:
+    """None where the run ended before half of the target's epochs, or nothing tells the time."""
+    timed = [
+        (score.epoch, score.at_s) for score in run.scores if score.at_s is not None and 0 < score.epoch <= target.epochs
+    ]
+    if not timed or run.status not in ("ok", "partial"):
+        return None
+    epochs, seconds = max(timed)
+    if epochs < LEAST_SHARE * target.epochs:
+        return None
+    factor = target.epochs / epochs
+    return Solution(seconds=seconds * factor, epochs=epochs, factor=factor)
 
 
 def same(score: Score, base: Score, target: Target) -> bool:
@@ -138,7 +158,10 @@ def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Fi
         if run is None or asked is None:
             continue
         target, score = asked
-        if score.value < target.value and is_long_enough(run, score, target):
+        solved = solution(run, target)
+        if solved is None:
+            continue
+        if score.value < target.value:
             yield BelowTarget(
                 metric=f"{score.split}_{score.metric}",
                 value=score.value,

@@ -1,16 +1,18 @@
-"""How good the models became and how long it took: table, curves, time to a target (docs/numbers.md#convergence)."""
+"""How good the models became and how long it took: table, curves, time to solution (docs/numbers.md#convergence)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.core.model import Measurement, Row, Score, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
+from evalsuite.report.book.states import MARKS
 from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure import convergence as room
+from evalsuite.results.measure.convergence import Solution
 from evalsuite.results.rules.flops_and_energy import energy
 
 Trial = tuple[Row, Measurement]
@@ -28,6 +30,8 @@ class TrainedRow:
     epochs: int
     values: tuple[Number | None, ...]
     time: Number | None
+    solution: Number | None
+    scaled: bool  # the time to solution was not measured to the end
     missed: bool  # the final value is below the target (D24)
     judgement: Text | None
     arrival: tuple[tuple[str, Number | Text | None], ...]  # the way to the target, by column
@@ -51,7 +55,12 @@ class Trained:
     @property
     def legend(self) -> tuple[str, ...]:
         missing = any(value is None for row in self.rows for value in (*row.values, row.time))
+        missing = missing or (self.target is not None and any(row.solution is None for row in self.rows))
         return ("missing",) * missing + ("flagged",) * any(row.missed for row in self.rows)
+
+    @property
+    def scaled(self) -> bool:
+        return any(row.scaled for row in self.rows)
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -97,8 +106,11 @@ def _row(
     column = block.column_of(summary.case)
     finals = [room.final(run, split, metric) for split, metric in metrics]
     reached = room.target_of(summary.case, run, targets)
-    long = reached is not None and room.is_long_enough(run, reached[1], reached[0])
+    solved = room.solution(run, reached[0]) if reached else None
     last = max(run.scores, key=lambda score: score.epoch)
+    solution = numbers.seconds(solved.seconds) if solved else None
+    if solution and solved and solved.scaled:
+        solution = replace(solution, text=f"{MARKS['simulated']}{solution.text}")
     return TrainedRow(
         column=column,
         summary=summary,
@@ -106,8 +118,10 @@ def _row(
         epochs=last.epoch,
         values=tuple(None if score is None else number(score) for score in finals),
         time=None if last.at_s is None else numbers.seconds(last.at_s),
-        missed=bool(long and reached and reached[1].value < reached[0].value),
-        judgement=_judgement(summary, run, reached, runs, targets, words),
+        solution=solution,
+        scaled=bool(solved and solved.scaled),
+        missed=bool(solved and reached and reached[1].value < reached[0].value),
+        judgement=_judgement(summary, reached, solved, runs, targets, words),
         arrival=tuple(_arrival_cells(summary, reached[0], words)) if reached else (),
     )
 
@@ -138,8 +152,8 @@ def number(score: Score) -> Number:
 
 def _judgement(
     summary: Row,
-    run: Measurement,
     reached: tuple[Target, Score] | None,
+    solved: Solution | None,
     runs: Sequence[Trial],
     targets: Sequence[Target],
     words: Words,
@@ -147,7 +161,7 @@ def _judgement(
     if reached is None:
         return None
     target, score = reached
-    if not room.is_long_enough(run, score, target):
+    if solved is None:
         return words("convergence.too_short", epochs=numbers.count(target.epochs))
     if score.value < target.value:
         return words("convergence.missed", target=_plain(target), points=numbers.points(score.value - target.value))
