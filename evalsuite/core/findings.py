@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from evalsuite.core.model import Finding, Measurement, Protocol
+from evalsuite.core.model import STAMPS, Finding, Measurement, Protocol
 
 # what a field holds, and so how `report/text/findings.py` words it
 Count = Annotated[int, "count"]
@@ -140,6 +140,26 @@ class AboveCapacity(Finding, code="D18", question=10):
     capacity: Reading
     unit: Name
     limit: Limit = 1.02  # no link or disk does so
+
+
+class HostClocksDiffer(Finding, code="clock_disagrees", question=9):
+    host: Name
+    first: Name
+    offset_s: Seconds
+    limit_s: Seconds = 5.0  # a job's processes start and end one after the other
+
+
+class ClockBackwards(Finding, code="clock_disagrees", question=9):
+    reports: Count
+    of_reports: Count
+
+    @classmethod
+    def in_run(cls, run: Measurement) -> Iterator[Finding]:
+        """By the log's own stamps, not by arrivals: two lines in one write have the same, and nothing is wrong."""
+        measured = run.throughput
+        times = measured.step_time_s if measured is not None and measured.method == STAMPS else ()
+        if (count := sum(seconds <= 0 for seconds in times)) > 0:
+            yield cls(reports=count, of_reports=len(times))
 
 
 class LogCut(Finding, code="D25", question=5):

@@ -242,7 +242,7 @@ def _utilisation(
     if window is None or window.begin_s is None:
         return (), ()
     used, rejected = utilisation.of_job(samples, window, planned=planned)
-    return used, rejected
+    return used, (*rejected, *plausibility.clocks_apart(samples))
 
 
 def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:

@@ -10,6 +10,7 @@ from evalsuite.core.findings import (
     ClockDisagrees,
     ClocksFarApart,
     ContradictsLog,
+    HostClocksDiffer,
     OtherDevices,
     PrintedOnly,
     SocketsUsed,
@@ -22,6 +23,7 @@ from evalsuite.logs.reading import Reading
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording
+from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 UNOPENED = "Unable to open device"  # so there is one
@@ -93,6 +95,27 @@ def _of_clocks(
     timed = measured.clock_items_per_s is not None or (stamped and origin == "imported" and not recorded)
     if not timed and origin in (None, *DECIDING_ORIGINS):
         yield PrintedOnly(method=measured.method)
+
+
+def clocks_apart(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
+    """For the host farthest from the first: the smaller offset, since a node may start late or end late."""
+    if len(hosts) < 2:
+        return
+    spans = {host: span for host, samples in hosts.items() if (span := _span(samples))}
+    if len(spans) < 2:
+        return
+    (first, (begin_s, end_s)), *others = spans.items()
+    apart = [(host, (began_s - begin_s, ended_s - end_s)) for host, (began_s, ended_s) in others]
+    offsets = {host: min(ends, key=abs) if (ends[0] > 0) == (ends[1] > 0) else 0.0 for host, ends in apart}
+    worst = max(offsets, key=lambda host: abs(offsets[host]))
+    if abs(offsets[worst]) > HostClocksDiffer.limit_s:
+        yield HostClocksDiffer(host=worst, first=first, offset_s=abs(offsets[worst]))
+
+
+def _span(samples: Samples) -> tuple[float, float] | None:
+    start = samples.header.started_at_unix_s
+    span_s = samples.span_s
+    return None if start is None or span_s is None else (start + span_s[0], start + span_s[1])
 
 
 def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Reading) -> Iterator[Finding]:
