@@ -14,7 +14,8 @@ from evalsuite.results.measure.summary import valid
 from evalsuite.runs.store import Store
 from tests import sources
 
-CASE = "{framework}-reference-resnet50-cpu-c1-fp32-b8-image_size=64-s5+30-1x2"
+(RECORDED,) = (paths.DATA / "recorded").glob("pytorch-*-1x2")
+CASE = RECORDED.name.replace("pytorch", "{framework}")
 PAIR = ("pytorch", "tensorflow")
 
 
