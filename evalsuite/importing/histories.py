@@ -144,7 +144,10 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
         if is_log(file):
             return []
         text = _content(file).decode("utf-8-sig", "replace")
-        rows = list(_rows_of_json(text) if form == ".jsonl" else _rows_of_table(text, file))
+        try:
+            rows = list(_rows_of_json(text) if form == ".jsonl" else _rows_of_table(text, file))
+        except csv.Error:
+            return []  # a reader of tables says where
         beside = file.with_name("hparams.yaml")  # of Lightning
         rows += [dict(_SETTING.findall(files.read_text(beside)))] if files.is_file(beside) else []
         name = file.resolve().parent.name if file.stem in ("metrics", "progress") else file.stem
@@ -196,7 +199,9 @@ def _rows_of_json(text: str) -> Iterator[Row]:
 
 
 def _rows_of_table(text: str, file: Path) -> Iterator[Row]:
-    rows = csv.reader(io.StringIO(text.replace("\0", "")), delimiter="\t" if "\t" in text[:HEAD_BYTES] else ",")
+    rows = csv.reader(
+        io.StringIO(text.replace("\0", ""), newline=None), delimiter="\t" if "\t" in text[:HEAD_BYTES] else ","
+    )
     head = next(rows, [])
     panel = {place: match for place, name in enumerate(head) if (match := _PANEL.fullmatch(name))}
     if [name.strip().lower() for name in head] == ["wall time", "step", "value"]:

@@ -59,7 +59,7 @@ def is_one(file: Path) -> bool:
 def read(file: Path, tag: str | None = None) -> CitedTable:
     """*tag*: the column of the figures, as the user says. Raises EvalsuiteError for what is no table of figures."""
     try:
-        lines = [line.removesuffix("\r") for line in _text(file).split("\n")]
+        lines = re.split(r"\r\n|\r|\n", _text(file))
     except ImportError as error:
         raise NothingMeasured.of("importing.table_library", path=file, error=error) from error
     except (OSError, ValueError) as error:

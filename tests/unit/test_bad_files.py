@@ -392,6 +392,26 @@ def test_nothing_that_is_no_file_is_waited_for_where_a_person_names_it(kind, wor
         assert (code, len(said) < 1000) == (Exit.USAGE, True), (words, said)
 
 
+@pytest.mark.parametrize(("ends", "cell"), [("\r", "x"), ("\r\n", "x"), ("\n", "x" * 300_000)])
+def test_a_table_of_any_line_ends_is_read_and_one_with_a_cell_beyond_measure_is_refused(ends, cell, tmp_path, call):
+    head, row = "framework,model,gpus,batch,throughput,unit,note", f"pytorch,resnet50_v1.5,1,64,1000,images/s,{cell}"
+    (tmp_path / "t.csv").write_text(f"{head}{ends}{row}{ends}", newline="")
+
+    code, said = call("import", tmp_path / "t.csv", "--runs", tmp_path / "runs")
+
+    assert (code, "t.csv:2" in said) == (0 if cell == "x" else 2, True)
+
+
+@pytest.mark.parametrize("seconds", ["100ms", "100.000us", "0.100m"])
+def test_a_time_in_another_unit_is_none_of_the_dialect_that_prints_seconds(seconds, tmp_path, call):
+    step = "Epoch: [0][{:4}/5005]\tTime  {} ({})\tData  0.000 ( 0.000)\tLoss 7.0e+00 (7.0e+00)\n"
+    (tmp_path / "x.log").write_text("".join(step.format(number, seconds, seconds) for number in range(0, 2000, 10)))
+
+    _, said = call("parse", tmp_path / "x.log", "--batch-per-device", "256", "--devices", "1", "--json")
+
+    assert "pytorch_examples" not in said and '"status": "ok"' not in said
+
+
 # modules of authors
 
 MODULES = sources.table("bad_files.toml")["modules"]
