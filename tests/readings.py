@@ -1,8 +1,10 @@
 """Tables of logs (`tests/logs/tables`): what a log prints, what is given beside it, and what is read of both.
 
-A log stands in its row, with templates where its lines follow a rule, or in a file, or it is that of another row.
+A log stands in its row, with templates where its lines follow a rule, or in a file (by default of the row's name), or
+it is that of another row. A number may be the arithmetic that makes it: "8 * 64 / 0.5".
 """
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,7 @@ from evalsuite.logs.reading import Reading, read_file
 
 LOGS = Path(__file__).resolve().parent / "logs"
 SHORT = Protocol(warmup_steps=2, measured_steps=5)
+ARITHMETIC = re.compile(r"[\d.*/() +-]*\d[\d.*/() +-]*")
 TEMPLATES = jinja2.Environment(keep_trailing_newline=True, trim_blocks=True)
 
 
@@ -30,7 +33,7 @@ def rows(table: str) -> dict[str, Row]:
     written = tomllib.loads((LOGS / "tables" / f"{table}.toml").read_text(encoding="utf-8"))
     logs: dict[str, bytes] = {}
     for name, row in written.items():
-        logs[name] = _log(row, logs)
+        logs[name] = _log({"file": f"{name}.log", **row}, logs)
     return {
         name: Row(logs[name], _given(row.get("given", {})), _expected(row["expected"])) for name, row in written.items()
     }
@@ -39,7 +42,7 @@ def rows(table: str) -> dict[str, Row]:
 def _log(row: dict[str, Any], others: dict[str, bytes]) -> bytes:
     if "log_of" in row:
         log = others[row["log_of"]]
-    elif "file" in row:
+    elif "log" not in row:
         log = row.get("head", "").encode() + (LOGS / row["file"]).read_bytes()
     else:
         log = TEMPLATES.from_string(row["log"]).render(cr="\r").encode() if "{%" in row["log"] else row["log"].encode()
@@ -58,6 +61,10 @@ def _expected(value: Any) -> Any:
     match value:
         case float():
             return pytest.approx(value)
+        case str() if ARITHMETIC.fullmatch(value):
+            return pytest.approx(eval(value))
+        case {"near": str(near), "within": within}:
+            return pytest.approx(eval(near), rel=within)
         case {"near": near, "within": within}:
             return pytest.approx(near, rel=within)
         case dict():
