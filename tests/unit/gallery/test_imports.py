@@ -92,7 +92,7 @@ def cited(store):
 
 
 THERE = paths.DATA.parent / "tests" / "imports"
-REFUSED = tomllib.loads((THERE / "refused.toml").read_text(encoding="utf-8"))["refused"]
+REFUSED = tomllib.loads((THERE / "refused.toml").read_text(encoding="utf-8"))
 SCENES = tomllib.loads((THERE / "scenes.toml").read_text(encoding="utf-8"))
 
 
@@ -101,15 +101,22 @@ def written(texts):
     return {name: re.sub(r"\{log ([\d.]+)\}\n?", lambda it: log(float(it[1])), text) for name, text in texts.items()}
 
 
-@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row["told"])
-def test_what_is_wrong_or_contradicted_is_refused_and_no_run_made(row, bring):
+@pytest.mark.parametrize(
+    ("name", "text", "words", "told"),
+    [
+        *(
+            ("table.csv", text if "throughput" in text else f"{HEAD}\n{text}", "", told)
+            for text, told in REFUSED["tables"]
+        ),
+        *((name, log(), f"{WHAT} {words}", told) for name, words, told in REFUSED["logs"]),
+    ],
+)
+def test_what_is_wrong_or_contradicted_is_refused_and_no_run_made(name, text, words, told, bring):
     """nodes 2.0, "four", 0 and −1 all became one node."""
-    (name,) = row["files"]
-
-    code, answers, said = bring(row["words"], written(row["files"]))
+    code, answers, said = bring(f"{name} {words}", {name: f"{text}\n"})
 
     assert code == USAGE and not list(bring.store.finished())
-    assert row["told"] in said + "".join(f"{answer['source']} {answer['reason']}" for answer in answers)
+    assert told in said + "".join(f"{answer['source']} {answer['reason']}" for answer in answers)
     assert [answer["source"] for answer in answers] in ([], [f"{name}:2"], [name])
     assert "Traceback" not in said
 
