@@ -167,7 +167,8 @@ def _read_one_start(seen: Evidence) -> Reading | None:
     if own.throughput is None:
         return None
     findings = [finding for finding in own.findings if not isinstance(finding, BEGINS_AGAIN | rules.Restarted)]
-    reason = join(start.reason, own.reason, start.died)
+    batch = Message("logs.read_start_batch", batch=own.batch_per_device) if own.batch_per_device else None
+    reason = join(start.reason, batch, own.reason, start.died)
     return replace(own, status="doubtful", reason=reason, findings=(rules.Restarted(attempts=start.count), *findings))
 
 
