@@ -81,7 +81,8 @@ def _of_lines(numbers: Numbers, value: Clock, inside: Sequence[Step]) -> tuple[l
 
     columns = roles.columns_of([text for _, text in texts])
     rates = [(each, statistics.median(roles.values_of(each.column)) * each.kilo) for each in roles.rates_of(columns)]
-    own = [rate for rate, per_s in rates if any(_is_own(record, per_s) for record, _ in texts)]
+    read = {each for record, _ in texts for each in (record.rate, record.steps_per_s) if each}
+    own = [rate for rate, per_s in rates if any(math.isclose(each, per_s, rel_tol=OWN) for each in read)]
     names, devices = {rate.name for rate in own}, numbers.facts.devices
     bars = b"%|" in texts[0][1]  # whose own rate is that of the last steps
     for rate, per_s in () if bars else rates:
@@ -94,10 +95,6 @@ def _of_lines(numbers: Numbers, value: Clock, inside: Sequence[Step]) -> tuple[l
         if counted and _counts(words.items_of(counted)) == value.counts and (items := _per_step(column, texts)):
             per_step.add(items)
     return others, per_step
-
-
-def _is_own(record: Record, per_s: float) -> bool:
-    return any(each and math.isclose(each, per_s, rel_tol=OWN) for each in (record.rate, record.steps_per_s))
 
 
 def _per_step(column: Sequence["Slot"], texts: Sequence[tuple[Record, bytes]]) -> float | None:

@@ -103,6 +103,7 @@ class Evidence:
     numbers: Numbers | None = None  # None: no dialect reads them
     refused: bool = False  # they are no whole text, or no log
     again: bool = False  # one file holds several trainings
+    evaluated: bool = False  # the only figure is a total, and evaluations lie inside
     unlike: bool = False  # by its times it is unlike the rest of a small log, and nobody asked for a window
     speaks: bool = False  # the window has a number whose items are known, or none is to be had by counting steps
 
@@ -140,6 +141,7 @@ def _read(
         evidence = seen(
             window=window,
             numbers=numbers,
+            evaluated=measured is None and numbers.final is not None and any(s.evaluated for s in numbers.run.scans),
             unlike=bool(by_time and small and window.throughput and find_unlike(window.throughput.findings)),
             again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
             speaks=bool(settled or numbers.final or (measured and not denied)),
@@ -223,12 +225,6 @@ def _read_shape(seen: Evidence, *, bars: bool | None = None) -> Reading | None:
     return replace(found, reported_final=silent.reported_final, reason=join(found.reason, inside))
 
 
-def _has_evaluations(seen: Evidence) -> bool:
-    """Is the only figure a total whose evaluations lie inside?"""
-    total = seen.window.throughput is not None and seen.window.throughput.method == FINAL
-    return total and seen.numbers is not None and any(scan.evaluated for scan in seen.numbers.run.scans)
-
-
 def _deny_total(seen: Evidence) -> Reading | None:
     """The steps that no dialect reads, where the log's own total contradicts them."""
     steps, final = _read_shape(seen, bars=False), seen.window.throughput
@@ -258,7 +254,7 @@ READINGS = (
         "bars",
         lambda seen: (
             seen.window.status == "partial"
-            and ((seen.window.steps and seen.window.throughput is None) or _has_evaluations(seen))
+            and ((seen.window.steps and seen.window.throughput is None) or seen.evaluated)
             and not (seen.given.case or seen.by_name)
         ),
         lambda seen: _read_shape(seen, bars=True),

@@ -77,6 +77,12 @@ class Group:
         return join(*(Message(f"logs.role_{name}", label=label) for name, label in self.roles.items()))
 
     @property
+    def weight(self) -> int:
+        """Of one line: that of a rate counts for two, of the whole for four, of all devices for one more."""
+        label, whose = self.roles.get("rate"), self.dialect.scope if self.dialect else ""
+        return 1 if label is None else 2 + 2 * bool(words.WHOLE.search(label)) + (whose != "per_device")
+
+    @property
     def remote(self) -> int:
         return 0 if self.dialect else next((at for at, lack in enumerate(_REMOTE, 2) if lack == self.lacks), 1)
 
@@ -106,27 +112,16 @@ def groups(path: Path) -> list[Group]:
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
     grouped = [_group(key, lines, trains) for key, lines in often]
     grouped = [_refuse_alike(group, grouped) for group in grouped]
-    each = {words.PER_DEVICE.sub("", group.roles["rate"]) for group in grouped if _scope(group) == "per_device"}
-    grouped = [_settle(group, each) for group in grouped]
-    grouped = [replace(group, doubt=Message("logs.shape_bars_alone")) for group in grouped] if alone else grouped
-    grouped.sort(key=lambda group: -group.count * _weight(group))
+    rated = [(group.dialect.scope, group.roles["rate"]) for group in grouped if group.dialect and "rate" in group.roles]
+    each = {words.PER_DEVICE.sub("", label) for scope, label in rated if scope == "per_device"}
+    for place, group in enumerate(grouped):
+        if (
+            group.dialect and group.dialect.scope == "unstated" and group.roles.get("rate") in each
+        ):  # of one is beside it
+            group = replace(group, dialect=replace(group.dialect, scope="global"))
+        grouped[place] = replace(group, doubt=Message("logs.shape_bars_alone")) if alone else group
+    grouped.sort(key=lambda group: -group.count * group.weight)
     return sorted(grouped, key=lambda group: (group.remote, group.last < LATE * ends))
-
-
-def _scope(group: Group) -> str | None:
-    return group.dialect.scope if group.dialect and "rate" in group.roles else None
-
-
-def _settle(group: Group, each: set[str]) -> Group:
-    """A rate is of all devices where that of one is printed under the same name."""
-    own = _scope(group) == "unstated" and group.roles["rate"] in each
-    return replace(group, dialect=replace(group.dialect, scope="global")) if group.dialect and own else group
-
-
-def _weight(group: Group) -> int:
-    """Of one line: that of a rate counts for two, of the whole for four, of all devices for one more."""
-    label = group.roles.get("rate")
-    return 1 if label is None else 2 + 2 * bool(words.WHOLE.search(label)) + (_scope(group) != "per_device")
 
 
 def _words_of(title: bytes) -> list[bytes]:

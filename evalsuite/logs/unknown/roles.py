@@ -109,18 +109,14 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     epochs = next((c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c)), None)
     step, restarts = _find_counter(columns, epochs)
     if step is None:
-        samples = next((c for c in columns.values() if _is_share_of_samples(c) and _rises(c)), None)
+        shares = (c for c in columns.values() if c[0].tail.strip() == b"/" and c[0].lead.rstrip().endswith(b"["))
+        samples = next((c for c in shares if _is_whole(c) and _rises(c)), None)  # Epoch: 0 [ 6144000/12800000 (15%)]
         counted = {"consumed": samples, "epoch": None if samples else epochs}
         return {name: column for name, column in counted.items() if column and _rises(column)}, False
     epochs = epochs or (_find_outer(columns, step) if restarts else None)
     consumed = (c for c in columns.values() if words.CONSUMED.search(c[0].label) and c is not step and _rises(c))
     chosen = {"step": step, "epoch": epochs, "consumed": next(consumed, None)}
     return {name: column for name, column in chosen.items() if column}, restarts and epochs is not None
-
-
-def _is_share_of_samples(column: Column) -> bool:
-    """Train Epoch: 0 [ 6144000/12800000 (15%)]"""
-    return column[0].lead.rstrip().endswith(b"[") and column[0].tail.strip() == b"/" and _is_whole(column)
 
 
 def choose_unix(columns: Columns) -> Chosen:
