@@ -124,10 +124,7 @@ NODES = {  # the library of a node → what is seen there
         library(BROKEN).replace(PARTS["ALWAYS"], NAMELESS),
         {"name": [None, None], "temperature_c": [None, None], "power_w": [250.5, 250.5]},
     ),
-    "slow answers": (
-        "#include <unistd.h>\n" + library(SLOW, devices=8),
-        {"uuid": EIGHT, "power_w": [250.5] * 8},
-    ),
+    "slow answers": ("#include <unistd.h>\n" + library(SLOW, devices=8), {"uuid": EIGHT, "power_w": [250.5] * 8}),
     "a driver that wakes late": (library("READINGS", init="(seconds() < 1 ? 9 : 0)"), {"power_w": [250.5, 250.5]}),
 }
 

@@ -29,11 +29,7 @@ def rehearse(tmp_path, monkeypatch):
     @contextlib.contextmanager
     def here(recipe, *, progress):
         yield Environment(
-            folder=Path(sys.prefix),
-            pins=recipe.requirements,
-            device="cpu",
-            size_bytes=0,
-            packages={"toy": "1.0"},
+            folder=Path(sys.prefix), pins=recipe.requirements, device="cpu", size_bytes=0, packages={"toy": "1.0"}
         )
 
     monkeypatch.setattr(rehearsals, "environment", here)

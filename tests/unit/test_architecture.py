@@ -33,7 +33,7 @@ ASKS_TIME = {
     ("time", name) for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "sleep", "localtime")
 } | {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("date", "today")}
 ADAPTERS_MAY_IMPORT = {
-    *("evalsuite.contracts.adapter", "evalsuite.core.decode", "evalsuite.core.messages", "evalsuite.core.model"),
+    *("evalsuite.contracts.adapter", "evalsuite.core.decode", "evalsuite.core.messages", "evalsuite.core.model")
 }
 ADAPTERS_MAY_NOT = {"os", "subprocess", "pathlib", "socket", "shutil", "time"}
 THIRD_PARTY = TABLES["third_party"]
@@ -43,13 +43,7 @@ READ_NUMBERS = (  # what the kernel and log lines print, in bytes; and what look
     *("evalsuite.logs", "evalsuite.core.redaction", "evalsuite.report", "evalsuite.results.judge.stopping"),
     *("evalsuite.results.measure.facts",),
 )
-OPENED = (
-    "runs",
-    "logs",
-    "importing",
-    "audit",
-    "site",
-)  # a stranger's: core.files opens it
+OPENED = ("runs", "logs", "importing", "audit", "site")  # a stranger's: core.files opens it
 OUR_OWN = ("evalsuite.runs.equivalence", "evalsuite.site.publishing")  # our scripts; a page just found to be a file
 PRINTS = ("evalsuite.commands", "evalsuite.cli", "evalsuite.__main__")
 ECHOES = "evalsuite.agent.recording"  # passes on what the training itself prints

@@ -17,9 +17,7 @@ from tests.unit.test_checkouts import git
 
 GIT = shutil.which("git")
 DAEMON = GIT and Path(subprocess.run([GIT, "--exec-path"], capture_output=True, text=True).stdout.strip(), "git-daemon")
-pytestmark = [
-    pytest.mark.skipif(not DAEMON or not DAEMON.is_file(), reason="git daemon is not on this machine"),
-]
+pytestmark = [pytest.mark.skipif(not DAEMON or not DAEMON.is_file(), reason="git daemon is not on this machine")]
 START_S = 60.0
 
 

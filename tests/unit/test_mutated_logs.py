@@ -204,10 +204,7 @@ def test_of_two_jobs_that_print_at_once_one_is_read_or_none(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("llamafactory_in_whole_seconds", {"D10", "printed_only"}),
-        ("lightning_with_silent_evaluations", {"D10"}),
-    ],
+    [("llamafactory_in_whole_seconds", {"D10", "printed_only"}), ("lightning_with_silent_evaluations", {"D10"})],
 )
 def test_an_evaluation_that_a_short_run_does_not_print_is_told_by_the_lines_around_it(tmp_path, name, expected):
     reading = read(tmp_path, composed.log(f"short/{name}"), **OF_TRAPPED)

@@ -145,7 +145,7 @@ def test_a_line_shows_how_the_log_reads(file):
     (line,) = found.step
     match = line.compiled.search(b"12:00 it 00013/100 | loss 2.20 | 20150.1 tok/s | 31.1 ms/it")
     assert match is not None and match.groupdict() == {
-        **{"step": b"00013", "loss": b"2.20", "rate": b"20150.1", "ms": b"31.1"},
+        **{"step": b"00013", "loss": b"2.20", "rate": b"20150.1", "ms": b"31.1"}
     }
     assert (found.name, found.unit, found.scope) == ("moon_train", "tokens/s", "auto")
 
@@ -237,11 +237,7 @@ LOG = "".join(f"step {step} | loss {3 / step:.3f} | {1000 + step % 7}.0 tok/s\n"
         (LOG, "images/s", 'Write unit = "tokens/s"'),
         ("", "tokens/s", "expected a line for each step"),
         ("Traceback (most recent call last):\nEOFError: EOF when reading a line\n", "tokens/s", "asks at a terminal"),
-        (
-            "Traceback (most recent call last):\nModuleNotFoundError: No module named 'x'\n",
-            "tokens/s",
-            "python",
-        ),
+        ("Traceback (most recent call last):\nModuleNotFoundError: No module named 'x'\n", "tokens/s", "python"),
     ],
 )
 def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_what_to_add(tmp_path, log, unit, said):

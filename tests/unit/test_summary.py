@@ -120,8 +120,7 @@ def test_speedup_is_taken_against_one_device_of_the_same_series_or_the_smallest_
 
 
 @pytest.mark.parametrize(
-    ("rate", "efficiency", "code"),
-    [(190.0, 0.95, None), (210.0, 1.05, "D11"), (300.0, 1.5, "D11"), (4.0, 0.02, "D11")],
+    ("rate", "efficiency", "code"), [(190.0, 0.95, None), (210.0, 1.05, "D11"), (300.0, 1.5, "D11"), (4.0, 0.02, "D11")]
 )
 def test_efficiency_above_one_and_an_absurd_one_are_kept_and_flagged(rate, efficiency, code):
     runs = [measured(CASE, 0, 100.0), measured(CASE.at_scale(1, 2), 0, rate)]

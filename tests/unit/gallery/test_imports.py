@@ -306,8 +306,7 @@ class TestTables:
         }
 
     @pytest.mark.parametrize(
-        ("values", "found"),
-        [(("99.00", "100.00", "104.00"), []), (("99.00", "101.00", "104.00"), [("D16", 101.0)])],
+        ("values", "found"), [(("99.00", "100.00", "104.00"), []), (("99.00", "101.00", "104.00"), [("D16", 101.0)])]
     )
     def test_a_median_and_its_runs_are_no_repeats_and_one_that_is_not_theirs_is_found(self, values, found, bring):
         runs = [f"{ONE.replace('100.00', value)},a.md,,run" for value in values]

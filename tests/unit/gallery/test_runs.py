@@ -65,10 +65,7 @@ DOUBTS = {  # what a run left (its hosts, its case, what more) → the code, the
     "one process may speak for all": ({"case": FOUR}, "", "", True),
     "a node left no records": (
         *({"case": replace(CASE, nodes=2)}, "devices_unused"),
-        *(
-            "nodes that left records (is --runs on a file system they share?): 1; planned: 2; there is no value",
-            False,
-        ),
+        *("nodes that left records (is --runs on a file system they share?): 1; planned: 2; there is no value", False),
     ),
     "a log of another number of devices": (
         {"hosts": printed(*OF_ONE, arrivals_s=runfolders.steps(13, 5.0).arrivals_s), "case": FOUR}
