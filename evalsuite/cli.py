@@ -160,7 +160,10 @@ class Parser(argparse.ArgumentParser):
         command, known = self.prog.split()[1], ("--", *self.options())
         self.refuse_gone("options", *(f"{command} {word}" for word in words[:1] if word[:1] != "-"))
         for word in words[: words.index("--") if "--" in words else None]:
-            if word.startswith("--") and (option := word.partition("=")[0]) not in known:
+            option, _, value = word.partition("=")
+            if word.startswith("--") and value == "--":  # argparse makes a list of nothing of it
+                self.error(f"argument {option}: {argparse.__dict__['_']('expected one argument')}")
+            if word.startswith("--") and option not in known:
                 self.refuse_gone("options", f"{command} {option}", *([option] if command != "sample" else []))
         parsed, unknown = self.parse_known_args(words)
         if unknown:

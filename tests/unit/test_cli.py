@@ -146,3 +146,11 @@ def test_ctrl_c_while_modules_load_is_quiet():
     ended = subprocess.run([sys.executable, "-c", kill, "report"], capture_output=True, text=True)
 
     assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
+
+
+@pytest.mark.parametrize("words", [["submit", "--ask=--"], ["report", "--out=--"], ["import", "x", "--set=--"]])
+def test_two_dashes_are_no_value(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(words)
+
+    assert end.value.code == Exit.USAGE and "expected one argument" in capsys.readouterr().err
