@@ -39,7 +39,7 @@ def test_ids_are_unique_and_every_link_receipt_and_label_has_its_target(page):
     assert sorted(links - set(ids)) == []
     assert refs <= receipts
     for svg in page.all("svg", class_="fig-svg"):
-        assert svg["role"] == "img"
+        assert svg["role"] == "group"
         assert svg["aria-labelledby"] in ids
 
 

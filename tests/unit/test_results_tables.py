@@ -43,7 +43,7 @@ def test_other_work_stands_in_another_table_and_other_batches_in_another_group()
 
     (found,) = tables([one(name, batch_per_device=size) for name in ("pytorch", "mxnet") for size in (64, 16)])
     assert [[row.block.batch for row in group] for group in found.throughput.groups] == [[16, 16], [64, 64]]
-    assert heading.shared(found.blocks, SPOKEN).plain("en") == "Throughput · FP32 · CPU"
+    assert heading.shared(found.blocks, SPOKEN).plain("en") == "Throughput · images/s · FP32 · CPU · 20 + 100 steps"
 
 
 def test_a_tie_group_is_bold_together_whatever_compiled_neighbours_do_and_a_single_value_keeps_its_mark():

@@ -61,7 +61,7 @@ def setting(block: Block, words: Words, among: Sequence[Block] = ()) -> Listed:
 def shared(blocks: Sequence[Block], words: Words) -> Listed:
     """What is the same for all *blocks*, which one table shows."""
     first = blocks[0]
-    parts: list[Rendered | str] = [words("columns.items_per_s")]
+    parts: list[Rendered | str] = [words("columns.items_per_s"), *[names.visible(first.unit)] * bool(first.unit)]
     parts += [names.precision(first.precision)] * (len({block.precision for block in blocks}) == 1)
     parts += [_batch(first)] * (len({block.batch for block in blocks}) == 1)
     parts.append(words(names.KINDS[first.device]))
