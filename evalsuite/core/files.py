@@ -37,12 +37,12 @@ _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON escapes of surrogates
 
 
 def open_file(path: Path, *, follow: bool = False) -> io.BufferedReader:
-    """*path* for reading. Raises OSError if it is no file: a pipe, a socket or a device, which could block or never
-    end, or a link, which could lead anywhere, unless *follow*: for what a person names."""
+    """*path* for reading. Raises OSError if it is no file: a pipe, a socket, a device or the kernel's own, which could
+    block or never end, or a link, which could lead anywhere, unless *follow*: for what a person names."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
     about = os.fstat(handle)
     hole = about.st_size > HOLE_BYTES and about.st_blocks * 512 < about.st_size >> 10
-    if hole or not stat.S_ISREG(about.st_mode):
+    if hole or not stat.S_ISREG(about.st_mode) or os.path.realpath(path).startswith(("/proc/", "/sys/")):
         os.close(handle)
         raise OSError(errno.EINVAL, Message("core.a_hole" if hole else "core.no_regular_file"), str(path))
     return os.fdopen(handle, "rb")

@@ -324,6 +324,7 @@ SPECIAL = {
     "pipe": lambda file: os.mkfifo(file),
     "socket": lambda file: socket.socket(socket.AF_UNIX).bind(str(file)),
     "device": lambda file: os.mknod(file, stat.S_IFCHR | 0o600, os.makedev(1, 5)),  # /dev/zero; may need root
+    "kernel": lambda file: file.symlink_to("/proc/self/pagemap"),  # hundreds of TB
     "hole": lambda file: os.truncate(os.open(file, os.O_CREAT | os.O_WRONLY), 1 << 40),
 }
 
@@ -379,7 +380,7 @@ def test_nothing_that_is_no_file_is_locked_or_published_or_imported(kind, world,
 NAMED = sources.table("bad_files.toml")["named"]
 
 
-@pytest.mark.parametrize("kind", ["loop", "pipe", "socket", "device"])
+@pytest.mark.parametrize("kind", ["loop", "pipe", "socket", "device", "kernel"])
 def test_nothing_that_is_no_file_is_waited_for_where_a_person_names_it(kind, world, short, call):
     shutil.copytree(world.root / "runs", short / "runs")
     shutil.copytree(world.root / "report", short / "report")
