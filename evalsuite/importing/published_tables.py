@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,12 +99,14 @@ def _text(file: Path) -> str:
         return files.read_bytes(file, most=MOST_BYTES, follow=True).decode("utf-8-sig")
     import pandas
 
-    if form == ".parquet":
-        return str(pandas.read_parquet(file).to_csv(index=False))
     try:
+        if form == ".parquet":
+            return str(pandas.read_parquet(file).to_csv(index=False))
         sheets = pandas.read_excel(file, sheet_name=None, header=None, dtype=object)
-    except (KeyError, zipfile.BadZipFile) as error:
-        raise ValueError(str(error)) from error
+    except (ImportError, OSError):
+        raise
+    except Exception as error:  # of a damaged file: zlib.error, BadZipFile, ParseError, KeyError, struct.error, …
+        raise ValueError(str(error) or type(error).__name__) from error
     filled = {name: sheet for name, sheet in sheets.items() if not sheet.empty}
     if len(filled) != 1:
         raise ValueError(Message("importing.table_sheets", names=tuple(filled)[:MOST_NAMED]))

@@ -310,6 +310,16 @@ def test_a_table_is_a_table_in_every_form(name, ask, tmp_path):
     assert (code, [row["run"][:4] + row["run"][-2:] for row in rows]) == (Exit.DONE, ["hf-cr0", "hf-cr1", "orcar0"])
 
 
+def test_a_workbook_that_was_damaged_on_its_way_is_refused(ask, tmp_path):
+    WRITTEN["xlsx"](tmp_path / "table.xlsx")
+    whole = (tmp_path / "table.xlsx").read_bytes()
+    for at in range(40, len(whole) - 40, 160):
+        spoilt = bytes(byte ^ 0xFF for byte in whole[at : at + 40])
+        (tmp_path / "table.xlsx").write_bytes(whole[:at] + spoilt + whole[at + 40 :])
+        assert ask("import table.xlsx --set unit=samples/s")[0] in (Exit.DONE, Exit.USAGE)
+        shutil.rmtree("runs", ignore_errors=True)
+
+
 @pytest.mark.parametrize(
     ("text", "words", "code", "cases"),
     [
