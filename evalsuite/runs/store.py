@@ -312,10 +312,11 @@ class Store:
         return sorted(path for path in self.root.glob("*/*r[0-9]*") if _ASIDE.fullmatch(path.name) and path.is_dir())
 
     def remove(self, path: Path, at: str) -> None:
-        """After a note in the journal with the hash of each file."""
-        held, name = RunFolder(path).hash_records(), f"{path.parent.name}/{path.name}"
+        """After a note in the journal with the hash of each file; of a link only the link."""
+        linked, name = path.is_symlink(), f"{path.parent.name}/{path.name}"
+        held = {} if linked else RunFolder(path).hash_records()
         self.journal.note(JournalLine(event="removed", run=name, attempt=0, campaign="", at=at, sha256=held))
-        shutil.rmtree(path)
+        path.unlink() if linked else shutil.rmtree(path)
 
     def write_plan(self, planned: Planned) -> None:
         try:

@@ -70,11 +70,14 @@ def test_a_loss_is_allowed_up_to_a_share_by_its_interval(limit, code, failures, 
 def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, capsys):
     (aside,) = runs.root.glob("*/r1.interrupted-1")
     asked = ["status", "--runs", str(runs.root), "--prune"]
+    (elsewhere := runs.root.parent / "elsewhere").mkdir()
+    (link := aside.with_name("r1.interrupted-0")).symlink_to(elsewhere)
 
     assert cli.main([*asked, "1", "--go"]) == Exit.DONE and aside.is_dir()
     assert cli.main([*asked, "0"]) == Exit.DONE and aside.is_dir()
     assert cli.main([*asked, "0", "--go"]) == Exit.DONE and not aside.exists()
-    (line,) = (runs.root / "attempts.jsonl").read_text().splitlines()
+    assert elsewhere.is_dir() and not link.is_symlink()
+    _, line = (runs.root / "attempts.jsonl").read_text().splitlines()
     assert json.loads(line)["event"] == "removed" and json.loads(line)["run"].endswith("/r1.interrupted-1")
     assert runs.journal.attempts() == () and runs.journal.chained
     assert cli.main(["status", "--runs", str(runs.root.parent / "none"), "--prune", "30"]) == Exit.USAGE
