@@ -82,7 +82,7 @@ class History:
     torn: bool
     path: Path = Path()  # as a log, where it is written
     scope: str | None = None
-    lack: Message | None = None  # no series is a rate or a time of steps
+    lack: Message | None = None  # no series is a rate or a time of steps, or it is damaged
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -92,26 +92,36 @@ class History:
 
 
 def find(root: Path) -> list[History]:
-    """All below *root*, or in it."""
+    """All below *root*, or in it; what is damaged below it lacks all. Raises EvalsuiteError if *root* is damaged."""
     if root.is_file():
         return _of_files([root], root)
     found: list[History] = []
+    for parts, place in _below(root):
+        try:
+            found += _of_files(parts, place) if parts else _of_mlflow(place)
+        except EvalsuiteError as error:
+            none = History(
+                places=(*parts, place), source=str(place), run="", reports=(), facts={}, calls=False, torn=True
+            )
+            found.append(replace(none, lack=error.message))
+    return found
+
+
+def _below(root: Path) -> Iterator[tuple[list[Path], Path]]:
+    """The files that may be a history, and its place. MLflow's is a folder."""
     for place, folders, names in os.walk(root):
         folder, own = Path(place), sorted(names)
         folders.sort()
         if "meta.yaml" in own and "metrics" in folders:
-            with _refusing(folder):
-                found += _histories((folder.parent.parent,), str(folder), list(_mlflow_rows(folder)), folder.name)
+            yield [], folder
             folders.clear()
             continue
         if wandb := [name for name in own if name.endswith(".wandb")]:
             folders.clear()  # its console and settings are the same run
             own = wandb
         if events := [folder / name for name in own if "tfevents" in name]:
-            found += _of_files(events, folder)
-        rest = [folder / name for name in own if "tfevents" not in name]
-        found += [each for file in rest for each in _of_files([file], file)]
-    return found
+            yield events, folder
+        yield from (([folder / name], folder / name) for name in own if "tfevents" not in name)
 
 
 def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
@@ -129,16 +139,18 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
                 more, broken = scalar_records.event_file(_content(part))
                 rows, torn = rows + more, torn or broken
             name = (place if place.is_dir() else file.resolve().parent).name
-            return _histories(tuple(parts), str(place), rows, name, torn)
+            return _whole(_histories(tuple(parts), str(place), rows, name, torn), torn)
         if head.startswith(scalar_records.WANDB):
             rows, torn = scalar_records.wandb_file(_content(file))
-            return _histories((file.parent,), str(file), rows, file.stem, torn)
+            return _whole(_histories((file.parent,), str(file), rows, file.stem, torn), torn)
         if head.startswith(b"SQLite format 3"):
             with sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True) as base:
                 for queries in KNOWN["databases"].values():
                     with contextlib.suppress(sqlite3.OperationalError):  # it is another tool's
-                        rows += [files.parse_json(row) for query in queries for (row,) in base.execute(query)]
+                        rows += [files.parse_json(row) for query in queries for (row,) in base.execute(query) if row]
             return _histories((file,), str(file), rows, file.stem)
+        if form == ".wandb" or "tfevents" in file.name:
+            return _whole([], True)
         if form not in (".csv", ".tsv", ".jsonl") or kind(head) or file.stat().st_size > LARGEST_TEXT:
             return []
         if is_log(file):
@@ -153,6 +165,18 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
         name = file.resolve().parent.name if file.stem in ("metrics", "progress") else file.stem
         found = _histories((file, beside), str(file), rows, name)
     return found if any(len(each.reports) > 1 for each in found) else []  # a row a run is a table of figures
+
+
+def _whole(found: list[History], torn: bool) -> list[History]:
+    """Raises ValueError where there is none since the file breaks off before, or does not begin as it should."""
+    if torn and not found:
+        raise ValueError(Message("importing.history_torn"))
+    return found
+
+
+def _of_mlflow(folder: Path) -> list[History]:
+    with _refusing(folder):
+        return _histories((folder.parent.parent,), str(folder), list(_mlflow_rows(folder)), folder.name)
 
 
 def is_log(file: Path) -> bool:
@@ -218,7 +242,10 @@ def _rows_of_table(text: str, file: Path) -> Iterator[Row]:
 def _histories(
     places: tuple[Path, ...], source: str, rows: Sequence[Row], run: str, torn: bool = False
 ) -> list[History]:
-    """One, or one for each run that the rows name. A row without step and time holds settings."""
+    """One, or one for each run that the rows name. A row without step and time holds settings.
+
+    Raises ValueError for a step that is no number: the reports would be counted instead.
+    """
     lower = {name.strip().lower(): name for name in dict.fromkeys(name for row in rows for name in row)}
     named = {says: next((lower[name] for name in names if name in lower), "") for says, names in COLUMNS.items()}
     moves = len({row.get(named["step"]) for row in rows} - {None}) > 1  # MLflow's is 0 where nobody gives one
@@ -234,6 +261,8 @@ def _histories(
         if step is None and at_s is None and named["frames"] not in numbers:
             settings[own] |= row
             continue
+        if step is None and row.get(named["step"]) not in (None, ""):
+            raise ValueError(Message("importing.history_step", text=str(row[named["step"]])[:60], name=named["step"]))
         says = {*named.values()} - {named["frames"]}
         values = {name: number for name, number in numbers.items() if name not in says}
         step = step if moves else None
@@ -275,7 +304,7 @@ def write(history: History, tag: str | None = None, unit: str | None = None) -> 
     path = _folder() / f"{len(os.listdir(_folder()))}.log"
     path.write_text(_text(history, chosen), encoding="utf-8")
     lack = None if chosen.series.keys() - {"loss"} else Message("importing.no_rate", names=history.tags[:MOST_NAMED])
-    return replace(history, path=path, scope="per_device" if chosen.per_device else None, lack=lack)
+    return replace(history, path=path, scope="per_device" if chosen.per_device else None, lack=history.lack or lack)
 
 
 @functools.cache

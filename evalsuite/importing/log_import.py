@@ -84,6 +84,9 @@ class Importer:
         members: list[_Member] = []
         user = {name: value for name, value in self._user.items() if name not in histories.OWN_FACTS}
         for history in histories.of_project(found, lambda each: each.facts.get("project"), self._user.get("project")):
+            if history.lack:
+                yield Imported(source=history.source, run=None, status="skipped", reason=history.lack)
+                continue
             try:
                 written = histories.write(history, self._user.get("tag"), self._user.get("unit"))
                 said = {**self._of_path(history.source.removeprefix(f"{root}/")), **user}

@@ -211,6 +211,33 @@ def test_no_bytes_are_an_error_of_ours(spoilt, at):
         read(content[:16] + content[16:at] + spoilt + content[at + len(spoilt) :])
 
 
+@pytest.mark.parametrize(
+    "spoil", [lambda content: b"", lambda content: bytes(len(content)), lambda c: c[::-1], lambda c: c[:9]]
+)
+@pytest.mark.parametrize(("place", "files"), [("wandb", "*/*.wandb"), ("runs", "*/*tfevents*")])
+def test_a_damaged_run_beside_others_is_named_and_they_are_read(place, files, spoil, ask, tmp_path):
+    shutil.copytree(EXPORTS / place, tmp_path / "all")
+    first, *_ = sorted((tmp_path / "all").glob(files))
+    first.write_bytes(spoil(first.read_bytes()))
+
+    code, rows, _ = ask("import all" if place == "wandb" else f"import all {WHAT}")
+
+    assert (code, sum(row["run"] is None for row in rows)) == (Exit.SOME_FAILED, 1)
+    (named,) = (row for row in rows if row["run"] is None)
+    assert first.parent.name in named["source"] and "copy or export it again" in named["reason"].lower()
+    assert ask(f"parse {first}")[0] == Exit.USAGE
+
+
+@pytest.mark.parametrize("step", ["x", "1,000", "nan"])
+def test_a_step_that_is_no_number_is_refused_and_not_counted_anew(step, ask, tmp_path):
+    rows = "".join(f'"{step}",{1756200000.25 + 5 * place},512\n' for place in range(40))
+    (tmp_path / "history.csv").write_text(f"step,_timestamp,samples_per_second\n{rows}")
+
+    code, _, said = ask(f"import history.csv {WHAT}")
+
+    assert code == Exit.USAGE and f'"{step}" as a step' in said
+
+
 def test_projects_are_asked_for_once_and_nothing_is_written(ask, tmp_path):
     shutil.copytree(EXPORTS / "mlruns", tmp_path / "mlruns")
     (experiment,) = (path for path in (tmp_path / "mlruns").iterdir() if path.name != "0")
