@@ -143,10 +143,12 @@ def sentence(answer: Answer, words: Words) -> Text:
 
 def _why(answer: Answer, words: Words) -> Text:
     """Why it is not decided; where runs that do not count are the cause, what was found of the first."""
-    runs = [run for entry in answer.ranked if entry.summary.partial for run in entry.summary.measurements]
-    found = next((each for run in runs for each in run.findings if each.severity == "exclude" and not each.aside), None)
-    if answer.why == "runs" and found:
-        return words("answers.why_left_out", run=found.where, cause_text=findings.cause(found, words))
+    of = [(each.summary, run) for each in answer.ranked if each.summary.partial for run in each.summary.measurements]
+    left_out = [(whose, each) for whose, run in of for each in run.findings if each.severity == "exclude"]
+    if answer.why == "runs" and (counted_out := [pair for pair in left_out if not pair[1].aside]):
+        whose, found = counted_out[0]
+        cause = findings.cause(found, words)
+        return words("answers.why_left_out", framework=_named(answer, whose, words), cause_text=cause)
     return words(f"answers.why_{answer.why}")
 
 
