@@ -46,13 +46,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _numbers(given: Path | str) -> list[float]:
-    """Those of an option or of a file, without what follows a #."""
-    text = given if isinstance(given, str) else files.read_bytes(given, most=MOST_BYTES, follow=True).decode("latin-1")
-    words = re.sub(r"#.*", "", text).replace(",", " ").split()
-    found = {word: decode.number(word) or 0.0 for word in words or [""]}
-    if wrong := [word for word, number in found.items() if number <= 0]:
-        raise EvalsuiteError.of("commands.no_numbers", where=given, got=decode.shown(wrong[0]))
-    return [found[word] for word in words]
+    """Those of an option, or of a file: one a line, without what follows a #. A comma may be a decimal point."""
+    if isinstance(given, str):
+        words = [(given, word) for word in re.split(r"\s*,\s*|\s+", given.strip())]
+    else:
+        lines = files.read_bytes(given, most=MOST_BYTES, follow=True).decode("utf-8-sig", "replace").splitlines()
+        told = ((f"{given}:{place}", line.partition("#")[0].strip()) for place, line in enumerate(lines, 1))
+        words = [each for each in told if each[1]] or [(str(given), "")]
+    found = [(where, word, decode.number(word) or 0.0) for where, word in words]
+    if wrong := next((each for each in found if each[2] <= 0), None):
+        raise EvalsuiteError.of("commands.no_numbers", where=wrong[0], got=decode.shown(wrong[1]))
+    return [number for *_, number in found]
 
 
 def _of_numbers(before: Path | str, after: Path | str, arguments: argparse.Namespace) -> int:

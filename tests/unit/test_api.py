@@ -110,9 +110,18 @@ def test_a_log_is_parsed_as_by_the_command_and_what_is_no_result_is_refused(root
         evalsuite.compare  # noqa: B018
 
 
+@pytest.mark.parametrize("line", ["480,5", "1,234.5", "1 234.5", "480; 481", "480,", "x", "nan"])
+def test_a_line_of_a_list_is_one_number_and_no_cell_of_an_option_is_empty(line, tmp_path, capsys):
+    (tmp_path / "A.txt").write_text(f"480\n{line}\n479\n")
+
+    assert cli.main(["diff", str(tmp_path / "A.txt"), "--values", "1,2"]) == 2
+    assert f'A.txt:2: got "{line}"; expected the rate' in capsys.readouterr().err
+    assert cli.main(["diff", "--values", "1,,2", "--against", "1,2"]) == 2
+
+
 def test_lists_of_rates_are_told_apart_as_two_reports_are(tmp_path, capsys):
     before, faster = [480, 482, 479, 481, 480], [550.1, 553.2, 549.8, 551.0, 552.4]
-    (tmp_path / "A.txt").write_text("480 482 # two\n479, 481\n480\n")
+    (tmp_path / "A.txt").write_text("480 # the first\n482\n\n479\n481\n480\n")
 
     found = evalsuite.diff(before, faster)
     code = cli.main(["diff", str(tmp_path / "A.txt"), "--values", ",".join(map(str, faster)), "--fail-on-regression"])
@@ -123,7 +132,7 @@ def test_lists_of_rates_are_told_apart_as_two_reports_are(tmp_path, capsys):
     assert evalsuite.diff(faster, before).outcome == "slower"
     assert evalsuite.diff(before[:2], faster[:2]).why.key == "too_few" == evalsuite.diff(before, [9.0] * 9).why.key
     for odd in ([], [0.0, 2.0], [float("nan")]):
-        with pytest.raises(EvalsuiteError, match=r"got \[.*numbers above 0"):
+        with pytest.raises(EvalsuiteError, match=r"got \[.*number above 0"):
             evalsuite.diff(before, odd)
     for words, said in (("x", "got .x."), ("", "two sides"), ("1 -2", "got .-2.")):
         (tmp_path / "B.txt").write_text(words)
