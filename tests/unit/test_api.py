@@ -134,7 +134,7 @@ def test_lists_of_rates_are_told_apart_as_two_reports_are(tmp_path, capsys):
     for odd in ([], [0.0, 2.0], [float("nan")]):
         with pytest.raises(EvalsuiteError, match=r"got \[.*number above 0"):
             evalsuite.diff(before, odd)
-    for words, said in (("x", "got .x."), ("", "two sides"), ("1 -2", "got .-2.")):
+    for words, said in (("x", "got .x."), ("", "two sides"), ("1\n-2", "got .-2.")):
         (tmp_path / "B.txt").write_text(words)
         line = ["diff", str(tmp_path / "A.txt"), *([str(tmp_path / "B.txt")] if words else [])]
         assert cli.main(line) == 2
