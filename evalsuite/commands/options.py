@@ -33,11 +33,6 @@ def _type(read: Callable[[str], Any], otherwise: str) -> Callable[[str], Any]:
     return convert
 
 
-def _whole(text: str) -> int | None:
-    value = decode.whole(text.removeprefix("-"))
-    return -value if value and text.startswith("-") else value
-
-
 def _share(text: str) -> float | None:
     value = decode.number(text.removesuffix("%"))
     return value / 100 if value is not None and text.endswith("%") and 0 <= value < 100 else None
@@ -56,8 +51,8 @@ def _pair(text: str) -> tuple[str, str] | None:
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "text": _type(lambda given: given or None, "no_value"),
     "path": _type(lambda given: Path(given) if given else None, "no_value"),
-    "whole": _type(_whole, "whole_number"),
-    "number": _type(decode.number, "a_number"),
+    "whole": _type(decode.whole, "whole_number"),
+    "number": _type(lambda text: None if text.startswith("-") else decode.number(text), "a_number"),
     "hz": _type(lambda text: hz if (hz := decode.number(text)) and 0 < hz <= 100 else None, "no_hz"),
     "share": _type(_share, "a_share"),
     "count": _type(lambda text: decode.whole(text) or None, "no_count"),

@@ -79,6 +79,9 @@ def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, cap
     assert elsewhere.is_dir() and not link.is_symlink()
     _, line = (runs.root / "attempts.jsonl").read_text().splitlines()
     assert json.loads(line)["event"] == "removed" and json.loads(line)["run"].endswith("/r1.interrupted-1")
+    for words in ("status --prune -1 --finished --go", "doctor --devices-per-node -1"):
+        with pytest.raises(SystemExit):
+            cli.main([*words.split(), "--runs", str(runs.root)])
     assert runs.journal.attempts() == () and runs.journal.chained
     assert cli.main(["status", "--runs", str(runs.root.parent / "none"), "--prune", "30"]) == Exit.USAGE
 
