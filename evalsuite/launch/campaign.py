@@ -273,14 +273,20 @@ def launch_all(
                     spent_h += (outcome.duration_s or 0.0) * run.case.total_devices / 3600
                     if again := outcome.fault is not None:
                         launcher = replace(launcher, engine=launcher.after_fault(launcher.engine))
-                        refused = launcher.engine.alive and not folder.environments()
-                        silent = refused and allocations.await_answer(launcher.engine, launcher.waits)
-                        again, more = silent or more > 0, more if silent else more - 1
-                        if again and refused and not silent:
-                            time.sleep(REFUSED_S[min(retries - more, len(REFUSED_S)) - 1])
+                        again, more = _tries_again(launcher, folder, more, retries)
                         if again:
                             store.again(folder, outcome.fault)
         yield EndedRun(run=run, outcome=outcome, attempt=place.attempt)
+
+
+def _tries_again(launcher: runner.Launcher, folder: RunFolder, more: int, retries: int) -> tuple[bool, int]:
+    """Whether a run is made again, after a while where its step was refused, and how often it may be from then on."""
+    refused = launcher.engine.alive and not folder.environments()
+    if refused and allocations.await_answer(launcher.engine, launcher.waits):
+        return True, more  # nobody answered: no fault of the run
+    if refused and more > 0:
+        time.sleep(REFUSED_S[min(retries - more, len(REFUSED_S) - 1)])
+    return more > 0, more - 1
 
 
 # before a step that was refused is tried again: a controller that came back knows its nodes again after two minutes

@@ -33,7 +33,7 @@ from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import balance, facts, machines, plausibility
 from evalsuite.results.samples import run_figures, utilisation
-from evalsuite.runs.endings import Outcome
+from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
@@ -103,7 +103,6 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     used, sampled = _utilisation(samples, planned, window)
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
     agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
-    others = max((agent.beside or 0 for agent in agents), default=0)
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
@@ -114,9 +113,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         *(*(throughput.findings if throughput else ()), *sampled),
         *plausibility.beside(throughput, records.printed.mean_items_per_s),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
-        *((findings.SideBySide(evaluations=others),) if others else ()),
-        *((findings.HungAtEnd(),) if outcome.enough == "hung" else ()),
-        *((read.unfinished,) if well and read.unfinished else ()),
+        *_at_its_end(outcome, agents, read.unfinished if well else None),
         *facts.disagreements(stated, run.case, head if command.stated else b""),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
@@ -150,6 +147,15 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         probe_s=campaign.probe_s if campaign else None,
         **_losses(read),
     )
+
+
+def _at_its_end(outcome: Outcome, agents: Iterable[AgentOutcome], unfinished: Finding | None) -> Iterator[Finding]:
+    if others := max((agent.beside or 0 for agent in agents), default=0):
+        yield findings.SideBySide(evaluations=others)
+    if outcome.enough == "hung":
+        yield findings.HungAtEnd()
+    if unfinished:
+        yield unfinished
 
 
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
