@@ -13,7 +13,7 @@ from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.core import processes
-from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.core.errors import EvalsuiteError, Exit, look_up
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import Protocol
 from evalsuite.runs import recordings
@@ -43,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
         from evalsuite.results.measure import flops
 
         arguments.counted = flops.read_model(arguments.model)
-        arguments.counted.flops_per_token(1, arguments.said["rule"] or flops.HOUSE)  # there is a rule by that name
     if arguments.goodput:
         return _divide_time(arguments, dialects)
     paths, arguments.histories = _files(arguments.logs)
@@ -103,6 +102,7 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
         return dict.fromkeys(SAID)
     from evalsuite.importing import user_facts  # slow
     from evalsuite.results.measure import facts as stated_facts
+    from evalsuite.results.measure import flops
 
     said = user_facts.stated(pairs)
     if wrong := next((name for name in said if name not in SAID), None):
@@ -114,6 +114,7 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     }
     if unfit := next((example for example, fit in fits.items() if not fit), None):
         raise EvalsuiteError.of("commands.parse_value", example=unfit, text=said[unfit.partition("=")[0]][:60])
+    look_up("results.flops_rule", rules := flops.listed()["rules"], said.get("rule", flops.HOUSE), names=[*rules])
     how = {"scope": user_facts.scope(said), "steps_per_report": user_facts.whole_number(said, "steps_per_report")}
     return dict.fromkeys(SAID) | said | how
 

@@ -154,6 +154,9 @@ def _figure(
         raise ValueError(Message("importing.no_throughput_recorded"))
     if kind not in KINDS:
         raise ValueError(Message("importing.row_kind", text=cells["kind"]))
+    if not user_facts.is_whole(cells.get("n", "1").removesuffix(".0"), least=1):
+        least = Message("importing.whole_above")
+        raise ValueError(Message("importing.whole", where=f'column "{columns["n"]}"', text=cells["n"], least=least))
     if decode.number(text) is None or positive(text.encode()) is None:  # Python alone reads 1_000
         raise ValueError(Message("importing.row_throughput", column=columns["throughput"], text=text))
     return _Figure(
@@ -299,12 +302,12 @@ def _fill(folder: RunFolder, cited: _Cited, dialects: Mapping[str, Dialect], ser
     path.write_bytes(_text(first))
     sources = [Source(path=member.where, sha256=files.sha256(path)) for member in cited.members]
     made = command(dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
-    n = {member.row.cells["n"] for member in cited.members if "n" in member.row.cells}
+    n = {member.row.cells["n"].removesuffix(".0") for member in cited.members if "n" in member.row.cells}
     kinds = Counter(member.kind for member in cited.members if member.kind)
     figure = CitedFigure(
         printed=first.printed,
         kind=kinds.most_common(1)[0][0] if kinds else None,
-        n=int(next(iter(n))) if len(n) == 1 and user_facts.is_whole(next(iter(n)), least=1) else None,
+        n=int(next(iter(n))) if len(n) == 1 else None,
         log_set=first.log_set,
         citations=tuple(member.citation(_base(member, series)) for member in cited.members),
         runs=tuple(run.printed for run in cited.runs),

@@ -130,6 +130,8 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
             where = f'column "{columns[name]}"' if columns and name in columns else name
             least = Message("importing.whole_from") if name in _COUNTED else Message("importing.whole_above")
             raise ValueError(Message("importing.whole", where=where, text=facts[name], least=least))
+    if not re.fullmatch("[0-9a-f]{12}", facts.get("shape", "0" * 12)):
+        raise ValueError(Message("importing.shape", text=facts["shape"][:60]))
     for name in STATED:
         if name in facts and stated_amount(facts[name]) is None:
             raise ValueError(Message("importing.amount", name=name, text=facts[name]))

@@ -337,6 +337,15 @@ def test_a_table_is_a_table_in_every_form(name, ask, tmp_path):
     assert (code, [row["run"][:4] + row["run"][-2:] for row in rows]) == (Exit.DONE, ["hf-cr0", "hf-cr1", "orcar0"])
 
 
+@pytest.mark.parametrize(("n", "taken"), [("nan", False), ("0", False), ("5", True), ("5.0", True), ("", True)])
+def test_a_median_of_no_number_of_runs_is_not_taken(n, taken, ask, tmp_path):
+    frame([[*ROWS[0], "median", n], [*ROWS[2], "run", ""]], [*HEAD, "kind", "n"]).to_csv("t.csv", index=False)
+
+    _, (first, _), _ = ask("import t.csv --set unit=samples/s")
+
+    assert bool(first["run"]) == taken == ('column "n": got' not in first["reason"])
+
+
 def test_a_workbook_that_was_damaged_on_its_way_is_refused(ask, tmp_path):
     WRITTEN["xlsx"](tmp_path / "table.xlsx")
     whole = (tmp_path / "table.xlsx").read_bytes()

@@ -261,8 +261,9 @@ def test_what_a_figure_needs_is_asked_for_and_never_assumed(options, said, capsy
     _, found = parsed(capsys, LOGS / "torchtitan.log", "--model", "llama3_8b", *options)
 
     assert said in found["compute"]["note"] and not found["compute"].get("mfu")
-    for wrong in ("rule=palm2", "trained=qlora", "recompute=some", "sequence_length=8k", "precision=fp9"):
-        assert main(["parse", str(LOGS / "torchtitan.log"), "--model", "llama3_8b", "--set", wrong]) == 2
+    for wrong in ("rule=palm2", "trained=qlora", "recompute=some", "sequence_length=8k", "precision=fp9", "shape=(.*"):
+        for model in (["--model", "llama3_8b"], []):
+            assert main(["parse", str(LOGS / "torchtitan.log"), *model, "--set", wrong]) == 2
 
 
 def test_a_config_beside_the_run_folders_is_that_of_its_cases(tmp_path):
