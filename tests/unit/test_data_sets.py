@@ -132,7 +132,8 @@ def test_a_data_set_that_does_not_serve_is_refused_by_name(root, capsys, break_i
 
 def test_a_data_set_that_is_absent_can_be_made_in_its_share_and_a_recipe_names_those_of_its_axis():
     assert "evalsuite data make bert-npz makes it up" in data_manifest.problem("bert-npz")
-    assert "makes it up" not in data_manifest.problem("my-own")
+    for elsewhere in ("my-own", "/dev/zero", "..", "../../etc"):
+        assert "makes it up" not in data_manifest.problem(elsewhere)
 
     declared = DECLARED.data_sets["imagenet-tfrecord"]
     assert data_sets.counts(declared, data_sets.size("full-shape/100")) == {"train": 12_812, "validation": 500}

@@ -74,7 +74,8 @@ def problem(name: str, ranks: int = 1, named: int | None = None, *, thorough: bo
     """
     folder = paths.data_sets() / name
     declared = data_sets.declared().data_sets.get(name)  # an author's own has no declaration
-    if not folder.exists():
+    elsewhere = Path(name).is_absolute() or ".." in Path(name).parts
+    if elsewhere or not (folder.is_dir() or folder.is_file()):
         made = Message("launch.data_can_be_made", name=name) if declared else ""
         return Message("launch.data_set_absent", name=name, folder=paths.data_sets(), made=made)
     try:
