@@ -54,6 +54,8 @@ _UNIT = re.compile(rf"[ _(]+(?:{'|'.join(words.UNIT_S)})\)?$")  # behind the nam
 _TAG_IN_NAME = re.compile(r"(?i).*[-_]tag[-_]")  # run-NAME-tag-train_loss.csv, as TensorBoard saves it
 _SEED = re.compile(r"(?i)(?:(?:^|[\s_-]+)(?:seed|run|rep|repeat|trial)[\s_=-]*|\s*#)\d+$")
 _SYSTEM = re.compile(r"(?i)^(?:system|gpu|_)|(?:^|[/_.])(?:system|memory|mem)(?:$|[/_.])")  # no series of training
+_TABLES = "'configs', 'experiments', 'metrics', 'params', 'runs'"
+_VIEW = f"select name from sqlite_master where type = 'view' and name in ({_TABLES})"  # one may have no end
 _MEAN = re.compile("avg|mean|running")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)  # no decimal comma, no nan
 _SETTING = re.compile(r"(?m)^([\w.]+): (.+)$")
@@ -145,6 +147,8 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
             return _whole(_histories((file.parent,), str(file), rows, file.stem, torn), torn)
         if head.startswith(b"SQLite format 3"):
             with sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True) as base:
+                if view := base.execute(_VIEW).fetchone():
+                    raise ValueError(Message("importing.history_view", name=view[0]))
                 for queries in KNOWN["databases"].values():
                     with contextlib.suppress(sqlite3.OperationalError):  # it is another tool's
                         rows += [files.parse_json(row) for query in queries for (row,) in base.execute(query) if row]

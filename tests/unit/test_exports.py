@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pandas
@@ -236,6 +237,17 @@ def test_a_step_that_is_no_number_is_refused_and_not_counted_anew(step, ask, tmp
     code, _, said = ask(f"import history.csv {WHAT}")
 
     assert code == Exit.USAGE and f'"{step}" as a step' in said
+
+
+def test_a_view_without_end_in_a_tracker_s_place_is_not_read(ask, tmp_path):
+    with sqlite3.connect(tmp_path / "a.db") as base:
+        endless = "with recursive r(step) as (select 1 union all select step + 1 from r) select * from r"
+        base.execute(f"create view metrics as {endless}")
+    base.close()
+
+    code, _, said = ask("import a.db")
+
+    assert code == Exit.USAGE and "metrics is a view" in said
 
 
 def test_projects_are_asked_for_once_and_nothing_is_written(ask, tmp_path):
