@@ -84,7 +84,7 @@ class History:
     torn: bool
     path: Path = Path()  # as a log, where it is written
     scope: str | None = None
-    lack: Message | None = None  # no series is a rate or a time of steps, or it is damaged
+    lack: str | None = None  # no series is a rate or a time of steps, or it is damaged
 
     @property
     def tags(self) -> tuple[str, ...]:
