@@ -151,10 +151,7 @@ def judge(numbers: Numbers) -> Reading:
     for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
         doubt, refused = Message("logs.read_more", seen=more.seen, planned=more.planned), True
     noted = (*findings, *measured.findings) if measured else findings
-    starts = Message("logs.several_starts") if any(isinstance(one, BEGINS_AGAIN) for one in noted) else None
-    drifts = Message("logs.read_drift") if any(isinstance(one, rules.SteepDrift) for one in noted) else None
-    unlearnt = Message("logs.read_against") if any(one.question in (2, 3) and not one.noted for one in noted) else None
-    unlike = starts or drifts or find_unlike(noted) or unlearnt
+    unlike = _why_not_one_run(noted)
     if status in ("ok", "partial") and not run.given.case and unlike:
         status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
@@ -188,6 +185,15 @@ def judge(numbers: Numbers) -> Reading:
         printed={name: f"{value:g}" for name, value in batches if value is not None},
         collectives=tuple(scan.collectives for scan in run.scans),
     )
+
+
+def _why_not_one_run(noted: Sequence[Finding]) -> Message | None:
+    if any(isinstance(one, BEGINS_AGAIN) for one in noted):
+        return Message("logs.several_starts")
+    if any(isinstance(one, rules.SteepDrift) for one in noted):
+        return Message("logs.read_drift")
+    unlearnt = any(one.question in (2, 3) and not one.noted for one in noted)
+    return find_unlike(noted) or (Message("logs.read_against") if unlearnt else None)
 
 
 def find_unlike(findings: Iterable[Finding]) -> Message | None:

@@ -62,9 +62,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     parts = numbers.get("accumulation") or numbers.get("argued_accumulation", 1.0)
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
-    told: float | None = named or _quotient(sure, own)
-    told = told or known.devices or numbers.get("world_size")
-    told = told or (numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None)
+    told = named or _quotient(sure, own) or known.devices or _counted_devices(numbers)
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
@@ -80,9 +78,6 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         told = named or _quotient(total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
     product = own * (named or numbers.get("world_size", 0.0))
-    alike = (
-        not (product and total) or product % total == 0 or (parts == 1.0 and total % product == 0)
-    )  # tensor parallel
     sequence = counts.get("argued_sequence") if total or batch else None
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch or sequence
     spread = total / devices if total and devices else batch
@@ -106,10 +101,21 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         in_pieces="yes" if not outside or items_per_batch is not None else "no" if few else "perhaps",
         argument=", ".join(texts) if argued else None,
         accumulation=parts,
-        product=None if alike else product,
+        product=None if _is_alike(product, total, parts) else product,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
+
+
+def _counted_devices(numbers: Mapping[str, float]) -> float | None:
+    """Of a job whose devices no line states: its processes, or the devices listed, which are those of one node."""
+    listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
+    return numbers.get("world_size") or listed
+
+
+def _is_alike(product: float, total: float | None, parts: float) -> bool:
+    """Does the *total* hold the *product* of its factors? Less of it is tensor parallel."""
+    return not (product and total) or product % total == 0 or (parts == 1.0 and total % product == 0)
 
 
 def _quotient(total: float | None, own: float) -> int | None:

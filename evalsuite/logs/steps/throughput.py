@@ -85,13 +85,11 @@ def throughput(
     by_time, rate = printed[TIMES].value, printed[RATES].value
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
     candidates = [(by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES)]
-    if arrived and by_arrival is not None and by_stamp is not None:
-        late = max(LATE, LATE_S / math.fsum(seconds for _, seconds in arrived.quotients))
-        candidates = [*candidates[1:], candidates[0]] if by_stamp > by_arrival * (1 + late) else candidates
+    if arrived and _is_denied(by_stamp, arrived):
+        candidates = [*candidates[1:], candidates[0]]
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     own = method not in CLOCKS
-    seconds = [step.seconds for step in chosen.reports if step.seconds] if tick_s else []
-    rough = (tick_s or 0.0) / math.fsum(seconds) if seconds and (own or len(seconds) < FEWEST_REPORTS) else 0.0
+    rough = _roughness(chosen, tick_s, own) if tick_s else 0.0
     if value is None or (own and rough > HOPELESS):
         return None, chosen.complete
     clocks = {STAMPS: stamped, ARRIVALS: arrived, **(printed if whole else {})}
@@ -113,6 +111,14 @@ def throughput(
 
 
 # the clocks
+
+
+def _is_denied(by_stamp: float | None, arrived: Timing) -> bool:
+    """Are the stamps faster than the lines came?"""
+    if by_stamp is None or arrived.value is None:
+        return False
+    late = max(LATE, LATE_S / math.fsum(seconds for _, seconds in arrived.quotients))
+    return by_stamp > arrived.value * (1 + late)
 
 
 def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]) -> Timing | None:
@@ -139,6 +145,12 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
     slowest = Timing(span=replace(chosen, reports=reports), method=ARRIVALS)
     slower = slowest.value if len(slowest.seconds) >= 2 else None
     return slower if slower is not None and value <= slower * (1 + DISAGREE) else None
+
+
+def _roughness(chosen: Span, tick_s: float, own: bool) -> float:
+    """Relative error of the times of the script's *own* coarse clock; many of them tell it themselves."""
+    seconds = [step.seconds for step in chosen.reports if step.seconds]
+    return tick_s / math.fsum(seconds) if seconds and (own or len(seconds) < FEWEST_REPORTS) else 0.0
 
 
 def _implied_batch(stamped: Timing) -> tuple[float, bool] | None:
