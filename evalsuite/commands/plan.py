@@ -19,6 +19,7 @@ from evalsuite.core.errors import EvalsuiteError, Exit, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Run, Skip, by_key
 from evalsuite.launch.provision import virtualenvs
+from evalsuite.logs.unknown.words import unit_of
 from evalsuite.plan import largest
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan
@@ -152,7 +153,7 @@ def _apart(plan: Plan) -> str | None:
     some case of each is a case of another in the same unit."""
 
     def setting(case: Case) -> tuple[str, ...]:
-        unit = plan.recipe(case).unit
+        unit = unit_of(case.model, plan.recipe(case).unit)
         unit = units.TOKENS if unit in units.SEQUENCES and case.option("sequence_length", "") else unit
         return case.model, case.scale, str(case.batch_policy or case.batch_per_device), case.precision, unit
 

@@ -35,6 +35,7 @@ from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.records import positive, whole
+from evalsuite.logs.unknown.words import unit_of
 
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")
@@ -134,6 +135,8 @@ def judge(numbers: Numbers) -> Reading:
         measured = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
     elif measured is not None:
         measured = replace(measured, findings=(*measured.findings, *contradictions(numbers)))
+    model = run.given.known.model or told.model
+    measured = measured and replace(measured, unit=unit_of(model, measured.unit))
     numbers = replace(numbers, throughput=measured)
     failures = [find_failure(scan.quiet, run.dialect) for scan in run.scans]
     failure = next(filter(None, failures), None)
@@ -164,14 +167,14 @@ def judge(numbers: Numbers) -> Reading:
     return Reading(
         dialect=run.dialect.name,
         framework=run.dialect.framework,
-        model=run.given.known.model or told.model,
+        model=model,
         scope=_PUBLIC_SCOPE.get(merged.scope),
         status=status,
         reason=reason,
         steps=merged.steps,
         throughput=measured,
         reported_final=final,
-        unit=run.dialect.unit,
+        unit=unit_of(model, run.dialect.unit),
         steps_reported=len(merged.steps) + run.uncollected // max(1, merged.printers),
         printers=merged.printers,
         total_devices=told.devices,

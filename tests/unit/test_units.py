@@ -1,15 +1,19 @@
-"""Sequences/s and tokens/s of one model: one unit where the length of the sequences is on record, else two."""
+"""What a log prints, named by what its model is made of; sequences in tokens where their length is on record."""
 
+import json
 from dataclasses import replace
 
 import pytest
 import synthetic
 
-from evalsuite.core.findings import CountedInTokens, ItemsApart
+from evalsuite.cli import main
+from evalsuite.core.findings import ClaimDenied, CountedInTokens, ItemsApart
 from evalsuite.core.model import Fact
+from evalsuite.logs.unknown.words import unit_of
 from evalsuite.results.compare import units
-from evalsuite.results.measure import measurement
+from evalsuite.results.measure import flops, measurement
 from evalsuite.results.rules import work_done
+from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE
 
@@ -90,3 +94,57 @@ def test_tokens_of_a_step_are_held_against_batch_and_sequence(times, apart):
     run = replace(run, throughput=replace(run.throughput, unit="tokens/s", items_per_s=10.0 * times))
 
     assert any(isinstance(said, ItemsApart) for said in work_done.findings(run)) == apart
+
+
+@pytest.mark.parametrize(
+    ("model", "unit"),
+    [
+        *(("bert_base", "sequences/s"), ("BERT-Large", "sequences/s"), ("gpt2", "sequences/s")),
+        *(("resnet50", "images/s"), ("vit_b_16", "images/s"), ("hubert", "samples/s"), ("wide_deep", "samples/s")),
+        *(("qwen2_vl", "samples/s"), (None, "samples/s")),
+    ],
+)
+def test_samples_of_a_log_are_what_its_model_is_made_of_and_else_samples(model, unit, tmp_path, capsys):
+    lines = [f"INFO:root:Epoch[0] Batch [{n}]\tSpeed: 500.00 samples/sec\taccuracy=0.{n}" for n in range(101, 231)]
+    (log := tmp_path / "log.txt").write_text("\n".join(lines) + "\n")
+    facts = {"framework": "mxnet", "model": model or "own_net", "devices": 1, "batch": 50}
+
+    main(["parse", str(log), "--devices", "1", "--json"])
+    (parsed,) = json.loads(capsys.readouterr().out)
+    said = [word for name, value in facts.items() for word in ("--set", f"{name}={value}")]
+    main(["import", str(log), "--runs", str(tmp_path / "runs"), *said])
+    (folder,) = Store(tmp_path / "runs").finished()
+    old = folder.command()  # the dialect said so
+    runs = []
+    for recorded in (old.recipe, replace(old.recipe, unit="images/s")):
+        folder.write_command(replace(old, recipe=recorded))
+        runs.append(measurement.measurement(folder))
+
+    assert (parsed["unit"], parsed["printed_unit"]) == ("samples/s", "samples/s")
+    assert [(run.throughput.unit, run.value) for run in runs] == [(unit, pytest.approx(500.0))] * 2
+    assert not [said for run in runs for said in run.findings if isinstance(said, ClaimDenied)]
+
+
+def test_each_listed_model_is_known_to_be_of_text_or_of_images():
+    kinds = {"transformers": "sequences/s", "convolutions": "images/s"}
+
+    for kind, unit in kinds.items():
+        assert {unit_of(name, "samples/s") for each in flops.listed()[kind] for name in each["names"]} == {unit}
+    assert unit_of("bert_base", "tokens/s") == "tokens/s"
+
+
+@pytest.mark.parametrize(
+    ("others", "origin", "unit"),
+    [
+        (("images/s",), "imported", "images/s"),
+        (("images/s", "sequences/s"), "imported", "samples/s"),
+        (("steps/s",), "imported", "samples/s"),
+        (("images/s",), "measured", "samples/s"),  # as its participant declares
+    ],
+)
+def test_samples_of_a_model_of_ones_own_are_what_the_other_logs_of_it_name(others, origin, unit):
+    runs = [counted_in(other, 10.0, model="own_net") for other in others]
+    samples = replace(counted_in("samples/s", 10.0, model="own_net"), origin=origin)
+
+    assert units.in_one_unit([samples, *runs])[0].throughput == replace(samples.throughput, unit=unit)
+    assert units.in_one_unit([samples, counted_in("images/s", 10.0, model="another")])[0] == samples

@@ -36,7 +36,7 @@ DIALECTS = (
     _dialect(
         name="gluoncv_epoch",
         title="GluonCV with Horovod",
-        unit="images/s",
+        unit="samples/s",
         scope="global",
         per_epoch=True,
         step=line(

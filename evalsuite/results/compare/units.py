@@ -1,4 +1,4 @@
-"""Sequences/s and tokens/s of one model in one unit, where the length of the sequences is on record."""
+"""One model in one unit: samples as another log of it names them, sequences in tokens where their length is known."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,25 +7,31 @@ from evalsuite.core.decode import whole
 from evalsuite.core.findings import CountedInTokens
 from evalsuite.core.model import Measurement
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.measurement import in_tokens
+from evalsuite.results.measure.measurement import BATCH_ITEMS, in_tokens
 
-SEQUENCES = ("sentences/s", "sequences/s", "samples/s")
-TOKENS = "tokens/s"
+SAMPLES, TOKENS = "samples/s", "tokens/s"
+SEQUENCES = ("sentences/s", "sequences/s", SAMPLES)
 
 
 def in_one_unit(measured: Iterable[Measurement]) -> list[Measurement]:
     """Those of a model of which another run counts tokens are counted in tokens, too."""
     runs = list(measured)
-    models = {run.run.case.model for run in runs if run.throughput and run.throughput.unit == TOKENS}
-    return [_in_tokens(run) if run.run.case.model in models else run for run in runs]
+    found = {(run.run.case.model, run.throughput.unit) for run in runs if run.throughput}
+    return [_in_tokens(run) if (run.run.case.model, TOKENS) in found else _named(run, found) for run in runs]
+
+
+def _named(run: Measurement, found: set[tuple[str, str]]) -> Measurement:
+    """Samples of a run made elsewhere are what the other logs of its model name."""
+    rate, names = run.throughput, [each for each in BATCH_ITEMS if (run.run.case.model, each) in found]
+    if rate is None or rate.unit != SAMPLES or run.origin == "measured" or len(names) != 2:
+        return run
+    return replace(run, throughput=replace(rate, unit=next(each for each in names if each != SAMPLES)))
 
 
 def _in_tokens(run: Measurement) -> Measurement:
     length, rate = facts.of_measurement(run).get("input_size"), run.throughput
-    if rate is None or rate.unit not in SEQUENCES:
-        return run
     tokens = whole(length.value) if length else None
-    if not tokens:
+    if rate is None or rate.unit not in SEQUENCES or not tokens:
         return run
     said = CountedInTokens(where=run.run.id, unit=rate.unit, tokens=tokens)
     return replace(run, throughput=in_tokens(rate, tokens), findings=(*run.findings, said))

@@ -31,6 +31,7 @@ from evalsuite.core.model import (
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
+from evalsuite.logs.unknown.words import unit_of
 from evalsuite.results.measure import balance, facts, machines, plausibility
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -212,15 +213,15 @@ def ended_early(read: reading.Reading, asked: int, reports: int = 0) -> str | No
 
 
 def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None, case: Case) -> Throughput | None:
-    """Images/s are sequences/s where the recipe says that its batches hold them, or tokens/s of so many in each."""
+    """In the unit that the recipe declares of its batches, or tokens/s; that of an import is what its dialect said."""
     unit, length = recipe.unit, whole(case.option("sequence_length", ""))
     if throughput and unit == "tokens/s" and throughput.unit in BATCH_ITEMS and length:
         return in_tokens(throughput, length)
-    if throughput is None or unit is None or not {unit, throughput.unit} <= set(BATCH_ITEMS):
+    if throughput is None or unit is None or recipe.kind == "imported":
         return throughput
-    if (throughput.unit, unit) == NOT_SAID:
+    if not {unit, throughput.unit} <= set(BATCH_ITEMS) or (throughput.unit, unit) == NOT_SAID:
         return throughput
-    return replace(throughput, unit=unit)
+    return replace(throughput, unit=unit_of(case.model, unit))
 
 
 def in_tokens(throughput: Throughput, length: int) -> Throughput:
