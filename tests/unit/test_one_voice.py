@@ -51,6 +51,7 @@ SCENES = {
         of("tensorflow", 93.0, options=(("gradient_clipping", "off"), ("image_size", "64"))),
         of("mindspore", 92.0, xla=True),
     ),
+    "passed_cited": lambda: reports.evaluation(*(replace(row, origin="cited") for row in SCENES["passed"]().summaries)),
     "quick": synthetic.quick,
     "asked": synthetic.asked,
     "variants": synthetic.variants,
@@ -185,3 +186,21 @@ def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(report_
     assert [each.summary.case.framework for each in answer.passed_over] == ["tensorflow", "mindspore"]
     passed = "ot ranked: TensorFlow 93.00, gradient clipping: off; 1 more"
     assert page.one("section", id="verdict").text("en").count(passed) == 1
+
+
+LEAD = re.compile(r"\+\d|%,? (ahead of|above)")
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_lead_that_may_not_be_said_is_in_no_place_nor_is_the_name_of_who_has_it(name):
+    """tianshu: the headline gave none, the tab had "OneFlow†", and the main results "6.2% above NGC PyTorch"."""
+    book = Book(evaluation=SCENES[name]())
+    shown = board.board(book, SPOKEN)
+
+    for sheet in shown.sheets:
+        answer, tab = sheet.chosen.answer, sheet.lead.plain("en")
+        found = (finding.sentence for finding in verdict.model_findings(book, SPOKEN))
+        texts = [tab, *(text.plain("en") for text in (sheet.chosen.sentence, shown.finding, *found))]
+        if answer.passed_over or answer.disturbed:
+            assert [text for text in texts if LEAD.search(text)] == []
+            assert answer.known == "equal" or "OneFlow" not in tab

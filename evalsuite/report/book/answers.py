@@ -109,9 +109,11 @@ def sentence(answer: Answer, words: Words) -> Text:
         "values": words.listed(value(answer, entry, words) for entry in answer.leaders),
         "order": words.ordered(order, answer.steps if answer.fewest > 1 else (True,) * len(order)),
     }
-    if pair := answer.lead_pair:
+    if answer.lead is not None:
+        values["lead"] = numbers.gain(answer.lead)
+    if (pair := answer.lead_pair) and answer.second:
         values["second"] = _named(answer, pair.second, words)
-        values["lead"] = numbers.gain(pair.lead)
+        values["second_value"] = value(answer, answer.second, words)
         values["all"] = numbers.count(len(answer.ranked))
         values["rounds"] = numbers.count(pair.compared.rounds)
     if answer.why and not answer.level:
@@ -120,10 +122,7 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["within"] = numbers.limit(EQUAL_WITHIN)
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
-    form = (
-        "_order" if "why_text" in values else "_all" if answer.level and (answer.disturbed or not answer.next) else ""
-    )
-    key = f"{answer.outcome}{'_in_rounds' if answer.disturbed and answer.outcome == 'ahead' else form}"
+    key = f"{answer.outcome}{_form(answer)}"
     if unstated(answer):
         key = "unstated"
     elif answer.outcome == "not_comparable":
@@ -139,6 +138,16 @@ def sentence(answer: Answer, words: Words) -> Text:
     if not answer.passed_over:
         return said
     return words("answers.and_passed", said_text=said, passed_text=passed(answer, words))
+
+
+def _form(answer: Answer) -> str:
+    """Of the sentence of its outcome: with the lead, or without it where none may be said."""
+    open_ = bool(answer.why) and not answer.level
+    if answer.known is None or answer.lead is not None:
+        return "_order" if open_ else ""
+    if answer.level:
+        return "_all"
+    return "_open" if open_ else "_in_rounds" if answer.disturbed else "_of_ranked"
 
 
 def _why(answer: Answer, words: Words) -> Text:

@@ -359,18 +359,18 @@ def _lead(answer: Answer, words: Words) -> Rendered:
         if answer.left_out:
             return words("outcome.not_comparable")
         return words("board.only", framework=answers.name(answer, answer.ranked[0].summary, words))
-    pair = answer.lead_pair
     if answer.known == "equal":
         level = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
         return replace(words.listed(level), separators=ALIKE)
-    said: Rendered = answers.name(answer, answer.ranked[0].summary, words)
+    if answer.passed_over:
+        return words("board.no_lead")
+    if answer.known not in ("ahead", "source"):
+        return words("outcome.not_decided")
+    first = answers.name(answer, answer.ranked[0].summary, words)
+    if answer.lead is None:  # only how far is not known
+        return first
     mark = "†" if answer.known == "source" else ""
-    if pair and not answer.disturbed and not answer.passed_over:
-        lead = numbers.gain(pair.lead)
-        said = words("board.lead", framework=said, mark=mark, lead=lead)
-    elif mark:
-        said = replace(words.listed([said, mark]), separators="")
-    return said if answer.known == "ahead" or mark else words("outcome.not_decided")
+    return words("board.lead", framework=first, mark=mark, lead=numbers.gain(answer.lead))
 
 
 def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:
@@ -423,14 +423,13 @@ def _again(book: Book) -> str | None:
 
 def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     """In how many comparisons who is ahead, and by how much."""
-    won, highest, ties, passed = dict[str, list[float]](), dict[str, list[float]](), 0, 0
-    for table in tables:
-        answer, pair = table.answer, table.answer.lead_pair
-        ties += answer.known == "equal"
-        passed += bool(answer.passed_over)
-        if pair and answer.known != "equal" and not answer.passed_over:
+    won, highest = dict[str, list[float]](), dict[str, list[float]]()
+    ties = sum(table.answer.known == "equal" for table in tables)
+    others = [table.answer for table in tables if table.answer.known != "equal"]
+    for answer in others:
+        if answer.lead is not None:
             into = won if answer.known == "ahead" else highest
-            into.setdefault(names.framework(pair.first.case.framework), []).append(pair.lead)
+            into.setdefault(names.framework(answer.ranked[0].summary.case.framework), []).append(answer.lead)
     all_, decided = numbers.count(len(tables)), sum(map(len, won.values())) + ties
     said: list[Rendered] = []
     for key, of in (("board.won", won), ("board.highest", highest)):
@@ -439,8 +438,9 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
             said.append(words(key, framework=name, n=numbers.count(len(leads)), lead=lead))
     if ties:
         said.insert(len(won), words("board.ties", n=numbers.count(ties)))
-    if passed:
-        said.append(words("board.passed", n=numbers.count(passed)))
+    unsaid = [answer.passed_over for answer in others if answer.lead is None]
+    for key, n in (("board.passed", sum(map(bool, unsaid))), ("board.no_lead_busy", unsaid.count(()))):
+        said += [words(key, n=numbers.count(n))] if n else []
     parts = replace(words.listed(said), separators=answers.SEVERAL)
     whys = {table.answer.why for table in tables}
     if decided:

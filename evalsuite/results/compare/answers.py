@@ -82,10 +82,6 @@ class Answer(Ranking):
         return next((entry for entry in self.ranked if entry.judged and not entry.leading), None)
 
     @property
-    def lead(self) -> float | None:
-        return 1 / self.next.ratio - 1 if self.next else None
-
-    @property
     def left_out(self) -> bool:
         ranked = {self.candidate(entry.summary) for entry in self.ranked}
         return any(self.candidate(apart.summary) not in ranked for apart in self.apart)
@@ -124,6 +120,15 @@ class Answer(Ranking):
         """Whether others used the machine so much that who is ahead holds, and not how far."""
         pair = self.lead_pair
         return bool(pair and (pair.first.disturbed or pair.second.disturbed))
+
+    @property
+    def lead(self) -> float | None:
+        """By how much the first is ahead of the second; None where no place may say so.
+
+        That is beside a result that is not ranked and no slower than the second, and on a machine that others used.
+        """
+        pair = self.lead_pair
+        return pair.lead if pair and not self.passed_over and not self.disturbed else None
 
     @property
     def few(self) -> tuple[Ranked, ...]:
