@@ -205,10 +205,10 @@ def _is_equal(lower: Sequence[float], higher: Sequence[float]) -> bool:
 
 def _lead(lower: Sequence[float], higher: Sequence[float]) -> tuple[float, float, int]:
     """(mean lead in logarithms, its standard error, its degrees of freedom by Welch)."""
-    a, b = ([math.log(value) for value in side] for side in (lower, higher))
-    lead, errors = statistics.fmean(b) - statistics.fmean(a), [statistics.variance(x) / len(x) for x in (a, b)]
-    parts = sum(each**2 / (len(side) - 1) for each, side in zip(errors, (a, b), strict=True))
-    return lead, math.sqrt(sum(errors)), max(1, int(sum(errors) ** 2 / parts)) if parts else 1
+    (mean, own), (first, other) = (_mean_and_deviation([*map(math.log, side)]) for side in (lower, higher))
+    errors = own**2 / len(lower), other**2 / len(higher)
+    parts = sum(each**2 / (len(side) - 1) for each, side in zip(errors, (lower, higher), strict=True))
+    return first - mean, math.sqrt(sum(errors)), max(1, int(sum(errors) ** 2 / parts)) if parts else 1
 
 
 def _t(seen: Leads, of_all: float | None = None) -> float:
