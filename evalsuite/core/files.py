@@ -104,9 +104,9 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return facts
 
 
-def write_json(path: Path, facts: Mapping[str, object]) -> None:
+def write_json(path: Path, facts: Mapping[str, object], *, lasting: bool = True) -> None:
     """A reader sees the whole file or none of it."""
-    write_atomically(path, _laid_out(facts))
+    write_atomically(path, _laid_out(facts), lasting=lasting)
 
 
 def _laid_out(facts: object) -> bytes:
@@ -125,7 +125,7 @@ def says_the_same(path: Path, sha256: str) -> bool:
 
 
 def write_atomically(path: Path, content: bytes | Iterable[bytes], *, mode: int = 0o644, lasting: bool = True) -> None:
-    """Writes beside *path*, flushes to the disk, renames into place."""
+    """Writes beside *path*, flushes to the disk where it must be *lasting*, renames into place."""
     with replacing(path, mode=mode, lasting=lasting) as file:
         file.writelines((content,) if isinstance(content, bytes) else content)
 

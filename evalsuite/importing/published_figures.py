@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from evalsuite.contracts.dialect import Dialect
-from evalsuite.core import decode, files
+from evalsuite.core import decode
 from evalsuite.core.documents import Citation, CitedFigure, Source
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Run, by_key
@@ -298,9 +298,9 @@ def _text(first: _Figure) -> bytes:
 
 def _fill(folder: RunFolder, cited: _Cited, dialects: Mapping[str, Dialect], series: Sequence[_Figure]) -> None:
     first = cited.first
-    path = folder.log_path(HOST)
-    path.write_bytes(_text(first))
-    sources = [Source(path=member.where, sha256=files.sha256(path)) for member in cited.members]
+    text = _text(first)
+    folder.log_path(HOST).write_bytes(text)
+    sources = [Source(path=member.where, sha256=hashlib.sha256(text).hexdigest()) for member in cited.members]
     made = command(dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")
     n = {member.row.cells["n"].removesuffix(".0") for member in cited.members if "n" in member.row.cells}
     kinds = Counter(member.kind for member in cited.members if member.kind)

@@ -15,7 +15,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,7 @@ class RunFolder:
     path: Path
     label: str = ""  # of its folder of runs, where there are several
     shift: int = 0  # what its repeat is raised by there
+    lasting: bool = field(default=True, compare=False)  # False: whoever fills it flushes all to the disk at the end
 
     def log_path(self, host: str, rank: int | None = None) -> Path:
         return self.path / f"log.{_label(host, rank)}.txt"
@@ -124,10 +125,10 @@ class RunFolder:
         return True
 
     def write_case(self, run: Run) -> None:
-        AskedRun.of(run).write(self.path / CASE)
+        AskedRun.of(run).write(self.path / CASE, lasting=self.lasting)
 
     def write_command(self, command: RunCommand) -> None:
-        command.write(self.path / COMMAND)
+        command.write(self.path / COMMAND, lasting=self.lasting)
 
     def write_environment(self, environment: HostEnvironment) -> None:
         environment.write(self.environment_path(environment.host))
@@ -152,7 +153,7 @@ class RunFolder:
     def write_outcome(self, outcome: Outcome) -> None:
         """Ends the run. Adds the hash of each recorded file."""
         hashes = {file.name: sha256(file) for file in self._recorded()}
-        replace(outcome, sha256=hashes).write(self.path / OUTCOME)
+        replace(outcome, sha256=hashes).write(self.path / OUTCOME, lasting=self.lasting)
 
     @property
     def finished(self) -> bool:
@@ -271,8 +272,8 @@ TRIALS = "largest-batch"  # beside the runs: a store of the trials of the search
 
 
 class Store:
-    def __init__(self, root: Path) -> None:
-        self.root = Path(root)
+    def __init__(self, root: Path, *, lasting: bool = True) -> None:
+        self.root, self._lasting = Path(root), lasting
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -283,7 +284,7 @@ class Store:
         return Journal(self.root)
 
     def folder(self, run: Run) -> RunFolder:
-        return RunFolder(self.root / folder_name(run.case) / f"r{run.repeat}")
+        return RunFolder(self.root / folder_name(run.case) / f"r{run.repeat}", lasting=self._lasting)
 
     def hash_beside(self) -> tuple[dict[str, str], ...]:
         """Of each root: path → hash of what is read beside the run folders."""
