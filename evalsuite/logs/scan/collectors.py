@@ -45,6 +45,7 @@ _ARGUED = {
     "gpus": "listed_devices",
     "sequence": "argued_sequence",
     "listed": "listed_devices",
+    "nodes": "nodes",
 }
 _OF_JOB = frozenset(
     {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation"}
@@ -150,7 +151,7 @@ class FactCollector:
                     self.said.setdefault("train_batch", value)
                 if name == "bare_batch" and self.said.get(name, value) != value:
                     self.said["bare_batches"] = value  # one may be the evaluation's
-                default = value == b"1" and kind in ("accumulation", "devices")  # says nothing
+                default = value == b"1" and kind in ("accumulation", "devices", "nodes")  # says nothing
                 if name and (free or kind in _OF_JOB) and not default and b"," not in value and name not in self.said:
                     self.said |= {name: value, f"{name}_text": printed}
             self._begun = bool(piece.records)

@@ -84,9 +84,9 @@ def _taken_for(shape: Group, silent: Reading) -> Message:
 
 
 def _variants(run: Pass, said: Collection[str]) -> Iterator[Pass]:
-    """As it stands, as of all devices, and in steps: first of these two what more of the line's own numbers tell."""
+    """As it stands, as of all devices, and in steps: a rate of items or what was counted says more than steps do."""
     yield run
     others = [in_steps(run)] if "step" in said or "seconds" in said else []
     whole = [replace(run, dialect=replace(run.dialect, scope="auto"))] if run.dialect.scope == "unstated" else []
-    own = not {"consumed", "steps_per_s", "seconds", "report_s", "elapsed_s"}.isdisjoint(said)
+    own = not {"rate", "consumed", "steps_per_s", "seconds", "report_s", "elapsed_s"}.isdisjoint(said)
     yield from (*whole, *others) if own else (*others, *whole)

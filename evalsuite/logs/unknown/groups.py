@@ -41,6 +41,7 @@ _FORM = (
     rb"(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed_s>[\d:]+)"
 )
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
+_OF_EPOCHS = rb"(?i:\bepoch)\W{0,3}\d+ ?/ ?\d+"  # who counts so trains
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 _SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
 _OTHER_TIME = re.compile(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until")  # before one that is no stamp
@@ -191,7 +192,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     timed |= trains and not {"rate", "seconds"}.isdisjoint(
         group.roles
     )  # the only number of a line, where one has a loss
-    if not training and not (trains and counts) and (is_bar or not timed):
+    counted = is_bar and re.search(_OF_EPOCHS, text)
+    if not training and not ((trains or counted) and counts) and (is_bar or not timed):
         return replace(group, dialect=None, lacks=_NO_TRAINING)
     return group
 
@@ -283,7 +285,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
-    if stamped and timed == "seconds" and "step" in chosen and roles.scatters(roles.values_of(chosen["seconds"])):
+    if stamped and timed == "seconds" and "step" in chosen and roles.scatter(chosen["seconds"], chosen["step"]):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
     slots = [(name, column[0]) for name, column in chosen.items()]  # [205000] · 3904/ have no words

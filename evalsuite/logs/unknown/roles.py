@@ -73,9 +73,12 @@ def _is_whole(column: Sequence[Slot]) -> bool:
     return all(re.fullmatch(rb"[\d,_]+", slot.text) is not None for slot in column)
 
 
-def scatters(values: Sequence[float]) -> bool:
-    """As figures of single steps do, between which many others lie."""
-    low, *_, high = statistics.quantiles(values, n=10)
+def scatter(column: Column, counter: Column) -> bool:
+    """As figures of single steps do, between which many others lie; the first of an epoch may be of fewer steps."""
+    usual = usual_interval(counter)
+    steps = [0.0, *_differences(counter)]
+    alike = [value for value, step in zip(values_of(column), steps, strict=False) if step == usual]
+    low, *_, high = statistics.quantiles(alike, n=10) if len(alike) >= FEWEST else (1.0, 1.0)
     return high > SCATTER * low
 
 
@@ -221,9 +224,13 @@ class Rate(NamedTuple):
 
 def rates_of(columns: Columns, consumed: str = "samples") -> Iterator[Rate]:
     """*consumed*: what a bare throughput counts."""
-    for column in columns.values():
+    ordered = list(columns.values())
+    for before, column, behind in zip([[], *ordered], ordered, [*ordered[1:], []], strict=False):
         slot = column[0]
-        match = words.RATE.search(slot.unit) or words.RATE.search(slot.label)
+        if before and before[0].tail == b"/" and words.RATE.search(slot.unit):
+            continue  # 5092/261 tok/s: of two sides, of which the first is named
+        paired = bool(behind) and slot.tail == b"/" and words.RATE.search(behind[0].unit)
+        match = words.RATE.search(slot.unit) or words.RATE.search(slot.label) or paired or None
         if match is None and words.SPEED.search(slot.label) and "rate" not in slot.label and not slot.unit:
             match = words.RATE.search(f"{consumed}/s")
         if match is None or _is_pace(slot) or words.PART.search(slot.label):
