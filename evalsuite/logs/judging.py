@@ -131,6 +131,8 @@ class Reading:
 def judge(numbers: Numbers) -> Reading:
     run, merged, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
     measured = numbers.throughput
+    if several_finals(run) and any(isinstance(finding, rules.SeveralRuns) for finding in merged.findings):
+        numbers = replace(numbers, final=None)  # it may be of another run
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
     elif measured is not None:

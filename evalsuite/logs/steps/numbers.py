@@ -160,7 +160,6 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
     for scope in (None, "global", "per_device") if proven else (given.scope,):
         merged = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
         measured, complete = throughput(merged.steps, dialect, protocol, epochs=merged.in_epochs, tick_s=merged.tick_s)
-        others = several_finals(run) and any(isinstance(found, rules.SeveralRuns) for found in merged.findings)
         alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
         is_warmup = alone and merged.steps[0].index <= max(1, protocol.warmup_steps)
         is_warmup = is_warmup and (since_start or merged.steps[0].index <= merged.steps[0].steps)
@@ -169,7 +168,7 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
             facts=told,
             merged=merged,
             throughput=None if is_warmup else measured,
-            final=None if run.final is None or factor is None or resumed or others else run.final * factor,
+            final=None if run.final is None or factor is None or resumed else run.final * factor,
             complete=complete,
             is_warmup=is_warmup,
             rated=any(record.rate is not None for record in run.records),

@@ -152,6 +152,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
             continue
         share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
         named = was_range or bool(words.COUNTER.search(slot.label))
+        named |= not slot.label and bool(words.COUNTER.fullmatch(slot.unit))  # | 0161666 updates |
         bare = not slot.label and (place == 0 or slot.lead.rstrip().endswith((b"[", b",")))  # 1278: 3.23 · [0, 1934]
         if not named and not share and not (bare and _rises(column)):
             continue
