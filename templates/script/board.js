@@ -1,14 +1,16 @@
 /* The board: a framework that the reader chooses is 100 %. */
 import { all, element, one, shownText, word } from "./dom.js";
 
-/** Writes the ratios of *sheet* to the row called *name*; where it is "", to the fastest of each table. */
+/** Writes the ratios of *sheet* to the row called *name*; where it is "" or not in a table, what was printed. */
 function compare(sheet, name) {
   for (const table of all(".board-table", sheet)) {
     const rows = all("tr[data-raw]", table);
-    const base = rows.find((row) => shownText(row.cells[0]) === name) ?? rows[0];
+    const base = rows.find((row) => shownText(row.cells[0]) === name);
     for (const row of rows) {
-      const share = (100 * Number(row.dataset.raw)) / Number(base.dataset.raw);
-      one(".ratio", row).textContent = `${share.toFixed(1)}%`;
+      const cell = one(".ratio", row);
+      const printed = (cell.dataset.printed ??= cell.textContent);
+      const share = base && (100 * Number(row.dataset.raw)) / Number(base.dataset.raw);
+      cell.textContent = share ? `${share.toFixed(1)}%` : printed;
     }
   }
 }

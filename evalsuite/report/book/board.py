@@ -41,6 +41,7 @@ class BoardRow:
     framework: str
     summary: Summary | None = None  # None: without a value
     ratio: float | None = None  # to the fastest; None: it may not be compared with it, or nothing else is there
+    withheld: bool = False  # its ratio, as the lead is; a reader may still choose what is 100 %
     unlike: bool = False  # of another unit: its bar would say nothing
     why: Rendered | None = None  # it is not ranked
     option: bool = False  # another option of the framework above
@@ -76,7 +77,7 @@ class BoardRow:
             self.name,
             replace(words.listed([numbers.throughput(speed(summary)).to(self.ref), *unit]), separators=" "),
             options.apart([*([words.same(spread.text)] if spread else []), n], words),
-            words.listed([numbers.percent(self.ratio)]) if self.ratio is not None else nothing,
+            words.listed([numbers.percent(self.ratio)]) if self.ratio is not None and not self.withheld else nothing,
             replace(words.listed([*efficiency, *([f"÷{based}"] if based > 1 else [])]), separators=" "),
             notes,
         )
@@ -286,6 +287,7 @@ class _Maker:
             framework=summary.case.framework,
             summary=summary,
             ratio=speed(summary) / speed(leader) if known and summary.unit == leader.unit else None,
+            withheld=answer.withheld,
             unlike=summary.unit != leader.unit,
             why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
             ahead=is_ranked and summary.case.id in answer.ahead,
@@ -362,7 +364,7 @@ def _lead(answer: Answer, words: Words) -> Rendered:
     if answer.known == "equal":
         level = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
         return replace(words.listed(level), separators=ALIKE)
-    if answer.passed_over:
+    if answer.known == "source" and answer.lead is None:
         return words("board.no_lead")
     if answer.known not in ("ahead", "source"):
         return words("outcome.not_decided")
@@ -430,7 +432,7 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
         if answer.lead is not None:
             into = won if answer.known == "ahead" else highest
             into.setdefault(names.framework(answer.ranked[0].summary.case.framework), []).append(answer.lead)
-    all_, decided = numbers.count(len(tables)), sum(map(len, won.values())) + ties
+    all_, decided = numbers.count(len(tables)), ties + sum(answer.known == "ahead" for answer in others)
     said: list[Rendered] = []
     for key, of in (("board.won", won), ("board.highest", highest)):
         for name, leads in sorted(of.items(), key=lambda each: -len(each[1])):

@@ -122,13 +122,17 @@ class Answer(Ranking):
         return bool(pair and (pair.first.disturbed or pair.second.disturbed))
 
     @property
-    def lead(self) -> float | None:
-        """By how much the first is ahead of the second; None where no place may say so.
+    def withheld(self) -> bool:
+        """Whether no place may say by how much the first leads, nor the ratios to it.
 
         That is beside a result that is not ranked and no slower than the second, and on a machine that others used.
         """
+        return bool(self.passed_over) or self.disturbed
+
+    @property
+    def lead(self) -> float | None:
         pair = self.lead_pair
-        return pair.lead if pair and not self.passed_over and not self.disturbed else None
+        return pair.lead if pair and not self.withheld else None
 
     @property
     def few(self) -> tuple[Ranked, ...]:
