@@ -18,7 +18,10 @@ function compare(sheet, name) {
 /* An option has one language: that of the page. */
 function nameTheFastest() {
   const name = shownText(element("b", {}, [word("fastest")]));
-  for (const option of all('.baseline option[value=""]')) option.textContent = name;
+  for (const option of all('.baseline option[value=""]')) {
+    const told = all(".ratio", option.closest(".sheet")).some((cell) => (cell.dataset.printed ?? cell.textContent).includes("%"));
+    option.textContent = told ? name : "—";
+  }
 }
 
 export function followBoard() {

@@ -205,3 +205,12 @@ def test_a_lead_that_may_not_be_said_is_in_no_place_nor_is_the_name_of_who_has_i
             assert {row.cells(SPOKEN)[3].plain("en") for row in sheet.chosen.rows} == {board.NOTHING}
             assert [text for text in texts if LEAD.search(text)] == []
             assert answer.known in ("ahead", "equal") or "OneFlow" not in tab
+
+
+def test_a_series_that_is_measured_at_several_scales_and_not_drawn_is_named(tmp_path):
+    clipped = (("gradient_clipping", "off"), ("image_size", "64"))
+    rows = [of("oneflow", 100.0), of("oneflow", 190.0, scale=(1, 2)), of("mxnet", 90.0)]
+    rows += [of("mxnet", 170.0, scale=(1, 2), options=clipped)]
+    page = report.build(synthetic.evaluation(with_scaling(rows)), tmp_path)[0].read_text(encoding="utf-8")
+
+    assert pages.read(page).one("section", id="verdict").text("en").count("Not drawn: MXNet; one of") == 1

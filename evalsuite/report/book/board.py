@@ -145,7 +145,7 @@ class Board:
         """The sentences of a table, beyond what the finding has said."""
         first = self.finding.words.languages[0]
         told = table.sentence.plain(first) == self.finding.plain(first)
-        if told or table.answer.known == "source" or not table.answer.ranked:
+        if told or not table.answer.ranked:
             return []
         beside = table.beside if table.beside is not self.beside else None
         return [table.sentence, *([beside] if beside else [])]

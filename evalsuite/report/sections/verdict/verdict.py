@@ -82,6 +82,12 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
     title = title or words("board.chart", sheet_text=sheet.title)
     weak = any(point.hollow for line in lines for point in line.points)
     reading = [words("board.chart_weak")] * weak
+    measured = by_key(
+        (row.name.plain(words.languages[0]), row) for table in sheet.tables for row in table.rows if row.summary
+    )
+    drawn = {row.name.plain(words.languages[0]) for row in rows}
+    undrawn = [same[0].name for name, same in measured.items() if len(same) > 1 and name not in drawn]
+    reading += [words("board.chart_undrawn", names_text=words.listed(undrawn))] if undrawn else []
     return figures.chart(lines, subject.look, words, id=f"f-{sheet.id}", title=title, reading=reading)
 
 
