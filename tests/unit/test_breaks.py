@@ -47,4 +47,4 @@ def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():
 
     said = [loss.plain("en") for loss in why.losses(breaks.ladders(with_scaling([*found, *alone]), 0.8), words.read())]
 
-    assert said == ["AMP: loses 40.3–41.8% at the first crossing of nodes (1×8 → 2×8) in 3 of 3 settings."]
+    assert said == ["AMP: loses 40.3–41.8% at the first crossing of nodes, 1×8 → 2×8 in 3 of 3 settings."]

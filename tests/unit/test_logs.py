@@ -73,7 +73,11 @@ def stands_in(sample: bytes, text: bytes) -> bool:
 def test_every_sample_stands_in_a_log():
     # those of the project and the reference logs, one behind the other, without what only moves a cursor
     files = [*LOGS.glob("*.log"), *archive.unpack(paths.DATA / "recorded.zip").rglob("log.*.txt")]
-    files += [file for file in SHARED.rglob("*") if file.is_file() and file.suffix not in (".md", ".gz", ".zst")]
+    files += [
+        file
+        for file in [*SHARED.rglob("*"), *SHARED.parent.rglob("cases/*.log")]
+        if file.is_file() and file.suffix not in (".md", ".gz", ".zst")
+    ]
     logs = re.sub(rb"\x1b\[[\d;]*[A-Za-z]|\x08", b"", b"\n".join(file.read_bytes() for file in files))
     samples = [(name, line.sample) for name, declared in DIALECTS.items() for line in lines_of(declared)]
 

@@ -106,7 +106,7 @@ def test_cited_values_decide_nothing_and_every_run_leads_to_a_file_a_line_and_it
 def test_the_receipt_of_a_cited_value_has_its_place_at_the_host_its_line_and_its_flags(rebuilt):
     found = {case["case"].id: case for each in provenance.series(Book(evaluation=rebuilt)) for case in each["cases"]}
     high = summary_of(rebuilt, "ngc_tensorflow", "4x8", 48, "bert_base")
-    (run,) = found[high.case.id]["cited"]
+    (run,) = found[high.case.id]["runs"]
     line = run.run.throughput.line_first
 
     assert run.log == f"{PUBLISHED}@c89430bac64f" and run.lines == str(line)

@@ -75,7 +75,9 @@ def test_a_rate_that_the_arrivals_refute_is_doubtful_in_import_and_parse(tmp_pat
         read += json.loads(capsys.readouterr().out)
 
     assert [each["status"] for each in (answer, *read)] == ["doubtful"] * 3
-    assert [each["throughput"] for each in read] == [None, None]
+    # what is given beside a log never costs it its number: the log is read by itself then
+    assert [(each["throughput"], each["certainty"]) for each in read] == [(1000.0, "printed only")] * 2
+    assert all("given beside the log" in each["reason"] for each in read)
 
 
 LAUNCHED = "--runs"

@@ -215,8 +215,8 @@ DIALECTS = (
         ),
         final=line(
             rb"'train_samples_per_second': '?(?P<rate>%b)" % _NUMBER,
-            b"{'train_runtime': 2500.0, 'train_steps': 100, 'trained_tokens': 105000, 'train_samples_per_second': 42.0",
-            "of MLX's trainers, which call it so and count tokens; the Trainer's own counts samples",
+            b"{'train_loss': 2.1, 'train_runtime': 2500.0, 'train_steps': 100, 'trained_tokens': 105000, 'train_samples_per_second': 42.0",
+            "huggingface/transformers@2cda12cbf6:src/transformers/trainer_utils.py, speed_metrics(); MLX's trainers call tokens so",
             fields=_tokens_trained,
         ),
         evaluation=_EVALUATION,

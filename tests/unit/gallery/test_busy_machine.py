@@ -18,7 +18,7 @@ from tests.judgement.scripts import CRITERIA
 
 WAYS = {name: ("plain", step_s) for name, step_s in (("pytorch", 0.09), ("mxnet", 0.1), ("tensorflow", 0.12))}
 UNSAID = re.compile(
-    r"(?s)<(style|script|template)\b.*?</\1>|<details[^>]*>\s*<summary><span[^>]*>标记说明.*?</details>|<[^>]+>"
+    r"(?s)<(style|script|template)\b.*?</\1>|<details[^>]*>\s*<summary>(?:<[^>]+>)*标记说明.*?</details>|<[^>]+>"
 )
 FALSE = {  # of a folder in which every run was made, and did its work
     "a base that was run is missing": r"base run missing|no run on one device|缺少基准|没有单设备",
