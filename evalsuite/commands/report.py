@@ -40,7 +40,7 @@ from evalsuite.runs import equivalence, merged, rehearsed
 from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # changed run folders that are named
-MOST_ROWS = 40  # of the board with all its scales; of a larger one each sheet has the scale that compares most
+MOST_ROWS = 40  # of the board with all its scales; of a larger one so many sheets have the scale that compares most
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -262,7 +262,7 @@ def show_board(made: Board, spoken: Words) -> None:
     few = sum(len(each.rows) for sheet in made.sheets for each in sheet.tables) <= MOST_ROWS
     sides = ("left", *["right"] * 4, "left")
     columns = list(zip(map(_plain, board.heads(spoken)), sides, strict=True))
-    for sheet in made.sheets:
+    for sheet in made.sheets[:MOST_ROWS]:
         for each in sheet.tables if few else [sheet.chosen]:
             title = " · ".join([_plain(sheet.title), _plain(each.setting), each.scale, *filter(None, [each.unit])])
             table(title, columns, [list(map(_plain, row.cells(spoken))) for row in each.rows], ROOMY)

@@ -1,5 +1,6 @@
 """Which framework, or variant of the only one, is fastest at each setting and scale that was asked for."""
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -105,7 +106,7 @@ class Answer(Ranking):
     def second(self) -> Ranked | None:
         return self.next if self.level else self.ranked[1] if len(self.ranked) > 1 else None
 
-    @property
+    @functools.cached_property
     def lead_pair(self) -> Decision | None:
         return self.decision(self.ranked[0], self.second) if self.second else None
 
