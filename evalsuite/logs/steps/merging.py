@@ -62,7 +62,8 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     parts = numbers.get("accumulation") or numbers.get("argued_accumulation", 1.0)
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
-    told = named or _quotient(sure, own) or known.devices or _counted_devices(numbers)
+    listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
+    told = named or _quotient(sure, own) or known.devices or numbers.get("world_size") or listed
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
@@ -105,12 +106,6 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
-
-
-def _counted_devices(numbers: Mapping[str, float]) -> float | None:
-    """Of a job whose devices no line states: its processes, or the devices listed, which are those of one node."""
-    listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
-    return numbers.get("world_size") or listed
 
 
 def _is_alike(product: float, total: float | None, parts: float) -> bool:

@@ -88,5 +88,4 @@ def _variants(run: Pass, said: Collection[str]) -> Iterator[Pass]:
     yield run
     others = [in_steps(run)] if "step" in said or "seconds" in said else []
     whole = [replace(run, dialect=replace(run.dialect, scope="auto"))] if run.dialect.scope == "unstated" else []
-    own = not {"rate", "consumed", "steps_per_s", "seconds", "report_s", "elapsed_s"}.isdisjoint(said)
-    yield from (*whole, *others) if own else (*others, *whole)
+    yield from (*whole, *others)
