@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 from evalsuite import report
+from evalsuite.core.messages import Message
 from evalsuite.finished import finished
 from evalsuite.report import forms
 from evalsuite.report.book import answers as said
@@ -214,3 +215,17 @@ def test_a_series_that_is_measured_at_several_scales_and_not_drawn_is_named(tmp_
     page = report.build(synthetic.evaluation(with_scaling(rows)), tmp_path)[0].read_text(encoding="utf-8")
 
     assert pages.read(page).one("section", id="verdict").text("en").count("Not drawn: MXNet; one of") == 1
+
+
+def test_why_a_run_failed_is_told_once_and_by_its_kind():
+    kind = Message("logs.failure_Python_exception")
+    failed = synthetic.failed(
+        of("mxnet", 1.0).case, 0, Message("logs.failure_line", kind=kind, line=25, text="ValueError: x")
+    )
+    (sheet,) = board.board(
+        Book(evaluation=reports.evaluation(of("oneflow", 100.0), synthetic.summary([failed]))), SPOKEN
+    ).sheets
+    texts = [sheet.chosen.sentence, sheet.chosen.beside, *(row.why for row in sheet.chosen.rows)]
+    told = " ".join(text.plain("en") for text in texts if text)
+
+    assert (told.count("no valid run: Python exception"), told.count("ValueError")) == (1, 0)

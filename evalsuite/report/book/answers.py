@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Protocol
 
+from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.text import findings, names, numbers, options
@@ -196,9 +197,7 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     ranked, alone = {answer.candidate(entry.summary) for entry in answer.ranked}, len(answer.ranked) == 1
     apart, absent = (answer.apart, answer.missing) if alone else ((), ())
     others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
-    others += [
-        (gap.candidate, missing(gap, answer, words)) for gap in absent if gap.why in ("no_valid_run", "elsewhere")
-    ]
+    others += [(gap.candidate, missing(gap, answer, words)) for gap in absent if gap.why == "elsewhere"]
     unranked = [_reason(answer, of, why, words) for of, why in others if of not in ranked]
     failed = ((entry.summary, why) for entry in answer.ranked for why in compared.left_over(entry.summary))
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
@@ -251,7 +250,10 @@ def missing(absence: Missing, answer: Answer, words: Words) -> Text:
         if (more := len(absence.others) - MOST_ELSEWHERE) > 0:
             settings.append(words("matrix.more", n=numbers.count(more)))
         return words("answers.elsewhere", settings=replace(words.listed(settings), separators=SEVERAL))
-    reason = Phrase(words=words, text=absence.reason, longest=LONGEST_REASON)
+    of_log = isinstance(absence.reason, Message) and absence.reason.values.get(
+        "kind"
+    )  # the list of failures has its line
+    reason = Phrase(words=words, text=of_log or absence.reason, longest=LONGEST_REASON)
     return words(f"answers.{absence.why}_because", reason=reason) if reason else words(f"answers.{absence.why}")
 
 
