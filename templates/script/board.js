@@ -11,6 +11,7 @@ function compare(sheet, name) {
       const printed = (cell.dataset.printed ??= cell.textContent);
       const share = base && (100 * Number(row.dataset.raw)) / Number(base.dataset.raw);
       cell.textContent = share ? `${share.toFixed(1)}%` : printed;
+      cell.classList.toggle("nil", cell.textContent === "—");
     }
   }
 }
