@@ -159,9 +159,12 @@ def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
     (line,) = verdict.all(class_="not-here")
 
     assert verdict.all("article", class_="card") == []
-    assert line.text("en").startswith("Not applicable here: C1, C2a, C2bC1: No value measured here is of 20 nodes")
-    assert "C2a, C2b: No utilisation of a GPU" in line.text("en")
-    assert "C1：判定需要不少于 20 个节点的实测值" in line.text("zh-CN")
+    assert line.text("en").startswith(
+        "Not applicable here: Linear speedup (C1), Mean hardware utilisation · GPU (C2a),"
+    )
+    assert "Linear speedup (C1): No value measured here is of 20 nodes" in line.text("en")
+    assert "utilisation · all (C2b): No utilisation of a GPU" in line.text("en")
+    assert "线性加速比（C1）：判定需要不少于 20 个节点的实测值" in line.text("zh-CN")
 
 
 @pytest.mark.parametrize(("name", "bold", "en", "zh"), sources.cases("report_page.toml")["the_fastest_by_more_than"])

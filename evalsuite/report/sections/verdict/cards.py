@@ -43,12 +43,20 @@ def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
     parts = [
         words(
             "acceptance.because",
-            criteria=words.listed(words.same(card.verdict.criterion) for card in members),
+            criteria=words.listed(called(card.verdict, words) for card in members),
             reason_text=members[0].reason or words("words.none"),
         )
         for members in by_reason.values()
     ]
     return words.sentences(parts) if parts else None
+
+
+def called(verdict: Verdict, words: Words) -> Rendered:
+    """In words, with its code behind."""
+    code, key = names.visible(verdict.criterion), f"criteria_short.{verdict.criterion}"
+    if verdict.holds or key not in words:
+        return words.same(code)
+    return words("answers.fact_key", name_text=words(key), key=code)
 
 
 def _card(verdict: Verdict, words: Words) -> Card:
