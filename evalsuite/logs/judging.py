@@ -129,8 +129,8 @@ class Reading:
 
 
 def judge(numbers: Numbers) -> Reading:
-    run, merged, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
-    measured = numbers.throughput
+    run, merged, told = numbers.run, numbers.merged, numbers.facts
+    measured, final = numbers.throughput, numbers.final
     if several_finals(run) and any(isinstance(finding, rules.SeveralRuns) for finding in merged.findings):
         numbers = replace(numbers, final=None)  # it may be of another run
     if measured is None and final is not None:
@@ -152,9 +152,7 @@ def judge(numbers: Numbers) -> Reading:
     status, reason, stop = _judge_status(numbers, None if at_exit or died else failure)
     if why := died.reason if died else None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
-    doubt, refused = find_doubt(numbers, measured) if measured else (None, False)
-    for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
-        doubt, refused = Message("logs.read_more", seen=more.seen, planned=more.planned), True
+    doubt, refused = _doubt_of(numbers, findings)
     noted = (*findings, *measured.findings) if measured else findings
     unlike = _why_not_one_run(noted)
     if status in ("ok", "partial") and not run.given.case and unlike:
@@ -199,6 +197,12 @@ def _why_not_one_run(noted: Sequence[Finding]) -> Message | None:
         return Message("logs.read_drift")
     unlearnt = any(one.question in (2, 3) and not one.noted for one in noted)
     return find_unlike(noted) or (Message("logs.read_against") if unlearnt else None)
+
+
+def _doubt_of(numbers: Numbers, findings: Iterable[Finding]) -> tuple[str | None, bool]:
+    for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
+        return Message("logs.read_more", seen=more.seen, planned=more.planned), True
+    return find_doubt(numbers, numbers.throughput) if numbers.throughput else (None, False)
 
 
 def find_unlike(findings: Iterable[Finding]) -> Message | None:
