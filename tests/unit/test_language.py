@@ -7,7 +7,9 @@ import pytest
 import synthetic
 
 from evalsuite import report
+from evalsuite.core.documents import UsedRecipe
 from evalsuite.core.model import Fact
+from evalsuite.report.book.participants import source_of
 from evalsuite.results.compare.decisions import layout_searches
 
 
@@ -75,6 +77,18 @@ def test_the_chapter_says_layout_rules_and_losses_at_equal_tokens(tmp_path):
     assert heads[2:] == ["causal", "full", "6n", "MFU causal", "MFU full", "MFU 6n"]
     # 31 steps of 32 items: there one is at 6.0, and the other between 8.0 and 7.0
     assert "At 992 tokens the losses are 6.000 (TRL) to 7.500 (MaxText)" in chapter.text("en")
+
+
+def test_a_source_reads_in_each_language_and_what_is_not_recorded_has_its_legend(tmp_path):
+    stated, silent = trained("trl", 8000.0, "DP 8"), trained("maxtext", 9000.0, "DP 8")
+    runs = [replace(run, facts=tuple(each for each in run.facts if each.key != "data")) for run in silent.measurements]
+    rows = [stated, synthetic.summary(runs)]
+    page = pages.read(report.build(synthetic.evaluation(rows), tmp_path)[0].read_text(encoding="utf-8"))
+    chapter = next(section for section in page.all("section") if section.attributes.get("id") == "language")
+
+    named = "ms-swift==4.6.0 (Python package): `swift pt`"
+    assert source_of(UsedRecipe(source=named)) == "ms-swift==4.6.0: swift pt"
+    assert "not recorded: not given by log or sensors" in chapter.text("en")
 
 
 def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path):

@@ -8,6 +8,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.text import names
 
 OF_V15 = ", with the bottlenecks of v1.5"  # in recorded sources; the page says it in the reader's language
+OF_PACKAGE = " (Python package)"  # which a name with its version is anyhow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ def is_stated(member: Participant) -> bool:
 
 def source_of(used: UsedRecipe) -> str:
     """Where the model comes from: a class, a file or a package, without a remark of its author."""
-    return (used.source or "").removesuffix(OF_V15)
+    return (used.source or "").removesuffix(OF_V15).replace(OF_PACKAGE, "").replace("`", "")
 
 
 def participants(book: Book, model: str) -> tuple[Participant, ...]:

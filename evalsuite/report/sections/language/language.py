@@ -65,10 +65,12 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
     stated = dict(zip(SETTINGS, columns, strict=True))
     rules = [(row, rate) for row in rows if (rate := compute(row)) and rate.by_rule]
     unlisted = [row for row, rate in rules if rate.peak_tflops is None]
+    differing = {key: values for key, values in stated.items() if len({*values}) > 1}
     return {
         "model": model,
         "lines": lines,
-        "told": [(words(f"values.fact.{key}"), values) for key, values in stated.items() if len({*values}) > 1],
+        "told": [(words(f"values.fact.{key}"), values) for key, values in differing.items()],
+        "legend": ("missing",) if any(None in values for values in differing.values()) else (),
         "same": words.listed(
             words("language.each", fact_text=words(f"values.fact.{key}"), value=values[0])
             for key, values in stated.items()
