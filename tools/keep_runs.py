@@ -21,7 +21,7 @@ sys.path.insert(0, str(HOUSE))
 
 from evalsuite.core import paths
 from evalsuite.runs import columns
-from evalsuite.runs.journal import ATTEMPTS, CAMPAIGNS
+from evalsuite.runs.journal import ATTEMPTS, CAMPAIGNS, Journal, JournalLine
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder, Store
 
@@ -84,7 +84,14 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
 
 def _keep_journal(runs: Path, to: Path) -> None:
     if (runs / ATTEMPTS).is_file():
-        shutil.copyfile(runs / ATTEMPTS, to / ATTEMPTS)
+        (to / ATTEMPTS).unlink(missing_ok=True)
+        kept = Journal(to)
+        for text in (runs / ATTEMPTS).read_text(encoding="utf-8").splitlines():
+            facts = json.loads(text)
+            entry, folder = JournalLine.from_json(facts, text), RunFolder(to / facts["run"])
+            if entry.sha256 is not None and entry.event == "ended" and folder.path.is_dir():
+                entry = replace(entry, sha256=folder.hash_records(folder.outcome().sha256))  # as they are kept
+            kept.note(entry)
         shutil.rmtree(to / CAMPAIGNS, ignore_errors=True)
         shutil.copytree(runs / CAMPAIGNS, to / CAMPAIGNS)
 
