@@ -20,7 +20,8 @@ function compare(sheet, name) {
 function nameTheFastest() {
   const name = shownText(element("b", {}, [word("fastest")]));
   for (const option of all('.baseline option[value=""]')) {
-    const told = all(".ratio", option.closest(".sheet")).some((cell) => (cell.dataset.printed ?? cell.textContent).includes("%"));
+    const cells = all(".ratio", option.closest(".sheet"));
+    const told = cells.some((cell) => (cell.dataset.printed ?? cell.textContent).includes("%"));
     option.textContent = told ? name : "—";
   }
 }

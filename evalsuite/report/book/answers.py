@@ -250,10 +250,9 @@ def missing(absence: Missing, answer: Answer, words: Words) -> Text:
         if (more := len(absence.others) - MOST_ELSEWHERE) > 0:
             settings.append(words("matrix.more", n=numbers.count(more)))
         return words("answers.elsewhere", settings=replace(words.listed(settings), separators=SEVERAL))
-    of_log = isinstance(absence.reason, Message) and absence.reason.values.get(
-        "kind"
-    )  # the list of failures has its line
-    reason = Phrase(words=words, text=of_log or absence.reason, longest=LONGEST_REASON)
+    of_log = absence.reason.values.get("kind") if isinstance(absence.reason, Message) else None
+    told = of_log if isinstance(of_log, str) else absence.reason  # the list of failures has its line
+    reason = Phrase(words=words, text=told, longest=LONGEST_REASON)
     return words(f"answers.{absence.why}_because", reason=reason) if reason else words(f"answers.{absence.why}")
 
 
