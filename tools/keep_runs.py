@@ -3,8 +3,7 @@
 python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
 
 Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, and the journal
-of attempts with its plans. Hashes are those of the stored files. Only runs that ended well are
-kept; an older copy is replaced, and so is an older journal.
+of attempts with its plans, in place of older ones. Hashes are those of what is kept: runs that ended well.
 """
 
 import argparse
@@ -26,7 +25,7 @@ from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder, Store
 
 
-def main() -> int:
+def main() -> None:
     options = _parser().parse_args()
     names = _names(options)
     for folder in Store(options.runs).finished():
@@ -36,7 +35,6 @@ def main() -> int:
             size = sum(file.stat().st_size for file in kept.iterdir())
             print(f"{kept.parent.name}/{kept.name} {size / 1e3:.0f} kB")
     _keep_journal(options.runs, options.to)
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,13 +83,12 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
 def _keep_journal(runs: Path, to: Path) -> None:
     if (runs / ATTEMPTS).is_file():
         (to / ATTEMPTS).unlink(missing_ok=True)
-        kept = Journal(to)
         for text in (runs / ATTEMPTS).read_text(encoding="utf-8").splitlines():
-            facts = json.loads(text)
-            entry, folder = JournalLine.from_json(facts, text), RunFolder(to / facts["run"])
+            entry = JournalLine.from_json(json.loads(text), text)
+            folder = RunFolder(to / entry.run)
             if entry.sha256 is not None and entry.event == "ended" and folder.path.is_dir():
                 entry = replace(entry, sha256=folder.hash_records(folder.outcome().sha256))  # as they are kept
-            kept.note(entry)
+            Journal(to).note(entry)
         shutil.rmtree(to / CAMPAIGNS, ignore_errors=True)
         shutil.copytree(runs / CAMPAIGNS, to / CAMPAIGNS)
 
@@ -134,4 +131,4 @@ def _write_fewer(file: Path, samples: Samples, every: int) -> None:
 
 if __name__ == "__main__":
     os.umask(0o022)
-    sys.exit(main())
+    main()

@@ -34,4 +34,4 @@ def links() -> Evaluation:
 
 
 def llm() -> Evaluation:
-    return replace(evaluation.evaluate(Store(archive.unpack(LLM))), title="llm", profile="llm")
+    return replace(evaluation.evaluate(Store(archive.unpack(LLM))), profile="llm")

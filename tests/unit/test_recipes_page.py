@@ -10,6 +10,7 @@ from evalsuite.contracts import adapter, registry
 from evalsuite.core import paths
 from evalsuite.core.files import sha256
 from evalsuite.runs import archive
+from evalsuite.runs.journal import Journal, JournalLine
 from evalsuite.runs.store import Store
 from tests import sources
 from tools import keep_runs, recipes_page, verify_recipes
@@ -126,9 +127,12 @@ def test_recorded_runs_keep_the_journal_of_their_attempts_and_no_older_one(tmp_p
     for root, name in ((runs, "new"), (kept, "old")):
         (root / "campaigns").mkdir(parents=True)
         (root / "campaigns" / f"{name}.json").write_text("{}")
-        (root / "attempts.jsonl").write_text(name)
+        started = JournalLine(
+            event="started", run="toy/r0", attempt=1, campaign=name, at="2026-11-29T20:00:00.000+00:00"
+        )
+        Journal(root).note(started)
 
     keep_runs._keep_journal(runs, kept)
 
-    assert (kept / "attempts.jsonl").read_text() == "new"
+    assert [attempt.campaign for attempt in Journal(kept).attempts()] == ["new"]
     assert [file.name for file in (kept / "campaigns").iterdir()] == ["new.json"]

@@ -1,6 +1,7 @@
 """Making environments, with a stand-in for uv that needs no network and no framework."""
 
 import hashlib
+import os
 import platform
 import sys
 import threading
@@ -302,7 +303,8 @@ LISTING = sources.text("virtualenvs_listing.txt")
 
 def test_pips_settings_are_said_in_uvs_variables_and_a_more_special_place_or_uv_itself_wins(uv, monkeypatch):
     monkeypatch.setattr(installer, "_pip_config_list", lambda: LISTING)
-    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    for name in ("SSL_CERT_FILE", *(name for name in os.environ if name.startswith("UV_"))):
+        monkeypatch.delenv(name, raising=False)
 
     variables = installer.uv_variables()
 
