@@ -69,15 +69,8 @@ def _of_numbers(before: Path | str, after: Path | str, arguments: argparse.Names
     if arguments.json:
         sides = [{"median": value, "n": len(side)} for value, side in zip(medians, (old, new), strict=True)]
         why = _sentence(found.why, "en") or None
-        print_json(
-            {
-                "before": sides[0],
-                "after": sides[1],
-                "ratio": asdict(found.ratio),
-                "outcome": found.outcome,
-                "reason": why,
-            }
-        )
+        told_of_both = {"ratio": asdict(found.ratio), "outcome": found.outcome, "reason": why}
+        print_json({"before": sides[0], "after": sides[1], **told_of_both})
     else:
         print(sentence)
     decided = changes.verdict(found, arguments.at_most)

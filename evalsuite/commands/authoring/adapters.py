@@ -74,10 +74,8 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
     case = Case(framework=adapter.name, recipe=recipe.name, model=recipe.model, batch_per_device=32, device=device)
     made = virtualenvs.existing(recipe, device=device)
     repository = repositories.of(recipe).get(recipe.checkout)
-    levels = (
-        json.loads((paths.DATA / "verification.json").read_text("utf-8")) if recipe.brought_by == paths.ADAPTERS else {}
-    )
-    evidence: Mapping[str, Any] = levels.get(f"{adapter.name}/{recipe.name}", {})
+    levels = (paths.DATA / "verification.json").read_text("utf-8") if recipe.brought_by == paths.ADAPTERS else "{}"
+    evidence: Mapping[str, Any] = json.loads(levels).get(f"{adapter.name}/{recipe.name}", {})
     return {
         "framework": adapter.name,
         "title": adapter.title,
