@@ -50,6 +50,7 @@ _ARGUED = {
 _OF_JOB = frozenset(
     {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation"}
 )  # whatever else a dialect names
+_ALIKE = {"total": "all", "mesh": "devices"}  # where a dialect does not tell them apart
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 _WORDS = tuple(
     b"batch bsz visible accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member "
@@ -137,12 +138,8 @@ class FactCollector:
             again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
             for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
                 tokens = kind == "tokens" and self.dialect.unit in PIECES
-                named_kind = (
-                    {"total": "all", "mesh": "devices"}.get(kind, kind)
-                    if kind not in self.dialect.named_facts
-                    else kind
-                )
-                if group := "global_batch" if tokens else self.dialect.named_facts.get(named_kind):
+                of_steps = self.dialect.named_facts.get(kind) or self.dialect.named_facts.get(_ALIKE.get(kind, ""))
+                if group := "global_batch" if tokens else of_steps:
                     self.said.setdefault(group, value)
                     continue
                 known = kind != "sequence" or (self.dialect.name == "no_dialect" and self.dialect.unit in PIECES)
