@@ -56,7 +56,6 @@ _SEED = re.compile(r"(?i)(?:(?:^|[\s_-]+)(?:seed|run|rep|repeat|trial)[\s_=-]*|\
 _SYSTEM = re.compile(r"(?i)^(?:system|gpu|_)|(?:^|[/_.])(?:system|memory|mem)(?:$|[/_.])")  # no series of training
 _TABLES = "'configs', 'experiments', 'metrics', 'params', 'runs'"
 _VIEW = f"select name from sqlite_master where type = 'view' and name in ({_TABLES})"  # one may have no end
-_MEAN = re.compile("avg|mean|running")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)  # no decimal comma, no nan
 _SETTING = re.compile(r"(?m)^([\w.]+): (.+)$")
 
@@ -102,10 +101,10 @@ def find(root: Path) -> list[History]:
         try:
             found += _of_files(parts, place) if parts else _of_mlflow(place)
         except EvalsuiteError as error:
-            none = History(
+            lost = History(
                 places=(*parts, place), source=str(place), run="", reports=(), facts={}, calls=False, torn=True
             )
-            found.append(replace(none, lack=error.message))
+            found.append(replace(lost, lack=error.message))
     return found
 
 
@@ -329,7 +328,10 @@ def choose(tags: Sequence[str], tag: str | None = None, unit: str | None = None)
         if _SYSTEM.search(name) or words.EVALUATION.search(label.encode()) or words.PART.search(label):
             continue
         if rate := words.RATE.search(label):
-            items, weight = words.items_of(rate), 2 * (not _MEAN.search(label)) + (not words.PER_DEVICE.search(label))
+            items, weight = (
+                words.items_of(rate),
+                2 * (not words.MEAN.search(label)) + (not words.PER_DEVICE.search(label)),
+            )
             if items in NO_ITEMS:
                 found.setdefault("steps_per_s", (name, 1.0))
             else:

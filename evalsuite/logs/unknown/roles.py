@@ -245,7 +245,7 @@ def rates_of(columns: Columns, consumed: str = "samples") -> Iterator[Rate]:
             items=words.items_of(match),
             kilo=words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0,
             each=words.PER_DEVICE.search(slot.words) is not None,
-            mean=re.search("avg|mean|running", slot.words) is not None,
+            mean=words.MEAN.search(slot.words) is not None,
             whole=words.WHOLE.search(slot.label) is not None,
         )
 

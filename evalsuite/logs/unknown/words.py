@@ -69,6 +69,7 @@ def items_of(rate: re.Match[str]) -> str:
     return str(SHORT[rate["short"]] if rate["short"] else next(long))
 
 
+MEAN = re.compile("avg|mean|running")
 PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
 _PART_S = {b"ms": 1e-3, b"s": 1, b"m": 60, b"h": 3600, b"d": 86_400, b"D": 86_400}
 _PART_S |= {"秒".encode(): 1, "分".encode(): 60, "小".encode(): 3600, "時".encode(): 3600}
