@@ -107,13 +107,13 @@ def _options(declared: Any) -> Iterator[str]:
 
 
 def charts(checkout: Path) -> list[str]:
-    """Public functions of report/figures that give a Figure and are called from elsewhere in the engine."""
+    """Public functions of report/figures that give a Chart and are called from elsewhere in the engine."""
     folder = checkout / "evalsuite/report/figures"
     drawing = {
         node.name
         for file in files(folder, {".py"})
         for node in tree(file).body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and _gives_figure(node)
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and _gives_chart(node)
     }
     used = {
         node.attr if isinstance(node, ast.Attribute) else alias.name
@@ -133,8 +133,8 @@ def _names_figures(node: ast.AST) -> bool:
     return isinstance(node, ast.ImportFrom) and "report.figures" in (node.module or "")
 
 
-def _gives_figure(node: ast.FunctionDef) -> bool:
-    return node.returns is not None and ast.unparse(node.returns).rpartition(".")[2] == "Figure"
+def _gives_chart(node: ast.FunctionDef) -> bool:
+    return node.returns is not None and ast.unparse(node.returns).rpartition(".")[2] == "Chart"
 
 
 def one_use_helpers(checkout: Path) -> list[str]:
