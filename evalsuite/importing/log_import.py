@@ -81,7 +81,7 @@ class Importer:
     def histories(self, found: Sequence[History], root: Path) -> Iterator[Imported]:
         """Nothing is written where one of them lacks an answer of the user's."""
         results: list[Imported] = []
-        members: list[_Member] = []
+        members: list[tuple[_Member, tuple[Case, reading.Reading]]] = []
         user = {name: value for name, value in self._user.items() if name not in histories.OWN_FACTS}
         for history in histories.of_project(found, lambda each: each.facts.get("project"), self._user.get("project")):
             if history.lack:
@@ -96,20 +96,20 @@ class Importer:
                 user_facts.check_facts(facts)
                 hashed = files.sha256(written.path)
                 member = _Member(path=written.path, facts=facts, sha256=hashed, history=history.source)
-                known = self._case(member)[1]
+                read = self._case(member)
             except ValueError as error:
                 results.append(Imported(source=history.source, run=None, status="skipped", reason=message_of(error)))
                 continue
-            if known.throughput is None or known.throughput.items_per_s is None:
-                reason = join(written.lack, known.reason)
+            if read[1].throughput is None or read[1].throughput.items_per_s is None:
+                reason = join(written.lack, read[1].reason)
                 yield Imported(source=history.source, run=None, status="skipped", reason=reason)
                 continue
-            members.append(member)
+            members.append((member, read))
         waits, lacking = Message("importing.waits"), bool(results)
         yield from results
-        for member in members:
+        for member, read in members:
             waiting = Imported(source=str(member.source), run=None, status="skipped", reason=waits)
-            yield waiting if lacking else self._imported([member])
+            yield waiting if lacking else self._imported([member], read)
 
     def logs(self, root: Path, but: Collection[Path] = ()) -> Iterator[Imported]:
         """Those below *root*, without what is *but*."""
@@ -156,7 +156,7 @@ class Importer:
         facts = user_facts.merge_facts(*said)
         return {"device": device, **facts} if device else facts
 
-    def _imported(self, members: Sequence[_Member]) -> Imported:
+    def _imported(self, members: Sequence[_Member], read: tuple[Case, reading.Reading] | None = None) -> Imported:
         content = tuple(sorted(member.sha256 for member in members))
         path = str(members[0].source)
         if content in self._new:
@@ -166,15 +166,14 @@ class Importer:
         try:
             if there is not None:
                 return compare_facts(path, there, members[0].facts)
-            made = self._import_run(members)
+            made = self._import_run(members, read or self._case(members[0]))
         except ValueError as error:
             return Imported(source=path, run=None, status="skipped", reason=message_of(error))
         self._new[content] = members[0].source
         return made
 
-    def _import_run(self, members: Sequence[_Member]) -> Imported:
-        facts = members[0].facts
-        case, known = self._case(members[0])
+    def _import_run(self, members: Sequence[_Member], asked: tuple[Case, reading.Reading]) -> Imported:
+        facts, (case, known) = members[0].facts, asked
         repeat = user_facts.whole_number(facts, "repeat")
         numbers = itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count())
         runs = (Run(case=case, repeat=number) for number in numbers)
