@@ -42,7 +42,8 @@ def open_file(path: Path, *, follow: bool = False) -> io.BufferedReader:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
     about = os.fstat(handle)
     hole = about.st_size > HOLE_BYTES and about.st_blocks * 512 < about.st_size >> 10
-    if hole or not stat.S_ISREG(about.st_mode) or os.path.realpath(path).startswith(("/proc/", "/sys/")):
+    kernel = not about.st_blocks and os.path.realpath(path).startswith(("/proc/", "/sys/"))  # they take no room
+    if hole or kernel or not stat.S_ISREG(about.st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, Message("core.a_hole" if hole else "core.no_regular_file"), str(path))
     return os.fdopen(handle, "rb")
