@@ -199,7 +199,7 @@ def _apart(row: Summary, other: Summary) -> LossesApart | None:
     if min(map(len, courses)) < FEWEST_SEEDS or (all(data) and data[0] != data[1]):
         return None
     step = min(course[-1][0] for course in itertools.chain(*courses))
-    ours, theirs = ([_loss_at(course, step) for course in of] for of in courses)
+    ours, theirs = ([loss_at(course, step) for course in of] for of in courses)
     if len({*ours}) == 1 or len({*theirs}) == 1:
         return None  # of one seed alone
     mean, their_mean, freedom = statistics.fmean(ours), statistics.fmean(theirs), len(ours) + len(theirs) - 2
@@ -211,7 +211,7 @@ def _apart(row: Summary, other: Summary) -> LossesApart | None:
     return LossesApart(step=round(step), loss=mean, other=other.case.id, other_loss=their_mean, where=row.case.id)
 
 
-def _loss_at(course: Sequence[tuple[float, float]], step: float) -> float:
+def loss_at(course: Sequence[tuple[float, float]], step: float) -> float:
     """Between the two parts around *step*, in a straight line."""
     behind = next(place for place, (middle, _) in enumerate(course) if middle >= step)
     (begin, before), (end, after) = course[max(0, behind - 1)], course[behind]

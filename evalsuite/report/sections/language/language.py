@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evalsuite.core.model import Measurement, Summary, by_key
@@ -14,22 +15,14 @@ from evalsuite.report.text.words import Text, Words
 from evalsuite.results.compare.decisions import LayoutSearch, layout_searches, speed
 from evalsuite.results.compare.fairness import facts_of
 from evalsuite.results.compare.units import TOKENS
+from evalsuite.results.measure import convergence
 from evalsuite.results.measure.summary import case_figure
 from evalsuite.results.rules.flops_and_energy import compute
 from evalsuite.results.samples.run_figures import FIGURES
 
 SETTINGS = (
-    *(
-        "precision",
-        "batch_per_device",
-        "parallel_layout",
-        "input_size",
-        "accumulation",
-        "recomputation",
-        "optimiser_state",
-        "attention",
-    ),
-    *("compiler", "packing", "token_kind", "data"),
+    *("precision", "batch_per_device", "parallel_layout", "input_size", "accumulation", "recomputation"),
+    *("optimiser_state", "attention", "compiler", "packing", "token_kind", "data"),
 )
 LAID = ("parallel_layout", "micro_batch", "accumulation", "recomputation")
 # the first that is known
@@ -40,7 +33,7 @@ Curve = tuple[str, Summary, tuple[figures.Point, ...]]
 
 
 def language_rows(model: Model) -> list[Summary]:
-    """None where there is nothing to hold beside each other."""
+    """Those that count tokens; none where there is nothing to hold beside each other."""
     rows = [row for block in model.blocks for row in block.valid if row.unit == TOKENS]
     return rows if len(rows) > 1 else []
 
@@ -161,11 +154,8 @@ def _over_tokens(run: Measurement, ref: str) -> tuple[figures.Point, ...]:
 def _until(tokens: float, points: Sequence[figures.Point]) -> tuple[figures.Point, ...]:
     """Up to *tokens*, where the loss is between its two neighbours."""
     before = [point for point in points if point.x < tokens]
-    after = next(point for point in points if point.x >= tokens)
-    since = before[-1] if before else after
-    share = (tokens - since.x) / (after.x - since.x) if after.x > since.x else 0.0
-    loss = since.value + share * (after.value - since.value)
-    return (*before, figures.Point(x=tokens, value=loss, ref=after.ref))
+    loss = convergence.loss_at([(point.x, point.value) for point in points], tokens)
+    return (*before, replace(points[0], x=tokens, value=loss))
 
 
 def _order(search: LayoutSearch, words: Words) -> Text | None:
