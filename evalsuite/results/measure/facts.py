@@ -276,10 +276,11 @@ def _sizes(case: Case) -> dict[str, str | None]:
     return {name: str(size) for name, size in sizes.items() if size}
 
 
-def spoken(head: bytes) -> dict[str, str]:
-    """What lines of *head* say that are no options."""
+def spoken(head: bytes, keys: Sequence[str] = ()) -> dict[str, str]:
+    """What lines of *head* say that are no options, of *keys* or of all."""
     text = head.decode("utf-8", "replace")
-    lines = ((flag, re.search(flag.pattern, text)) for flag in rules().flag if flag.pattern)
+    asked = (flag for flag in rules().flag if flag.pattern and (not keys or flag.key in keys))
+    lines = ((flag, re.search(flag.pattern, text)) for flag in asked)
     said = ((flag.key, flag.value or _in_our_words(flag, found[1])) for flag, found in lines if found)
     return {key: value for key, value in said if value}
 

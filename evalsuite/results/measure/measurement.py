@@ -318,7 +318,7 @@ def _facts(
 ) -> tuple[Fact, ...]:
     parameters = options.parameters(head) if not read.printers > 1 else None
     printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
-    printed |= {key: said for key, said in facts.spoken(head).items() if key in ("device_setting", "watched")}
+    printed |= facts.spoken(head, ("device_setting", "watched"))
     return facts.of_run(
         case, command, environments, printed, options.printed(head), dialect.tokens if dialect else None
     )
