@@ -8,7 +8,7 @@ from evalsuite import __version__
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
 from evalsuite.core.model import Measurement, Run
 from evalsuite.finished import finished
-from evalsuite.results.compare import units
+from evalsuite.results.measure import units
 from evalsuite.runs.journal import ATTEMPTS, Journal
 from evalsuite.runs.store import OUTCOME, RunFolder, Store, folder_name
 

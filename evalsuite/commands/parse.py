@@ -12,7 +12,7 @@ from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.log_table import Row
-from evalsuite.core import processes
+from evalsuite.core import files, processes
 from evalsuite.core.errors import EvalsuiteError, Exit, look_up
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import Protocol
@@ -120,7 +120,6 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
-    from evalsuite.importing import published_tables
     from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
 
     how = {name: arguments.said[name] for name in READ_BY}
@@ -132,8 +131,11 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
         reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **asked)
         if own is not None:
             path, reading = Path(own.source), replace(reading, reason=join(own.lack, reading.reason))
-        elif reading.throughput is None and published_tables.is_one(path):
-            reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
+        elif reading.throughput is None:
+            from evalsuite.importing import published_tables  # slow, and most logs have a figure
+
+            if published_tables.is_one(path):
+                reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
         dialect = dialects.get(reading.dialect or "")
         window = reading.throughput and reading.throughput.window
         counts = "epochs" if reading.in_epochs else "steps"
@@ -228,13 +230,22 @@ def _size(path: Path) -> int:
 
 def _files(names: Sequence[str]) -> tuple[list[Path], Mapping[Path, "History"]]:
     """The logs, and those made of histories that trackers keep."""
+    paths = [path for name in map(Path, names) for path in (recordings.units(name) if name.is_dir() else [name])]
+    if not any(_may_be_history(Path(name)) for name in names):
+        return paths, {}
     from evalsuite.importing import histories  # slow
 
-    written = (histories.write(each) for name in names for each in histories.find(Path(name)))
-    found = {each.path: each for each in written}
+    found = {each.path: each for name in names for each in map(histories.write, histories.find(Path(name)))}
     taken = {place for each in found.values() for place in each.places}
-    paths = [path for name in map(Path, names) for path in (recordings.units(name) if name.is_dir() else [name])]
     return [*(path for path in paths if {path, *path.parents}.isdisjoint(taken)), *found], found
+
+
+def _may_be_history(path: Path) -> bool:
+    """Whether it is a folder, binary, or a table or a history by its name; a text by another name is a log."""
+    found = path.is_dir() or path.suffix.lower() in (".csv", ".tsv", ".jsonl", ".wandb") or "tfevents" in path.name
+    with contextlib.suppress(OSError), files.open_file(path, follow=True) as file:
+        found = found or b"\0" in file.read(64)
+    return found
 
 
 def _exit(rows: Sequence[Row], names: Sequence[str]) -> int:

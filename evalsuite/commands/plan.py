@@ -19,12 +19,12 @@ from evalsuite.core.errors import EvalsuiteError, Exit, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Run, Skip, by_key
 from evalsuite.launch.provision import virtualenvs
-from evalsuite.logs.unknown.words import unit_of
+from evalsuite.logs.formatting import unit_of
 from evalsuite.plan import largest
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan
 from evalsuite.report.text.findings import english
-from evalsuite.results.compare import units
+from evalsuite.results.measure import units
 from evalsuite.runs.store import Store
 
 if TYPE_CHECKING:

@@ -1,4 +1,8 @@
-"""How rates and lines are written in a sentence about a log."""
+"""How rates, their units and lines are written in a sentence about a log."""
+
+import re
+
+from evalsuite.core import paths
 
 SHOWN_CHARACTERS = 300
 
@@ -9,6 +13,13 @@ def rate(value: float) -> str:
         return f"{value:,.2f}"
     power = int(f"{value:.2e}".partition("e")[2])  # of what it is rounded to: 0.9996 is 1.00
     return f"{value:.{2 - power}f}"
+
+
+def unit_of(model: str | None, printed: str) -> str:
+    """Samples are what a model is known to be trained on, images or sequences; any other unit is the log's own word."""
+    made_of = paths.read_data("log_words.toml")["models"] if printed == "samples/s" else {}
+    name = re.sub("[^a-z0-9]", "", (model or "").lower())
+    return next((unit for unit, names in made_of.items() if re.match(names, name)), printed)
 
 
 def shown(text: bytes) -> str:

@@ -27,7 +27,7 @@ from evalsuite.core.model import (
     Trained,
 )
 from evalsuite.logs.clocks import contradictions
-from evalsuite.logs.formatting import rate
+from evalsuite.logs.formatting import rate, unit_of
 from evalsuite.logs.scan.collectors import CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
 from evalsuite.logs.steps import doubts
@@ -35,7 +35,6 @@ from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.records import positive, whole
-from evalsuite.logs.unknown.words import unit_of
 
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")

@@ -8,12 +8,11 @@ from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run
 from evalsuite.logs.catalogue import Places
-from evalsuite.results.compare import units
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
 from evalsuite.results.judge.verdicts import verdicts
-from evalsuite.results.measure import convergence, measuring
+from evalsuite.results.measure import convergence, measuring, units
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
 from evalsuite.results.measure.summary import summaries, valid

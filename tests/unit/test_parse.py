@@ -3,6 +3,8 @@
 import io
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -215,3 +217,12 @@ def test_much_to_read_shows_a_bar_on_a_terminal_and_changes_nothing_else(log, tm
 
     assert "[red]other.log" in screen.getvalue()
     assert (piped.err, capsys.readouterr().out) == ("", piped.out)
+
+
+def test_a_log_of_a_known_dialect_is_read_without_what_others_need():
+    code = "import sys\nfrom evalsuite.__main__ import main\nmain()\nprint(*sys.modules)"
+    words = (sys.executable, "-c", code, "parse", str(LOGS / "torchtitan.log"), "--devices", "8")
+    loaded = {*subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[-1].split()}
+
+    slow = ("evalsuite.importing", "evalsuite.results.measure.measurement", "evalsuite.logs.unknown.words", "numpy")
+    assert "evalsuite.logs.reading" in loaded and loaded.isdisjoint(slow)

@@ -10,7 +10,7 @@ from evalsuite.contracts.registry import discover
 from evalsuite.core.files import sha256
 from evalsuite.core.model import Log
 from evalsuite.logs import catalogue, reading
-from evalsuite.logs.unknown.words import unit_of
+from evalsuite.logs.formatting import unit_of
 from evalsuite.rehearsal import evidence, tables
 
 ADAPTERS = discover()

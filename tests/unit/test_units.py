@@ -9,9 +9,8 @@ import synthetic
 from evalsuite.cli import main
 from evalsuite.core.findings import ClaimDenied, CountedInTokens, ItemsApart
 from evalsuite.core.model import Fact
-from evalsuite.logs.unknown.words import unit_of
-from evalsuite.results.compare import units
-from evalsuite.results.measure import flops, measurement
+from evalsuite.logs.formatting import unit_of
+from evalsuite.results.measure import flops, measurement, units
 from evalsuite.results.rules import work_done
 from evalsuite.runs.store import Store
 from tests import runfolders

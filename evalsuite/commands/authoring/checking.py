@@ -20,7 +20,7 @@ from evalsuite.core.model import Case, Device, Precision, Protocol
 from evalsuite.logs import catalogue
 from evalsuite.machine.sensors.accelerators import Brought
 from evalsuite.plan import repositories
-from evalsuite.results.measure.measurement import BATCH_ITEMS, NOT_SAID
+from evalsuite.results.measure.units import BATCH_ITEMS, NOT_SAID
 
 SCALES = ((1, 1), (1, 2), (2, 2))
 DEVICES: tuple[Device, ...] = ("cpu", "gpu")

@@ -36,7 +36,6 @@ LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
 _LETTER = rb"[A-Za-z]|[\xc3\xd0\xd1][\x80-\xbf]|[\xe3-\xed][\x80-\xbf]{2}"
 WORD = re.compile(rb"(?:%b)(?:[_/]|%b)*" % (_LETTER, _LETTER))
 _WORDS = paths.read_data("log_words.toml")
-_MADE_OF = {unit: re.compile(names) for unit, names in _WORDS["models"].items()}
 _ENGLISH = {spelt: english for english, foreign in _WORDS["foreign"].items() for spelt in foreign}
 _NTH = "第".encode()
 _SPELT = [rf"(?<!\w){word}(?!\w)" if word < "\u1000" else re.escape(word) for word in _ENGLISH]
@@ -55,13 +54,6 @@ RATE = re.compile(
     + rf")(?:[ _]?(?:/|per)[ _]?{_EACH}(?=\W|_))?(?:[ _]?/[ _]?|[ _]?per[ _]?|_){_SECOND}(?:$|[^a-z])"
     + rf"|(?:^|[^a-z])(?P<short>{'|'.join(SHORT)})(?:$|[^a-z])"
 )
-
-
-def unit_of(model: str | None, printed: str) -> str:
-    """Samples are what a model is known to be trained on, images or sequences; any other unit is the log's own word."""
-    name = re.sub("[^a-z0-9]", "", (model or "").lower())
-    named = (unit for unit, names in _MADE_OF.items() if printed == "samples/s" and names.match(name))
-    return next(named, printed)
 
 
 def items_of(rate: re.Match[str]) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Case, ReferenceComparison, Summary
-from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.flops import plain
+from evalsuite.results.measure.units import SEQUENCES
 
 FOLDER = paths.DATA / "reference"
 FILE = FOLDER / "published.csv"

@@ -31,17 +31,15 @@ from evalsuite.core.model import (
 )
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
-from evalsuite.logs.unknown.words import unit_of
+from evalsuite.logs.formatting import unit_of
 from evalsuite.results.measure import balance, facts, machines, plausibility
+from evalsuite.results.measure.units import BATCH_ITEMS, NOT_SAID, in_tokens
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs.endings import AgentOutcome, Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 FULL = Protocol()
-NOT_SAID = ("sequences/s", "images/s")
-BATCH_ITEMS = ("images/s", "samples/s", "sequences/s")  # three words for one count: that of the batch size
-RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "implied_batch")
 
 
 HOUSE: Places = ()  # where dialects are found: only the built-in ones
@@ -222,13 +220,6 @@ def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None, case: Case) -
     if not {unit, throughput.unit} <= set(BATCH_ITEMS) or (throughput.unit, unit) == NOT_SAID:
         return throughput
     return replace(throughput, unit=unit_of(case.model, unit))
-
-
-def in_tokens(throughput: Throughput, length: int) -> Throughput:
-    rates = {name: value and value * length for name in RATES for value in [getattr(throughput, name)]}
-    counted = throughput.counted
-    counted = counted and replace(counted, items=tuple(items * length for items in counted.items))
-    return replace(throughput, unit="tokens/s", counted=counted, **rates)
 
 
 def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples], list[Finding]]:

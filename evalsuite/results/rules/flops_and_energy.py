@@ -20,8 +20,8 @@ from evalsuite.core.findings import AbovePeak, PrintedImpossible
 from evalsuite.core.messages import Message
 from evalsuite.core.model import UNKNOWN, Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.units import SEQUENCES
 from evalsuite.results.measure import facts, flops
+from evalsuite.results.measure.units import SEQUENCES
 
 PEAKS = paths.DATA / "peaks.csv"
 ARITHMETIC = ("fp4", "fp8", "fp16", "bf16", "tf32", "fp32")

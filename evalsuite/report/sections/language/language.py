@@ -14,9 +14,9 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.compare.decisions import LayoutSearch, layout_searches, speed
 from evalsuite.results.compare.fairness import facts_of
-from evalsuite.results.compare.units import TOKENS
 from evalsuite.results.measure import convergence
 from evalsuite.results.measure.summary import case_figure
+from evalsuite.results.measure.units import TOKENS
 from evalsuite.results.rules.flops_and_energy import compute
 from evalsuite.results.samples.run_figures import FIGURES
 

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from evalsuite.core.decode import whole
 from evalsuite.core.findings import CountedInTokens
-from evalsuite.core.model import Measurement
+from evalsuite.core.model import Measurement, Throughput
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.measurement import BATCH_ITEMS, in_tokens
 
 SAMPLES, TOKENS = "samples/s", "tokens/s"
 SEQUENCES = ("sentences/s", "sequences/s", SAMPLES)
+BATCH_ITEMS = ("images/s", SAMPLES, "sequences/s")  # three words for one count: that of the batch size
+NOT_SAID = ("sequences/s", "images/s")  # a log never turns the one into the other
+RATES = ("items_per_s", "printed_items_per_s", "clock_items_per_s", "implied_batch")
 
 
 def in_one_unit(measured: Iterable[Measurement]) -> list[Measurement]:
@@ -35,6 +37,13 @@ def _in_tokens(run: Measurement) -> Measurement:
         return run
     said = CountedInTokens(where=run.run.id, unit=rate.unit, tokens=tokens)
     return replace(run, throughput=in_tokens(rate, tokens), findings=(*run.findings, said))
+
+
+def in_tokens(throughput: Throughput, length: int) -> Throughput:
+    rates = {name: value and value * length for name in RATES for value in [getattr(throughput, name)]}
+    counted = throughput.counted
+    counted = counted and replace(counted, items=tuple(items * length for items in counted.items))
+    return replace(throughput, unit=TOKENS, counted=counted, **rates)
 
 
 def logged_value(run: Measurement) -> float | None:
