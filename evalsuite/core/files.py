@@ -1,11 +1,14 @@
 """Whole files: written atomically, read as JSON objects, hashed, swept up."""
 
+import bz2
 import contextlib
 import errno
 import functools
+import gzip
 import hashlib
 import io
 import json
+import lzma
 import os
 import re
 import shutil
@@ -14,8 +17,9 @@ import sys
 import tempfile
 import time
 import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,6 +35,12 @@ LEAST_BYTES = 32  # of a value in our files, on average; a shorter one takes far
 MOST_BLANK = 64  # bytes behind a file, which an editor may have put there
 MOST_SUMMARY_BYTES = 1 << 29  # ten times the summary of 10,000 cases
 HASHED = ("*.py", "*.toml", "*.csv", "*.json")  # of our sources and data, for caches
+PACKED: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+}  # by what a file begins with
+NOT_UNPACKED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 CACHE_UNUSED_S = 30 * 86_400  # caches of other versions go after that
 
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON escapes of surrogates
@@ -47,6 +57,14 @@ def open_file(path: Path, *, follow: bool = False) -> io.BufferedReader:
         os.close(handle)
         raise OSError(errno.EINVAL, Message("core.a_hole" if hole else "core.no_regular_file"), str(path))
     return os.fdopen(handle, "rb")
+
+
+@contextlib.contextmanager
+def unpacking(path: Path, *, follow: bool = False) -> Iterator[io.BufferedReader]:
+    """*path* for reading, unpacked if it is packed. Raises OSError as `open_file`, and reading one of NOT_UNPACKED."""
+    with open_file(path, follow=follow) as file:
+        unpack = next((opener for sign, opener in PACKED.items() if file.peek(len(sign)).startswith(sign)), None)
+        yield io.BufferedReader(unpack(file)) if unpack else file
 
 
 def read_bytes(path: Path, *, most: int = MOST_BYTES, follow: bool = False) -> bytes:
@@ -221,9 +239,9 @@ def open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def sha256(path: Path, *, follow: bool = True) -> str:
+def sha256(path: Path, *, follow: bool = True, unpacked: bool = False) -> str:
     hashed = hashlib.sha256()
-    with open_file(path, follow=follow) as file:
+    with (unpacking if unpacked else open_file)(path, follow=follow) as file:
         while piece := file.read(PIECE_BYTES):
             hashed.update(piece)
     return hashed.hexdigest()

@@ -240,6 +240,7 @@ class Log:
     arrivals: Path  # when its lines arrived; may be absent
     host: str
     rank: int | None  # None: the whole node prints into one log
+    name: str  # that it was recorded by: a user may have packed it since
 
 
 @dataclass(frozen=True, kw_only=True)

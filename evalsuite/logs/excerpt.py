@@ -35,10 +35,10 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
 def last_line(path: Path) -> str:
     """The last line that is not blank, less secrets; "" if there is none. A pipe is not opened: it would wait."""
     try:
-        with files.open_file(path, follow=True) as file:
+        with files.unpacking(path, follow=True) as file:
             file.seek(max(0, file.seek(0, 2) - TAIL_BYTES))
             tail = redaction.mask_secrets(file.read())
-    except OSError:
+    except files.NOT_UNPACKED:
         return ""
     lines = [line for line in tail.replace(b"\r", b"\n").split(b"\n") if line.strip()]
     return _text(lines[-1]).strip()[:LONGEST] if lines else ""

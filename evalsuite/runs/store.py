@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from evalsuite.core import decode, locks, redaction
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, of_machine
-from evalsuite.core.files import is_file, read_json, says_the_same, sha256, write_json
+from evalsuite.core.files import NOT_UNPACKED, is_file, read_json, says_the_same, sha256, write_json
 from evalsuite.core.messages import Message, from_json
 from evalsuite.core.model import Case, Log, Run
 from evalsuite.core.paths import SCRATCH
@@ -46,9 +46,11 @@ SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
 ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
-_LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt")
+_PACKED = ("", ".gz", ".xz", ".bz2")  # what a user may have made of a log and its arrivals since, to save room
+_LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt(?P<packed>(?:\.(?:gz|xz|bz2))?)")
 _ASIDE = re.compile(r"r\d+\.interrupted-\d+|[a-z]+-r\d+-\d+")
-_RECORDED = re.compile(r"(?s)log\..*\.txt|arrivals\..*\.csv|samples\..*\.(?:jsonl|columns)")
+_TEXT = r"(?P<name>log\..*\.txt|arrivals\..*\.csv)(?:\.(?:gz|xz|bz2))?"
+_RECORDED = re.compile(rf"(?s){_TEXT}|samples\..*\.(?:jsonl|columns)")
 _READ = re.compile(rf"{_RECORDED.pattern}|(?:agent|environment|waiting)\..*|{CASE}|{COMMAND}|{OUTCOME}|engine\.txt")
 
 
@@ -214,14 +216,15 @@ class RunFolder:
             return []
 
     def logs(self) -> list[Log]:
-        """By host and rank; a link, a pipe or a device is none."""
-        logs = []
-        for match in filter(None, map(_LOG.fullmatch, self._names())):
+        """By host and rank; a link, a pipe or a device is none, nor is a packed one beside itself."""
+        logs: dict[str, Log] = {}
+        for match in filter(None, map(_LOG.fullmatch, sorted(self._names()))):
             host, rank = match["host"], int(match["rank"]) if match["rank"] else None
-            log = self.path / match[0]
+            log, arrivals = self.path / match[0], _find_packed(self.arrivals_path(host, rank))
+            name = match[0].removesuffix(match["packed"])
             if is_file(log):
-                logs.append(Log(path=log, arrivals=self.arrivals_path(host, rank), host=host, rank=rank))
-        return sorted(logs, key=lambda log: (log.host, log.rank is not None, log.rank or 0))
+                logs.setdefault(name, Log(path=log, arrivals=arrivals, host=host, rank=rank, name=name))
+        return sorted(logs.values(), key=lambda log: (log.host, log.rank is not None, log.rank or 0))
 
     def changed(self, outcome: Outcome) -> tuple[str, ...]:
         """The files that differ from the hashes in *outcome*; one without a hash there is new, and counts too."""
@@ -230,7 +233,7 @@ class RunFolder:
             return ()
         logs_alone = all(map(_LOG.fullmatch, held))
         there = [file.name for file in self._recorded() if not logs_alone or _LOG.fullmatch(file.name)]
-        unknown = (name for name in there if name not in held)
+        unknown = (name for name in there if not {name, _unpacked_name(name)} & {*held})
         return (*self.others(held), *unknown)
 
     def is_touched(self, name: str, recorded: str | None) -> bool:
@@ -244,7 +247,8 @@ class RunFolder:
 
     def hash_records(self, held: Mapping[str, str] | None = None) -> dict[str, str]:
         """Name → hash of each file but those that its outcome has *held*."""
-        names = sorted(name for name in self._names() if name[0] != "." and name not in (held or {}))
+        others = (name for name in sorted(self._names()) if name[0] != ".")
+        names = [name for name in others if not {name, _unpacked_name(name)} & {*(held or {})}]
         return {name: hashed for name in names if (hashed := _hash(self.path / name))}
 
     def recorded(self) -> list[str]:
@@ -377,10 +381,23 @@ def folder_name(case: Case) -> str:
     return f"{start}-{hashlib.sha256(encoded).hexdigest()[:HASH_DIGITS]}"
 
 
+def _unpacked_name(name: str) -> str:
+    match = _RECORDED.fullmatch(name)
+    return match["name"] or name if match else name
+
+
+def _find_packed(file: Path) -> Path:
+    """*file*, or what a user made of it with gzip, xz or bzip2."""
+    packed = (file.with_name(file.name + end) for end in _PACKED if _RECORDED.fullmatch(file.name + end))
+    return next(filter(is_file, packed), file)
+
+
 def _hash(file: Path) -> str | None:
+    """Of a log that a user packed: of what it says."""
+    there = _find_packed(file)
     try:
-        return sha256(file, follow=False)
-    except OSError:
+        return sha256(there, follow=False, unpacked=there != file)
+    except NOT_UNPACKED:
         return None
 
 

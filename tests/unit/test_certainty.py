@@ -24,7 +24,7 @@ def test_a_clock_far_from_the_rate_of_a_run_makes_no_number_and_names_both(facto
     (path := tmp_path / "log").write_text(stamped(8.0 * factor))
     case = Case(framework="pytorch", recipe="r", model="bert", batch_per_device=8, protocol=SHORT)
 
-    doubtful = read_run([Log(path=path, arrivals=tmp_path / "none", host="a", rank=None)], case)
+    doubtful = read_run([Log(path=path, arrivals=tmp_path / "none", host="a", rank=None, name="log.txt")], case)
 
     assert (doubtful.status, value(doubtful), doubtful.certainty) == ("doubtful", None, None)
     assert all(said in doubtful.reason for said in ("8.00", f"{8 * factor:.2f}", "batch"))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import subprocess
 from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
@@ -35,6 +36,10 @@ def laid_out_anew(file):
     file.write_text(json.dumps(json.loads(file.read_text())))
 
 
+def pack(*command):
+    return lambda file: subprocess.run([*command, file], check=True)
+
+
 def append(text):
     return lambda file: file.write_text((file.read_text() if file.exists() else "") + text)
 
@@ -46,6 +51,7 @@ def append(text):
         ("log.n0.txt", append("\n \n"), True),
         ("case.json", laid_out_anew, True),
         ("log.n0.txt", append("Epoch: [0]"), False),
+        ("log.n0.txt", lambda file: (append("Epoch: [0]")(file), pack("gzip")(file)), False),
         ("log.n0.r1.txt", append("\n"), False),
         ("command.json", lambda file: file.write_text(file.read_text().replace("{", '{"by": "Li Lei",', 1)), False),
     ],
@@ -60,6 +66,18 @@ def test_a_note_or_a_blank_line_takes_no_run_out_and_what_changes_the_record_doe
     said = [each for each in found.findings if each.code == "changed_since_run"]
     assert [(each.severity, each.files) for each in said] == [("note" if counts else "exclude", (name,))]
     assert [row.n for row in found.summaries if row.case == CASE] == [2 if counts else 1]
+
+
+@pytest.mark.parametrize("packer", [("gzip",), ("gzip", "--keep"), ("xz",), ("bzip2",)])
+def test_a_report_of_logs_that_were_packed_since_is_the_same_and_holds(packer, honest, tmp_path, capsys):
+    place = honest.copied(tmp_path)
+    for file in [*place.runs.glob("*/r*/log.*"), *place.runs.glob("*/r*/arrivals.*")]:
+        pack(*packer)(file)
+
+    before = (place.report / "summary.json").read_bytes()
+    assert cli.main(["audit", str(place.report), "--runs", str(place.runs)]) == 0, capsys.readouterr().err
+    place.write_report()
+    assert (place.report / "summary.json").read_bytes() == before
 
 
 def journal_anew(runs, keep):

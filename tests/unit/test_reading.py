@@ -41,7 +41,7 @@ def log(tmp_path):
             ends = [sum(map(len, pieces[: i + 1])) for i in range(len(pieces))]
             rows = [f"{at},{when:.6f}" for at, when in zip(ends, arrivals, strict=True)]
             beside.write_text("\n".join(["end_byte,at_s", *rows]) + "\n")
-        return Log(path=path, arrivals=beside, host="a", rank=rank)
+        return Log(path=path, arrivals=beside, host="a", rank=rank, name="log.txt")
 
     return write
 

@@ -22,7 +22,7 @@ def read(record, scale):
     logs = [evidence.LOGS / name for name in sorted(record.scales[scale].logs)]
     recipe, case = ADAPTERS[record.framework].recipe(record.recipe), evidence.case(record, scale)
     return reading.read_run(
-        [Log(path=path, arrivals=path.with_suffix(".csv"), host=path.stem, rank=None) for path in logs],
+        [Log(path=path, arrivals=path.with_suffix(".csv"), host=path.stem, rank=None, name=path.name) for path in logs],
         case,
         recipe.dialect,
         scope=recipe.scope,

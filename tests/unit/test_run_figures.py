@@ -98,7 +98,7 @@ def test_what_was_not_read_whole_has_no_energy(devices, window, planned):
 @pytest.mark.parametrize(("dialect", "line", "found"), sources.cases("run_figures.toml")["a_script_that_prints_its"])
 def test_a_script_that_prints_its_peak_is_quoted(dialect, line, found, tmp_path):
     (file := tmp_path / "log.txt").write_text(f"{line}\n")
-    log = Log(path=file, arrivals=None, host="a", rank=None)
+    log = Log(path=file, arrivals=None, host="a", rank=None, name="log.txt")
 
     quoted = records(logs=[log], dialect=catalogue.known()[dialect], lines=(1, 1))
 

@@ -36,7 +36,9 @@ def log_of_our_own(steps, *, without=()):
 
 def read(tmp_path, text, name="pytorch_examples"):
     (path := tmp_path / "log.txt").write_text(text)
-    return reading.read_run([Log(host="a", rank=None, path=path, arrivals=tmp_path / "none.csv")], CASE, name)
+    return reading.read_run(
+        [Log(host="a", rank=None, name="log.txt", path=path, arrivals=tmp_path / "none.csv")], CASE, name
+    )
 
 
 def test_the_parts_of_a_step_are_means_over_the_measured_steps_alone(tmp_path):

@@ -5,11 +5,9 @@ A chunk knows where its bytes were in the file: receipts and arrival times count
 
 import bisect
 import codecs
-import gzip
-import io
+import contextlib
 import itertools
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +23,6 @@ CHUNK_BYTES = 1 << 18
 LINE_BYTES = 1 << 20
 LONGEST_BYTES = 1 << 18  # longer lines are left out, unless they are rows of bars
 bytes(4 * LINE_BYTES)  # once freed, glibc keeps blocks of this size (mallopt(3), M_TRIM_THRESHOLD): a tenth of the time
-_GZIP = b"\x1f\x8b"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # ESC [ … letter, as terminals know them: ECMA-48 §5.4 (colours, cursor moves, erase)
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[@-~]")
@@ -36,8 +33,6 @@ _KINDS = {
     "zip": b"PK\x03\x04",
     "7z": b"7z\xbc\xaf\x27\x1c",
     "rar": b"Rar!\x1a\x07",
-    "xz": b"\xfd7zXZ\x00",
-    "bz2": b"BZh",
     "zstd": b"\x28\xb5\x2f\xfd",
     "PDF": b"%PDF",
     "PNG": b"\x89PNG",
@@ -64,8 +59,8 @@ def kind(head: bytes) -> str | None:
 
 def plain(path: Path) -> bool:
     with files.open_file(path, follow=True) as file:
-        head = file.read(2)
-    return not head.startswith((_GZIP, *_UTF_16))
+        head = file.peek()
+    return not head.startswith((*files.PACKED, *_UTF_16))
 
 
 class Unreadable(Exception):
@@ -183,19 +178,14 @@ def _line_begins(text: bytes, number: int) -> int:
 def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
     """(whole lines, does the last one end). A line without end comes in pieces, of bars in whole ones."""
     size, bar = FIRST_CHUNK_BYTES, b""
-    try:
-        opened: BinaryIO = files.open_file(path, follow=True)
-    except (OSError, ValueError) as error:
-        _refuse(path)
-        raise Unreadable(message_of(error)) from error
-    with opened as file:
+    with contextlib.ExitStack() as opened:
         try:
-            magic = file.read(2) or b""  # None: a file of the kernel that waits
-            file.seek(0)
-            if magic == _GZIP:
-                file = io.BufferedReader(gzip.GzipFile(fileobj=file))
-                magic = file.peek(2)
-            if magic.startswith(_UTF_16):  # as Windows' PowerShell redirects output
+            file: BinaryIO = (reader := opened.enter_context(files.unpacking(path, follow=True)))
+        except (OSError, ValueError) as error:
+            _refuse(path)
+            raise Unreadable(message_of(error)) from error
+        try:
+            if reader.peek(2).startswith(_UTF_16):  # as Windows' PowerShell redirects output
                 file = codecs.EncodedFile(file, "utf-8", "utf-16", "replace")
             while block := bar + file.read(size):
                 size, bar = min(2 * size, CHUNK_BYTES), b""
@@ -232,7 +222,7 @@ def _refuse(path: Path) -> None:
 
 def _refuse_rest(error: Exception) -> NoReturn:
     """Raises Unreadable for what a packed or a lost file raises; *error* itself if it is our own."""
-    if isinstance(error, OSError | EOFError | ValueError | zlib.error):
+    if isinstance(error, files.NOT_UNPACKED):
         raise Unreadable(Message("logs.log_unread", error=error)) from error
     raise error
 

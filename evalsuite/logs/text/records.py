@@ -396,8 +396,9 @@ Arrival = Callable[[int], float | None]
 def read_arrivals(path: Path) -> Arrival | None:
     """By the first chunk that reaches as far as the offset. None: there is no record."""
     try:
-        rows = files.read_bytes(path, most=MOST_ARRIVAL_BYTES).splitlines()[1:]
-    except OSError:
+        with files.unpacking(path) as file:
+            rows = file.read(MOST_ARRIVAL_BYTES).splitlines()[1:]
+    except files.NOT_UNPACKED:
         return None
     cells = [row.split(b",") for row in rows if row.count(b",") == 1]
     read = [(whole(end), number(at)) for end, at in cells]

@@ -4,6 +4,7 @@ Lines may be printed when steps are queued, or the window's work done before it:
 than steps.
 """
 
+import contextlib
 import math
 import re
 import statistics
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from evalsuite.contracts.dialect import Dialect
+from evalsuite.core import files
 from evalsuite.core.findings import ProcessesLeft, SlowWarmup, StepsUnfinished, WorkInWarmup
 from evalsuite.core.model import RATES, Finding, Log, Throughput, Window
 from evalsuite.logs.text.records import matches, read_arrivals, stamp_s
@@ -61,8 +63,9 @@ def after_import(run: RunRecords, measured: Throughput) -> Iterator[Finding]:
 
 def _behind_steps(log: Log, dialect: Dialect) -> tuple[bytes, int, int]:
     """The end of a log, where it begins, and where in it the last step's line ends."""
-    with open(log.path, "rb") as file:
-        file.seek(begin := max(0, log.path.stat().st_size - TAIL_BYTES))
+    text, begin = b"", 0
+    with contextlib.suppress(*files.NOT_UNPACKED), files.unpacking(log.path) as file:
+        file.seek(begin := max(0, file.seek(0, 2) - TAIL_BYTES))
         text = file.read()
     return text, begin, max((match.end() for match, _ in matches(text, dialect.step)), default=0)
 

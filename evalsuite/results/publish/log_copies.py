@@ -39,7 +39,7 @@ def of(store: Store, runs: Sequence[Measurement]) -> Iterator[LogCopy]:
     for run in runs:
         folder = store.folder(run.run)
         for log in folder.logs():
-            yield LogCopy(run_id=run.run.id, name=f"{folder.place}/{log.path.name}", file=log.path)
+            yield LogCopy(run_id=run.run.id, name=f"{folder.place}/{log.name}", file=log.path)
 
 
 def masked(pieces: Iterator[bytes]) -> Iterator[bytes]:
