@@ -68,7 +68,7 @@ def candidates(row: dict[str, Any]) -> Iterator[tuple[str, str, float]]:
     for kind, model in variants(row["model"]).items():
         long = replace(model, places=model.hidden * row["sequence"]) if model.places else model
         head = 6 * model.hidden * model.vocabulary
-        for rule in flops.listed()["rules"]:
+        for rule in (name for name, of in flops.listed()["rules"].items() if not of.get("again")):
             each = long.flops_per_token(row["sequence"], rule)
             for more, counted in (("", each), (AGAIN, each + (each - head) / 3), (FROZEN, each * 2 / 3)):
                 yield rule, kind + more, counted * row["tokens_per_s"] / 1e12 / row["tflops"] - 1

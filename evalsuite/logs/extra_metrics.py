@@ -19,7 +19,7 @@ class AlsoPrinted:
 
     items_per_s_per_device: float | None = None  # median, where the printed rate is that of one device
     mfu: float | None = None  # median share of the device's peak; 1.0 = all of it
-    tflop_per_s_per_device: float | None = None  # median
+    tflop_per_s_per_device: float | None = None  # median; harmonic mean where no rate of one device is printed
     mean_items_per_s: float | None = None  # the last, of all devices since the start
     memory_gib: float | None = None  # the most that one device held
     data_wait_s: float | None = None  # mean, of a step
@@ -49,6 +49,8 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
         pass  # what was found before is shown; the reading says that the log cannot be read to its end
     taken = {name: _TAKEN.get(name, statistics.median)(values) for name, values in figures.items() if values}
     tflops, rates = (figures.get(name) or [] for name in ("tflop_per_s_per_device", "items_per_s_per_device"))
+    if tflops and not rates and min(tflops) > 0:
+        taken["tflop_per_s_per_device"] = statistics.harmonic_mean(tflops)  # beside a mean of step times
     if len({*tflops}) == 1 and len(tflops) == len(rates) > 2 and min(rates) > 0:
         taken["spread_of_rates"] = max(rates) / min(rates)
     return AlsoPrinted(**taken) if taken else None

@@ -4,7 +4,8 @@ A multiplication and an addition are two, and the backward pass costs twice the 
 token meets, and for each value that meets another in attention (Kaplan et al., "Scaling Laws for Neural Language
 Models", 2020, §2.1). What is computed again to save memory does not count (Chowdhery et al., "PaLM", 2022, appendix B).
 Rules are data: `seen`, the share of the sequence that a token's attention is counted of; `windows`, no further back
-than its layer's window; `also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple of it.
+than its layer's window; `also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple of it;
+`again`, the layers' forward pass counts twice.
 """
 
 import functools
@@ -67,7 +68,8 @@ class Transformer:
             near = window if counted.get("windows") and window and window < sequence else 0
             share = 1 if self.both_ways and counted["seen"] else counted["seen"]
             seen += near - near**2 / (2 * sequence) if near else share * sequence
-        return (4 if frozen else 6) * weights + 6 * self.attention * seen
+        again = 2 * (weights - head + self.attention * seen) if counted.get("again") else 0
+        return (4 if frozen else 6) * weights + 6 * self.attention * seen + again
 
 
 @dataclass(frozen=True, kw_only=True)
