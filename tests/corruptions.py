@@ -57,11 +57,11 @@ def honest(folder: Path) -> Place:
     sealed = journal.seal(CASES, 2)
     store.write_plan(planned)
     store.journal.begin(Campaign(id="a", started_at=AT, plan=planned, plan_sha256=sealed, evalsuite=cli.__version__))
-    for order, run in enumerate(Run(case=case, repeat=repeat) for case in CASES for repeat in (0, 1)):
+    for order, run in enumerate(Run(case=case, repeat=repeat) for repeat in (0, 1) for case in CASES):
         with store.claim(run) as claimed:
             attempt = store.journal.started(run, "a", AT)
             place = CampaignPlace(id="a", plan_sha256=sealed, round=run.repeat, order=order, attempt=attempt)
-            printed = runfolders.steps(seconds=0.5 + 0.01 * order)
+            printed = runfolders.steps(seconds=0.5 + 0.01 * run.repeat + 0.02 * (run.case != CASE))
             command = replace(COMMAND, campaign=place)
             runfolders.fill(claimed, runfolders.Host(printed=(printed,)), run.repeat, command)
             note(store, run)

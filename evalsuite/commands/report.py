@@ -242,7 +242,7 @@ def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
 
 def _note_edits(book: Book) -> None:
     edits: tuple[type[Finding], ...] = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway)
-    edits += (findings.RoundsMissing, findings.RoundsChosen, findings.JournalBroken)
+    edits += (findings.RoundsMissing, findings.RivalTakenAway, findings.JournalBroken)
     edits += (findings.OwnCriteria, findings.EvaluatedBefore)
     edited = [finding for finding in book.findings if isinstance(finding, edits)]
     for finding in edited[:MOST_EDITS]:

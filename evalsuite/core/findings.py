@@ -684,9 +684,8 @@ class RoundsMissing(Finding, code="taken_away", question=5, noted=True):
     here: Count
 
 
-class RoundsChosen(Finding, code="taken_away", question=5):
-    planned: Count
-    here: Count
+class RivalTakenAway(Finding, code="taken_away", question=5):
+    other: Name  # case of the same model and scale, none of whose finished runs is here
 
 
 class RepeatsAdded(Finding, code="taken_away", question=5, noted=True):

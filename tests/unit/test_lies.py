@@ -96,8 +96,8 @@ def journal_anew(runs, keep):
 @pytest.mark.parametrize(
     ("keep", "cases", "here"),
     [
-        (lambda run: run.endswith("r0"), 2, [1, 1]),  # a round
-        (lambda run: run.startswith("toynet"), 1, [0]),  # a participant, and the plan made anew
+        (lambda run: run.endswith("r0"), 2, [1, 1]),  # the last round
+        (lambda run: run.startswith("toynet") and run.endswith("r0"), 1, [0, 1]),  # and one, and the plan made anew
         (lambda run: run.startswith("toynet"), 2, []),  # still planned: the page says that it was not run
     ],
 )
@@ -113,14 +113,34 @@ def test_what_a_started_plan_names_and_the_folder_lacks_is_said(keep, cases, her
     assert capsys.readouterr().err.count("the plan that was started") == len(here)
 
 
-def test_a_round_taken_out_of_the_middle_costs_its_case_the_order(honest, tmp_path):
+@pytest.mark.parametrize(
+    ("keep", "name"),
+    [
+        (lambda run: not run.endswith("r0"), "journal_broken"),  # a round before the last
+        (lambda run: run.startswith("othernet"), "journal_broken"),  # all of one that ran before another
+    ],
+)
+def test_what_is_missing_before_the_last_run_costs_the_order_though_the_journal_is_made_anew(
+    keep, name, honest, tmp_path
+):
     place = honest.copied(tmp_path)
-    journal_anew(place.runs, lambda run: not run.endswith("r0"))
+    journal_anew(place.runs, keep)
 
     evaluation = evaluate(Store(place.runs))
 
-    assert {each.name for each in evaluation.findings} >= {"rounds_chosen"}
+    assert name in {each.name for each in evaluation.findings}
     assert {row.grounds for row in evaluation.summaries} == {"disputed"}
+
+
+def test_of_a_rival_whose_runs_are_all_gone_the_others_are_in_no_order(honest, tmp_path):
+    place = honest.copied(tmp_path)
+    shutil.rmtree(place.runs / folder_name(corruptions.CASES[1]))
+
+    evaluation = evaluate(Store(place.runs))
+
+    (row,) = evaluation.summaries
+    assert {each.name for each in row.findings} >= {"rival_taken_away"}
+    assert row.grounds == "disputed"
 
 
 @pytest.mark.parametrize("kept", [lambda line: '/r1"' not in line, lambda line: False])

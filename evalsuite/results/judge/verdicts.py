@@ -18,7 +18,6 @@ from evalsuite.core.findings import (
     NothingExchanged,
     OddEfficiency,
     RepeatsMissing,
-    RoundsChosen,
     RunMadeAgain,
     RunTakenAway,
     SuperLinear,
@@ -123,7 +122,7 @@ def _no_large(asked: Threshold) -> Doubt:
 
 
 def _chosen(row: Summary) -> bool:
-    return any(isinstance(each, RunTakenAway | JournalBroken | RepeatsMissing | RoundsChosen) for each in row.findings)
+    return any(isinstance(each, RunTakenAway | JournalBroken | RepeatsMissing) for each in row.findings)
 
 
 def _scales(cases: Iterable[Case]) -> dict[str, str]:

@@ -3,8 +3,9 @@
 A completed run that is gone leaves a criterion undetermined (docs/numbers.md#verdicts).
 """
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
@@ -26,6 +27,7 @@ class Recorded:
     broken: bool = False
     sha256: tuple[str, ...] = ()  # of its last line, in each folder of runs
     planned: frozenset[str] | None = None  # cases of the last plan, of which the page says what was not run
+    begun: Mapping[str, int] = field(default_factory=dict)  # campaign → attempts, of whatever case
 
     @property
     def starts(self) -> tuple[CampaignStart, ...]:
@@ -45,6 +47,7 @@ def read(journal: Journal, cases: Container[str] | None, planned: frozenset[str]
             broken=not journal.chained,
             sha256=tuple(journal.last_hashes().values()),
             planned=planned,
+            begun=Counter(each.campaign for each in every),
         )
     except EvalsuiteError:
         return Recorded(broken=True, planned=planned)
@@ -99,31 +102,40 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
 
 
 def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """The attempts of a start are numbered as they are made: what is not made yet has no number, what was taken away
+    leaves its own, with its line or without."""
     sealed = {(campaign.id, campaign.plan_sha256) for campaign in recorded.campaigns if campaign.whole}
     starts = {(attempt.run, attempt.number) for attempt in recorded.attempts}
-    for run, place in ((run, command.campaign) for run, command in commands.items() if command.campaign):
+    places = {run: command.campaign for run, command in commands.items() if command.campaign}
+    last = {place.id: place.order for place in sorted(places.values(), key=lambda place: place.order)}
+    for run, place in places.items():
         known = (place.id, place.plan_sha256) in sealed and (run, place.attempt) in starts
-        if recorded.broken or not known:
+        if recorded.broken or not known or last[place.id] >= recorded.begun.get(place.id, 0):
             yield rules.JournalBroken(campaign=place.id, where=run)
 
 
 def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
     """What the plans of the starts say: earlier evaluations, repeats added, rounds and cases that the folder lacks,
-    whether journal and last plan were made anew or not."""
+    whether journal and last plan were made anew or not.
+
+    Lacking at the end of a start they were not made (`_broken`): of as many rounds as there are an order is told. Of a
+    case whose runs are all gone it is told no more of those that ran beside it.
+    """
     ran = {command.campaign.id for command in commands.values() if command.campaign}
-    asked = by_key((case.id, start) for start in recorded.campaigns if start.id in ran for case in start.plan.cases)
+    asked = by_key((case, start) for start in recorded.campaigns if start.id in ran for case in start.plan.cases)
     measured = {run.partition("/")[0] for run in commands}
-    runs = {*commands, *(attempt.run for attempt in recorded.attempts)}
-    here = by_key((case, int(number)) for case, _, number in (run.rpartition("/r") for run in runs))
-    longest = max((len(numbers) for numbers in here.values()), default=0)
+    here = by_key((run.rpartition("/r")[0], run) for run in {*commands, *(each.run for each in recorded.attempts)})
+    taken = (each.where for each in _gone(recorded, commands) if isinstance(each, rules.RunTakenAway))
+    lost = {run.partition("/")[0] for run in taken} - measured
+    gone = {(case.model, case.scale): case.id for case in asked if case.id in lost}
     for case, starts in asked.items():
         most = [start.plan.most_repeats or start.plan.repeats for start in starts]
-        if max(most) > most[0] and case in measured:
-            yield rules.RepeatsAdded(planned=most[0], later=max(most), where=case)
-        yield from (rules.EvaluatedBefore(evaluations=each.elsewhere, where=case) for each in starts if each.elsewhere)
-        repeats = max(start.plan.repeats for start in starts)
-        own = here.get(case, [])
-        if 0 < len(own) < repeats or (not own and case not in (recorded.planned or asked)):
-            # what is ended lacks its last rounds, as the others do
-            chosen = own and (max(own) >= len(own) or len(own) + 1 < longest)
-            yield (rules.RoundsChosen if chosen else rules.RoundsMissing)(planned=repeats, here=len(own), where=case)
+        if max(most) > most[0] and case.id in measured:
+            yield rules.RepeatsAdded(planned=most[0], later=max(most), where=case.id)
+        before = (each.elsewhere for each in starts if each.elsewhere)
+        yield from (rules.EvaluatedBefore(evaluations=evaluations, where=case.id) for evaluations in before)
+        if case.id in measured and (other := gone.get((case.model, case.scale))):
+            yield rules.RivalTakenAway(other=other, where=case.id)
+        repeats, runs = max(start.plan.repeats for start in starts), len(here.get(case.id, ()))
+        if 0 < runs < repeats or (not runs and recorded.planned and case.id not in recorded.planned):
+            yield rules.RoundsMissing(planned=repeats, here=runs, where=case.id)
