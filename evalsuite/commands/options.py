@@ -137,6 +137,8 @@ def _add_argument(
         from evalsuite.schedulers import SCHEDULERS
 
         help = help.replace("{schedulers}", ", ".join(SCHEDULERS))
+    if isinstance(several := settings.get("metavar"), list):
+        settings["metavar"] = tuple(several)
     names = [name] if isinstance(name, str) else name
     parser.add_argument(*names, help=help, **KINDS.get(settings.pop("kind", ""), {}), **settings)
 

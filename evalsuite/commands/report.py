@@ -45,6 +45,10 @@ MOST_ROWS = 40  # of the board with all its scales; of a larger one so many shee
 
 def run(arguments: argparse.Namespace) -> int:
     check(arguments)
+    if arguments.to:
+        from evalsuite.commands import trackers
+
+        trackers.check(arguments.to[0], Path(arguments.to[1]))
     roots, code = arguments.runs or [DEFAULT_RUNS], int(Exit.DONE)
     if arguments.paths:
         from evalsuite.commands import import_
@@ -56,6 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     store = merged.store(roots)
     rehearsed.refuse(store)
     evaluation = write(store, arguments)
+    if arguments.to:
+        n = trackers.write(arguments.to[0], Path(arguments.to[1]), evaluation, store, search_paths(arguments))
+        note(say("report.to_written", n=n, path=arguments.to[1]))
     if not valid(evaluation.summaries):
         return Exit.NOTHING_MEASURED
     return (exit_code(evaluation) if arguments.fail_on_criteria else Exit.DONE) or code

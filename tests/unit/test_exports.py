@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.cli import main
+from evalsuite.commands import trackers
 from evalsuite.core.errors import Exit
 from evalsuite.importing import histories, scalar_records
 from evalsuite.runs.store import Store
+from tests import runfolders
 
 EXPORTS = Path(__file__).resolve().parents[1] / "exports"
 SIZE = "--set devices=8 --set batch=4"
@@ -444,3 +446,44 @@ def test_what_is_no_export_is_refused_with_what_to_do(content, told, door, ask, 
 
     assert code == Exit.USAGE and not Path("runs").exists()
     assert told in "".join(capsys.readouterr())
+
+
+# report --to
+
+
+@pytest.fixture
+def handed(monkeypatch):
+    """What the writer of a tracker, here the library `json`, is given of each run."""
+    runs = []
+    monkeypatch.setitem(trackers.WRITERS, "mlflow", (lambda made, out: runs.extend(made), "json"))
+    return runs
+
+
+def test_a_run_goes_to_a_tracker_with_its_steps_figures_and_settings(handed, ask, tmp_path):
+    for repeat in range(2):
+        runfolders.finished(tmp_path / "runs", repeat=repeat)
+
+    assert main(["report", "--to", "mlflow", "histories"]) == Exit.DONE and (tmp_path / "histories").is_dir()
+    assert [each.run[-5:] for each in handed] == ["-run0", "-run1"]
+    *steps, last = handed[0].points
+    assert {tag for point in steps for tag in point.values} == {"train/images_per_sec", "train/loss"}
+    assert steps == sorted(steps, key=lambda point: (point.step, point.at_s))
+    assert [tag.partition("/")[0] for tag in last.values] == ["run", "case"]
+    assert handed[0].settings.items() >= {"framework": "toynet", "world_size": 1}.items()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ("tensorbord new", Exit.USAGE, "Did you mean tensorboard?"),
+        ("mlflow full", Exit.USAGE, "full is there and holds something"),
+        ("trackio new", Exit.NOTHING_MEASURED, "pip install 'evalsuite[no_such_library]'"),
+    ],
+)
+def test_where_histories_cannot_be_written_nothing_is_done(words, code, told, handed, ask, tmp_path, monkeypatch):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").touch()
+    monkeypatch.setitem(trackers.WRITERS, "trackio", (print, "no_such_library"))
+
+    assert (ended := ask(f"report --to {words}"))[0] == code and told in ended[2]
+    assert not Path("report").exists()
