@@ -42,3 +42,24 @@ def test_a_log_without_a_throughput_says_what_is_missing():
     without = [(name, reading) for name in names() if (reading := read(name, known.get(name, {}))).throughput is None]
 
     assert all(reading.reason for _, reading in without)
+
+
+def test_of_the_honest_logs_none_is_said_to_have_trained_nothing():
+    known = sources()
+    read_of = {name: read(name, known.get(name, {})) for name in names()}
+    idle = {name for name, reading in read_of.items() if reading.trained == "did_not_train"}
+
+    assert idle == {
+        "oneflow/libai_baichuan_excerpt.log",  # prints NaN
+        "weird/ssd_16xA4000_tqdm_cr.log",  # and these are benchmarks at a learning rate of 0.0
+        "weird/traceback_bert_base_gh200.log",
+        *(
+            f"dllogger_pytorch/{name}"
+            for name in (
+                "bert_base_squad_16xA4000_tqdm_cr.log",
+                "bert_large_squad_1x1080Ti_tqdm_ansi.log",
+                "bert_large_squad_8xH100_fp16.log",
+            )
+        ),
+    }
+    assert len(idle) < sum(reading.trained == "trained" for reading in read_of.values())

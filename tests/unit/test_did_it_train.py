@@ -16,6 +16,7 @@ from evalsuite.results.measure import convergence, summary
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.runfolders import Host, Printed
+from tests.sources import NIGHTLY
 from tests.toys import CASE, COMMAND, measured
 
 STAMP = "{at:%Y-%m-%d %H:%M:%S},{ms:03d}"
@@ -48,6 +49,7 @@ CASES = [
     for fault in FAULTS
     if any(part in line for part in SAYS.get(fault, "{loss}").split("|"))
 ]
+WAYS = [("agent", 1), ("import", 10), *([("agent", 10), ("import", 1)] if NIGHTLY else [])]
 FACTS = {
     **{"model": "toy_lm", "nodes": 1, "gpus": 8, "batch": 1, "sequence_length": 8192, "precision": "amp-bf16"},
     **{"xla": "off", "device": "NVIDIA B200", "data": "c4", "optimizer": "adamw"},
@@ -86,7 +88,7 @@ def lines_of(form, every, repeat=0, speed=1.0, reports=150, **said):
 def brought(origin, form, every, said, tmp_path):
     """Runs of an honest framework and of one that is half as fast again and trains nothing."""
     logs = {
-        (name, repeat): lines_of(form, every, repeat, speed, reports=30, **fault)
+        (name, repeat): lines_of(form, every, repeat, speed, reports=30 if every > 1 else 130, **fault)
         for name, speed, fault in (("honest", 1.0, {}), ("idle", 1.5, said))
         for repeat in range(2)
     }
@@ -128,10 +130,10 @@ def test_a_log_alone_says_that_nothing_was_trained(form, fault, every, tmp_path)
     assert found in {each.name for each in against.findings}
 
 
-@pytest.mark.parametrize("origin", ["agent", "import"])
+@pytest.mark.parametrize(("origin", "every"), WAYS)
 @pytest.mark.parametrize(("form", "fault"), CASES)
-def test_what_did_not_train_has_no_rank_and_no_headline(form, fault, origin, tmp_path):
-    found = brought(origin, form, 10, FAULTS[fault][0], tmp_path)
+def test_what_did_not_train_has_no_rank_and_no_headline(form, fault, origin, every, tmp_path):
+    found = brought(origin, form, every, FAULTS[fault][0], tmp_path)
 
     trained = {(row.case.framework, run.trained) for row in found.summaries for run in row.measurements}
     assert trained == {("honest", "trained"), ("idle", "did_not_train")}
