@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 Read = Callable[[Path], Row]
 READ_BY = ("dialect", "scope", "shape", "steps_per_report")
-SAID = (*READ_BY, "sequence_length", "precision", "rule", "trained", "recompute")  # the last of a --model
+COUNTS = {"sequence_length": "8192", "accumulation": "8", "tp": "2"}  # with an example
+SAID = (*READ_BY, *COUNTS, "precision", "rule", "trained", "recompute")  # these of a --model
 VALUES = (("trained", "lora"), ("recompute", "full"))  # those that there are
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
@@ -108,7 +109,7 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     if wrong := next((name for name in said if name not in SAID), None):
         raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(SAID))
     fits = {
-        "sequence_length=8192": user_facts.is_whole(said.get("sequence_length", "1"), least=1),
+        **{f"{name}={such}": user_facts.is_whole(said.get(name, such), least=1) for name, such in COUNTS.items()},
         "precision=bf16": stated_facts.said_precision(said.get("precision", "bf16")),
         **{f"{name}={value}": said.get(name, value) == value for name, value in VALUES},
     }
@@ -160,6 +161,7 @@ def _count_operations(read: Row, reading: "Reading", log: Path, unit: str | None
 
     said = {name: value for name, value in arguments.said.items() if value}
     said |= {"input_size": said["sequence_length"]} if "sequence_length" in said else {}
+    said |= {"parallel_layout": f"TP {said['tp']}"} if "tp" in said else {}
     known = {**stated.printed_facts(log), **reading.printed, **said}
     compute, found = flops_and_energy.of_log(read, known, unit=unit, model=arguments.counted, device=arguments.device)
     doubted = {"status": "doubtful", "reason": Message("results.counted_impossible")}

@@ -223,15 +223,39 @@ def test_a_printed_figure_that_cannot_be_names_the_factor_that_explains_it(print
     assert all(each.ratio == pytest.approx(each.printed / each.recomputed) for each in found)
 
 
-def test_an_impossible_figure_makes_a_parsed_log_doubtful(tmp_path, capsys):
-    log = tmp_path / "train.log"
-    text = (LOGS / "torchtitan.log").read_text(encoding="utf-8")
-    log.write_text(re.sub(r"mfu: [\d.]+%", "mfu: 223.00%", text), encoding="utf-8")
+@pytest.mark.parametrize(
+    ("tps", "tflops", "mfu", "stated", "said"),
+    [
+        (5800, "{tps} * 0.057914", 34.0, [], []),
+        (5800, "{tps} * 0.057914", 223.0, [], ["2.23 and its other figures give 1.00"]),
+        (26000, "", 50.0, ["precision=bf16"], ["TFLOP/s per device is more than the highest peak"]),
+        (26000, "", 50.0, [], []),  # it may be FP8
+        (11600, "{tps} * 0.057914 / 2", 34.0, ["tp=2"], ["0.5 times", "tensor-parallel parts"]),
+        (5800, "{tps} * 0.057914 / 8", 4.2, ["accumulation=8"], ["0.125 times", "that a step accumulates"]),
+        (5800, "{tps} * 0.057914 * 2", 67.9, ["accumulation=2"], ["2 times", "that a step accumulates"]),
+        (5800, "{tps} * 0.057914 / 1.0995", 30.9, [], ["0.91 times", "divided by 2⁴⁰"]),
+        (5000, "335.9", 34.0, [], ["so they are a constant"]),
+    ],
+)
+def test_what_a_log_prints_and_cannot_be_is_a_finding_that_names_its_arithmetic(
+    tps, tflops, mfu, stated, said, tmp_path, capsys
+):
+    rates = [tps + step * (60 if tflops == "335.9" else 1) for step in range(13)]
+    line = "[titan] 2025-06-16 22:{0:02}:{1:02},322 - root - INFO - step: {2}  loss: {3}  tps: {4:,}  {5}mfu: {6}%"
+    own = [f"tflops: {eval(tflops.format(tps=rate)):.2f}  " if tflops else "" for rate in rates]
+    lines = [
+        line.format(n // 6, n % 6 * 10, 10 * n + 10, 8 - n / 10, rate, own[n], mfu) for n, rate in enumerate(rates)
+    ]
+    (tmp_path / "log").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    options = [word for pair in ("sequence_length=8192", *stated) for word in ("--set", pair)]
+    model = ["--model", "llama3_8b", "--device", "NVIDIA H100", "--devices", "8"]
 
-    code, found = parsed(capsys, log, "--devices", "8")
+    code, found = parsed(capsys, tmp_path / "log", *model, *options)
 
-    assert (code, found["status"]) == (3, "doubtful")
-    assert "2.23 and its other figures give 1" in found["findings"][-1]["text"]
+    (*_, text) = ["", *(each["text"] for each in found["findings"] if each["code"] == "D20")]
+    assert (code, found["status"]) == ((3, "doubtful") if said else (0, "ok"))
+    assert all(words in text for words in said) and bool(text) == bool(said)
+    assert max((found["compute"]["mfu"] or {"causal": 0}).values()) <= 1
 
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}

@@ -25,6 +25,7 @@ from evalsuite.results.measure.units import SEQUENCES
 
 PEAKS = paths.DATA / "peaks.csv"
 ARITHMETIC = ("fp4", "fp8", "fp16", "bf16", "tf32", "fp32")
+RECIPES = {"amp": ("fp16", "bf16"), "mxfp8": ("fp8",), "nvfp4": ("fp4",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +122,9 @@ def highest_peak(device: str, precision: str) -> tuple[float, str]:
     """Of all devices by that name at that precision, with its name; of one that is not named or listed, of any."""
     fitting = [each for each in _peaks() if each.fits(device)]
     alike = fitting or [each for each in _peaks() if _has(device, each.words[0])] or _peaks()
-    kinds = {"fp32": ("fp32", "tf32"), "amp": ("fp16", "bf16")}.get(precision, (precision.removesuffix("_amp"),))
+    kinds = _kinds(precision) | ({"tf32"} if precision == "fp32" else set())
     listed = {kind for each in _peaks() for kind in each.tflops}
-    wanted = listed & {*kinds} or (listed if precision in ("", UNKNOWN) else set())
+    wanted = listed & kinds or (listed if precision in ("", UNKNOWN) else set())
     peaks = {most * each.boost: each for each in alike for kind, most in each.tflops.items() if kind in wanted}
     most = max(peaks, default=math.inf)
     return most, " ".join(peaks[most].words) if peaks else ""
@@ -202,6 +203,7 @@ def of_log(
         own = sorted(own, key=lambda rule: abs(counted[rule] - tflops) if tflops else 0.0)[:1]  # that it follows
         rates = {rule: counted[rule] for rule in listed if rule in (*flops.SHOWN, *own, known.get("rule"))}
         peak = peak_tflops(device, precision or "bf16") if device else None
+        fits = peak and rates[flops.HOUSE] <= peak  # else the precision is another, or something stated is wrong
         head = 0 if model.both_ways else 2 * model.hidden * model.vocabulary
         again = (model.flops_per_token(sequence) / 3 - head) * rate / 1e12  # the forward pass of the layers
         unlisted = Message("results.counted_device", name=device, precision=precision or "bf16")
@@ -209,8 +211,8 @@ def of_log(
         compute |= {
             **{"device": device, "precision": precision or "bf16"},
             **{"peak_tflops": peak, "own_rule": own[0] if own else None, "tflops_per_device": rates},
-            "mfu": {rule: each / peak for rule, each in rates.items()} if peak else None,
-            "hfu": (rates[flops.HOUSE] + again) / peak if peak and known.get("recompute") == "full" else None,
+            "mfu": {rule: each / peak for rule, each in rates.items()} if fits and peak else None,
+            "hfu": (rates[flops.HOUSE] + again) / peak if fits and peak and known.get("recompute") == "full" else None,
             "note": unlisted if device and not peak else assumed,
         }
     printed = (tflops, also.get("mfu"), also.get("spread_of_rates"))
@@ -248,11 +250,14 @@ def peak_tflops(device: str, precision: str) -> float | None:
     """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
     devices = _peaks() if not _has(device, "MIG") else ()
     peak = next((each for each in devices if each.fits(device)), None)
-    kinds = {"amp": ("fp16", "bf16"), "mxfp8": ("fp8",), "nvfp4": ("fp4",)}.get(
-        precision, (precision.removesuffix("_amp"),)
-    )
-    peaks = {most for kind, most in peak.tflops.items() if kind in kinds} if peak else set()
+    peaks = {most for kind, most in peak.tflops.items() if kind in _kinds(precision)} if peak else set()
     return peaks.pop() if len(peaks) == 1 else None
+
+
+def _kinds(precision: str) -> set[str]:
+    """Of arithmetic that the matrices may be multiplied in: "bf16 or bf16_amp" says it as "bf16" does."""
+    words = {word.removesuffix("_amp") for word in precision.split(" or ")}
+    return {kind for word in words for kind in RECIPES.get(word, (word,))}
 
 
 def _only(stated: tuple[Fact, ...] | None) -> Fact | None:
