@@ -1,5 +1,6 @@
 """Language models: the order of each stack's best layout, and the chapter of the page."""
 
+import json
 from dataclasses import replace
 
 import pages
@@ -10,6 +11,8 @@ from evalsuite import report
 from evalsuite.core.documents import UsedRecipe
 from evalsuite.core.model import Fact
 from evalsuite.report.book.participants import source_of
+from evalsuite.report.forms import markdown
+from evalsuite.report.forms.material import material_of
 from evalsuite.results.compare.decisions import layout_searches
 
 
@@ -104,5 +107,12 @@ def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path)
         ("MaxText", "DP 8", "100.0%"),
         ("MaxText", "TP 4", "75.0%"),
     ]
+    points = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["layout_searches"][0]["points"]
+    assert [(each["framework"], each["layout"]["parallel_layout"]) for each in points] == [
+        *(("trl", layout) for layout in ("TP 2", "DP 8")),
+        *(("maxtext", layout) for layout in ("DP 8", "TP 4")),
+    ]
+    text = markdown.document(material_of(synthetic.evaluation(rows), tmp_path, ("en",)), "en")
+    assert "| MaxText | 1×8 · bsz 4 · TP 4 | 90.02 | 75.0% |" in text
     said = page.one("section", id="language").text("en")
     assert "TRL's best layout is 16.7% faster than MaxText's, of 2 stacks that tried equally many." in said

@@ -11,10 +11,11 @@ from evalsuite.report.text.times import Period
 from evalsuite.results.compare import answers as answers_room
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.answers import Answer
-from evalsuite.results.compare.decisions import PUBLISHED, RankingScope
+from evalsuite.results.compare.decisions import PUBLISHED, LayoutSearch, RankingScope
 from evalsuite.results.judge import breaks
 from evalsuite.results.judge.breaks import Ladder
 from evalsuite.results.measure.summary import valid
+from evalsuite.results.measure.units import TOKENS
 from evalsuite.results.rules import data_rules
 
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/architecture.md#size)
@@ -97,6 +98,11 @@ class Book:
     @cached_property
     def ranking_scopes(self) -> dict[str, RankingScope]:
         return decisions.ranking_scopes(self.planned)
+
+    @cached_property
+    def layout_searches(self) -> tuple[LayoutSearch, ...]:
+        """Of language models, which lie over the devices in more than one way."""
+        return decisions.layout_searches(row for row in self.valid if row.unit == TOKENS)
 
     @cached_property
     def published(self) -> bool:

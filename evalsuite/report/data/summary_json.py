@@ -39,6 +39,7 @@ def document(book: Book, build_hash: str, page_files: Mapping[str, str] = Mappin
         "skips": book.skips,
         "findings": [findings.document(finding) for finding in book.findings],
         "answers": book.answers,
+        "layout_searches": book.layout_searches,
         "fairness": fairness.comparisons(book),
         "data_quality": tally(book),
         "environments": sorted(evaluation.environments),

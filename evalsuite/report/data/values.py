@@ -12,6 +12,7 @@ from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import run_state
 from evalsuite.report.text import findings
+from evalsuite.results.compare.decisions import layout_of
 from evalsuite.results.compare.equivalence import case_pairs
 from evalsuite.results.measure import convergence, latency
 from evalsuite.results.rules import flops_and_energy
@@ -149,6 +150,7 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "ids_of_members": lambda book, thing: [summary.case.id for summary in thing.members],
     "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
     "latency": _latency,
+    "layout": lambda book, row: layout_of(row),
     "n": lambda book, thing: getattr(thing, "n", 0),
     "options": lambda book, thing: ";".join(f"{name}={value}" for name, value in case_of(thing).options),
     "outcome": lambda book, run: run_state(run),

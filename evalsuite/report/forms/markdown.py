@@ -15,6 +15,7 @@ from evalsuite.report.page import templates
 from evalsuite.report.sections.background import machines
 from evalsuite.report.sections.common.markdown import MarkdownWriter
 from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.language import language as language_models
 from evalsuite.report.sections.problems import problems
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import names, numbers, options, times
@@ -87,6 +88,7 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     yield f"# {writer.render(heading.title(book.evaluation, words))}"
     yield _about(subject, writer)
     yield from _verdict(material, subject, writer)
+    yield from writer.fill("language/language.md.j2", **language_models.in_every_form(subject))
     yield from writer.fill("problems/problems.md.j2", **problems.in_every_form(subject))
     if len(book.planned) > MOST_CASES:
         yield writer.render(writer.beyond("markdown.rest", cases=numbers.count(len(book.planned))))

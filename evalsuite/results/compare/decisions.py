@@ -22,6 +22,7 @@ from evalsuite.results.compare.significance import PairComparison
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window
 
 WORK = ("image_size", "sequence_length", "network")
+LAID = ("parallel_layout", "micro_batch", "accumulation", "recomputation")
 SIZES = ("num_layers", "hidden_size", "deep_vocabulary", "classes")
 Among = Literal["frameworks", "variants", "layouts"]
 
@@ -305,6 +306,16 @@ class LayoutSearch:
     global_batch: int
     tried: Mapping[str, Sequence[Summary]]  # by framework, the fastest first
     ranking: Ranking | None  # None: not all tried as many
+
+    @property
+    def points(self) -> tuple[Summary, ...]:
+        return tuple(row for rows in self.tried.values() for row in rows)
+
+
+def layout_of(row: Summary) -> dict[str, str]:
+    """What is stated of how its work lies over the devices."""
+    known = fairness.facts_of(row)
+    return {key: "; ".join(fact.value for fact in known[key]) for key in LAID if known.get(key)}
 
 
 def layout_searches(rows: Iterable[Summary]) -> tuple[LayoutSearch, ...]:

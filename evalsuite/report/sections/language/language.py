@@ -12,7 +12,7 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
-from evalsuite.results.compare.decisions import LayoutSearch, layout_searches, speed
+from evalsuite.results.compare.decisions import LayoutSearch, layout_of, speed
 from evalsuite.results.compare.fairness import facts_of
 from evalsuite.results.measure import convergence
 from evalsuite.results.measure.summary import case_figure
@@ -24,7 +24,6 @@ SETTINGS = (
     *("precision", "batch_per_device", "parallel_layout", "input_size", "accumulation", "recomputation"),
     *("optimiser_state", "attention", "compiler", "packing", "token_kind", "data"),
 )
-LAID = ("parallel_layout", "micro_batch", "accumulation", "recomputation")
 # the first that is known
 MEMORY = ("peak_memory_printed_bytes", "peak_memory_sampled_bytes", "peak_memory_of_job_bytes")
 MOST_CHARTS, MOST_CURVES = 4, 12
@@ -74,12 +73,24 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
         "rules": rules,
         "no_peak": _no_peak(unlisted, words) if unlisted else None,
         "charts": [chart for chart in (_memory(model, rows, subject), *_losses(model, rows, subject)) if chart],
-        "searches": [(search, _order(search, words)) for search in layout_searches(rows)],
-        "layout": lambda row: " · ".join(
-            [names.scale(row.case), names.bsz(row.case.batch_per_device)]
-            + [text for key in LAID if (text := _stated(row, key))]
-        ),
+        "searches": [
+            (search, _order(search, words)) for search in subject.book.layout_searches if search.model == model.name
+        ],
+        "layout": _layout,
     }
+
+
+def in_every_form(subject: Subject) -> Mapping[str, Any]:
+    """What Markdown too says of language models."""
+    return {
+        "searches": [(each, _order(each, subject.words)) for each in subject.book.layout_searches],
+        "layout": _layout,
+    }
+
+
+def _layout(row: Summary) -> str:
+    laid = map(names.visible, layout_of(row).values())
+    return " · ".join([names.scale(row.case), names.bsz(row.case.batch_per_device), *laid])
 
 
 def _stated(row: Summary, key: str) -> str | None:
