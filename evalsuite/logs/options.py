@@ -58,7 +58,8 @@ def loosely_printed(head: bytes) -> tuple[str, ...]:
 
 def parameters(head: bytes) -> str | None:
     """In digits; None: no number, or several."""
-    if not re.search(rb"(?i)parameters|param count", head):  # as in most, and no pattern is needed to know it
+    small = head.lower()
+    if b"parameters" not in small and b"param count" not in small:  # as in most, and no pattern is needed to know it
         return None
     numbers = {(match[1] or match[2]).replace(b",", b"").decode() for match in _PARAMETERS.finditer(head)}
     return numbers.pop() if len(numbers) == 1 else None

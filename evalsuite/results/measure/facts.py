@@ -78,6 +78,7 @@ class Flag:
     words: Mapping[str, str] = field(default_factory=dict)  # its values → those of evalsuite
     part: str = ""  # one number of a parallel layout: "TP"
     pattern: str = ""  # of a line of a head that is no option; what it states is *value*, else its first group
+    near: tuple[str, ...] = ()  # in small letters, what each such line has one of: sought much faster than *pattern*
     shape: str = ""  # of the names of options that are no *names*, with a number that is neither 0 nor 1, or alone
 
 
@@ -279,8 +280,10 @@ def _sizes(case: Case) -> dict[str, str | None]:
 def spoken(head: bytes, keys: Sequence[str] = ()) -> dict[str, str]:
     """What lines of *head* say that are no options, of *keys* or of all."""
     text = head.decode("utf-8", "replace")
+    small = text.lower()
     asked = (flag for flag in rules().flag if flag.pattern and (not keys or flag.key in keys))
-    lines = ((flag, re.search(flag.pattern, text)) for flag in asked)
+    likely = (flag for flag in asked if not flag.near or any(word in small for word in flag.near))
+    lines = ((flag, re.search(flag.pattern, text)) for flag in likely)
     said = ((flag.key, flag.value or _in_our_words(flag, found[1])) for flag, found in lines if found)
     return {key: value for key, value in said if value}
 
