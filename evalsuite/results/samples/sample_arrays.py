@@ -1,9 +1,10 @@
 """The samples of a host as arrays. Imported where a figure is computed: numpy loads slowly."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy
@@ -15,6 +16,7 @@ from evalsuite.runs.columns import PackedTables
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 EXACT = 20_000  # summing more numbers exactly takes as long as all the rest
+FEW_HOSTS = 4  # of which all quantities fit into memory at once
 READ_AT_ONCE = 32  # quantities: those of one host, of which several are asked for again
 LARGEST_SUM = 2**62  # of whole numbers in an array
 Floats = NDArray[float64]
@@ -31,30 +33,47 @@ class Readout(NamedTuple):
         return self.values[self.of.index(device)] if device in self.of else None
 
 
+@lru_cache(maxsize=READ_AT_ONCE)
+def _of_one(tables: PackedTables, name: str) -> Readout | None:
+    return _summed(tables, (name,)).get(name)
+
+
 def table_of(samples: Samples, name: str) -> Readout | None:
     """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged."""
-    if isinstance(samples.tables, PackedTables) and (readout := _summed(samples.tables, name)):
+    if isinstance(samples.tables, PackedTables) and (readout := _of_one(samples.tables, name)):
         return readout
     rows = samples.tables.get(name)
     return None if rows is None else Readout(of=tuple(rows), values=numpy.array(list(rows.values()), dtype=float))
 
 
-@lru_cache(maxsize=READ_AT_ONCE)
-def _summed(tables: PackedTables, name: str) -> Readout | None:
-    """The quantity from its steps, much faster than by lists; None where a reading is absent, odd or too large."""
-    if (packed := tables.line(name)) is None:
-        return None
-    line, readings, scale = packed
-    rows = [row.partition(b'":[') for row in line.strip()[2:-2].split(b'],"')]  # {"gpu0":[17,-1,0],"gpu1":[20,0,3]}
-    every = b",".join(numbers for *_, numbers in rows)
-    if every.translate(None, b"0123456789-,") or any(numbers.count(b",") != readings - 1 for *_, numbers in rows):
-        return None
-    steps = numpy.fromstring(every, dtype=int64, sep=",")
-    most = LARGEST_SUM // (readings + 1)
-    if steps.size != len(rows) * readings or not -most <= steps.min() <= steps.max() <= most:
-        return None
-    sums = steps.reshape(len(rows), readings).cumsum(axis=1)
-    return Readout(of=tuple(device.decode() for device, *_ in rows), values=sums / scale)
+@lru_cache(maxsize=FEW_HOSTS)
+def _of_host(tables: PackedTables) -> dict[str, Readout]:
+    return _summed(tables, tables)
+
+
+def _summed(tables: PackedTables, names: Iterable[str]) -> dict[str, Readout]:
+    """Quantities from their steps, much faster than by lists; without one of which a reading is absent or odd."""
+    found, every = [], []
+    readings = 0
+    for name in names:
+        if (packed := tables.line(name)) is None:
+            continue
+        line, readings, scale = packed
+        rows = [row.partition(b'":[') for row in line.strip()[2:-2].split(b'],"')]  # {"gpu0":[17,-1,0],"gpu1":[20,0,3]}
+        numbers = b",".join(numbers for *_, numbers in rows)
+        if numbers.translate(None, b"0123456789-,") or any(row[2].count(b",") != readings - 1 for row in rows):
+            continue
+        found.append((name, tuple(device.decode() for device, *_ in rows), scale))
+        every.append(numbers)
+    steps = numpy.fromstring(b",".join(every), dtype=int64, sep=",")
+    most, count = LARGEST_SUM // (readings + 1), sum(len(of) for _, of, _ in found)
+    if not found or steps.size != count * readings or not -most <= steps.min() <= steps.max() <= most:
+        return {}
+    sums = steps.reshape(count, readings).cumsum(axis=1) / numpy.repeat(
+        [scale for *_, scale in found], [len(of) for _, of, _ in found]
+    ).reshape(count, 1)
+    ends = accumulate(len(of) for _, of, _ in found)
+    return {name: Readout(of=of, values=sums[end - len(of) : end]) for (name, of, _), end in zip(found, ends, strict=True)}
 
 
 def times_s(samples: Samples) -> Floats:
@@ -67,13 +86,16 @@ class Readings:
     samples: Samples
     times_s: Floats
     places: range | NDArray[int64]  # of these readings in the file
+    at_once: bool = False  # all quantities are read with the first
 
     @property
     def header(self) -> Header:
         return self.samples.header
 
     def table(self, name: str) -> Readout | None:
-        readout = table_of(self.samples, name)
+        tables = self.samples.tables
+        known = _of_host(tables).get(name) if self.at_once and isinstance(tables, PackedTables) else None
+        readout = known or table_of(self.samples, name)
         return None if readout is None else Readout(readout.of, readout.values[:, _places(self.places)])
 
     def near(self, begin_s: float, end_s: float) -> "Readings":
@@ -125,7 +147,8 @@ def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
         later = numpy.ones(len(at_s), dtype=bool)
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
         places = range(len(at_s)) if later.all() else numpy.nonzero(later)[0]
-        readings.append(Readings(samples=samples, times_s=at_s[_places(places)] + shift_s, places=places))
+        on_clock, few = at_s[_places(places)] + shift_s, len(hosts) <= FEW_HOSTS
+        readings.append(Readings(samples=samples, times_s=on_clock, places=places, at_once=few))
     return readings
 
 
@@ -169,7 +192,9 @@ def possible(values: Floats, wholes: Sequence[Sequence[float]], limit: float, *,
     values = 100.0 * values / numpy.array(wholes) if wholes else values
     impossible = (values < 0) | (values > limit)
     values = numpy.minimum(values, 100.0) if percent else values
-    return numpy.where(impossible, numpy.nan, values), int(numpy.count_nonzero(impossible))
+    if rejected := int(numpy.count_nonzero(impossible)):
+        values = numpy.where(impossible, numpy.nan, values)
+    return values, rejected
 
 
 def since_before(times_s: Floats, rows: Floats, read: Flags) -> Cells:
@@ -231,7 +256,9 @@ def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
     values = numpy.concatenate([cells.values.ravel() for cells in parts])
     seconds = numpy.concatenate([numpy.tile(cells.seconds, len(cells.values)) for cells in parts])
     known = ~numpy.isnan(values)
-    return values[known], seconds[known], sum_of(seconds[known])
+    if not known.all():
+        values, seconds = values[known], seconds[known]
+    return values, seconds, sum_of(seconds)
 
 
 def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
