@@ -73,7 +73,9 @@ def _summed(tables: PackedTables, names: Iterable[str]) -> dict[str, Readout]:
         [scale for *_, scale in found], [len(of) for _, of, _ in found]
     ).reshape(count, 1)
     ends = accumulate(len(of) for _, of, _ in found)
-    return {name: Readout(of=of, values=sums[end - len(of) : end]) for (name, of, _), end in zip(found, ends, strict=True)}
+    return {
+        name: Readout(of=of, values=sums[end - len(of) : end]) for (name, of, _), end in zip(found, ends, strict=True)
+    }
 
 
 def times_s(samples: Samples) -> Floats:
@@ -180,21 +182,26 @@ class Cells:
         return Cells(begin_s=begin[kept], end_s=end[kept], values=self.values[:, kept])
 
 
-def read_together(values: Floats) -> Iterator[tuple[list[int], Flags]]:
-    """(rows, where they were read) for each group of rows that were read at the same times."""
-    read = ~numpy.isnan(values)
-    for places in by_key((flags.tobytes(), place) for place, flags in enumerate(read)).values():
-        yield places, read[places[0]]
+def read_together(kinds: Sequence[str], rows: Sequence[Floats]) -> Iterator[tuple[str, list[int], Floats, Flags]]:
+    """(kind, places, rows, where they were read) for the *rows* of each of *kinds* that were read at the same times."""
+    every = numpy.array(rows)
+    read = ~numpy.isnan(every)
+    asked = (((kind, flags.tobytes()), place) for place, (kind, flags) in enumerate(zip(kinds, read, strict=True)))
+    for (kind, _), places in by_key(asked).items():
+        yield kind, places, every[places], read[places[0]]
 
 
-def possible(values: Floats, wholes: Sequence[Sequence[float]], limit: float, *, percent: bool) -> tuple[Floats, int]:
-    """*values*, in percent of *wholes* where these are known, with NaN for what cannot be; and how many those are."""
-    values = 100.0 * values / numpy.array(wholes) if wholes else values
-    impossible = (values < 0) | (values > limit)
-    values = numpy.minimum(values, 100.0) if percent else values
-    if rejected := int(numpy.count_nonzero(impossible)):
-        values = numpy.where(impossible, numpy.nan, values)
-    return values, rejected
+def possible(
+    values: Floats, *, wholes: Sequence[float | None], limits: Sequence[float], most: Sequence[float]
+) -> tuple[Floats, list[int]]:
+    """*values*, in percent of *wholes* where these are known, with NaN for what cannot be, and how many those are of
+    each row; what is above *most* is that."""
+    shares = numpy.array([[100.0, whole] if whole is not None else [1.0, 1.0] for whole in wholes])
+    values = shares[:, :1] * values / shares[:, 1:]
+    impossible = (values < 0) | (values > numpy.array(limits)[:, None])
+    values = numpy.minimum(values, numpy.array(most)[:, None])
+    rejected = impossible.sum(axis=1).tolist()
+    return numpy.where(impossible, numpy.nan, values) if any(rejected) else values, rejected
 
 
 def since_before(times_s: Floats, rows: Floats, read: Flags) -> Cells:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
 from evalsuite.core.findings import ImpossibleSamples, OtherDevices, ThinSamples, detect
-from evalsuite.core.model import Case, Finding, Utilisation, Window
+from evalsuite.core.model import Case, Finding, Utilisation, Window, by_key
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def of_job(
     """
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
-    from evalsuite.results.samples.sample_arrays import DeviceSeries, on_one_clock
+    from evalsuite.results.samples.sample_arrays import FEW_HOSTS, DeviceSeries, on_one_clock
 
     span = Bounds(window.begin_s, window.end_s)
     near = [host.near(*span) for host in on_one_clock(hosts)]
@@ -98,8 +98,12 @@ def of_job(
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
     resources = dict.fromkeys(name for host in near for name in _resources(host.header))
-    for resource in (name for name in resources if only is None or name in only):
-        same = [series for host in near for series in _over_link(resource, [*_series(host, resource, span)], planned)]
+    asked = [name for name in resources if only is None or name in only]
+    few = len(near) <= FEW_HOSTS  # of more, one resource follows the other, so that 1,000 devices fit into memory
+    at_once = [_series(host, asked, span) for host in near] if few else []
+    for resource in asked:
+        of_hosts = at_once if few else [_series(host, [resource], span) for host in near]
+        same = [series for found in of_hosts for series in _over_link(resource, found.get(resource, []), planned)]
         if rejected := sum(series.rejected for series in same):
             impossible[resource] = rejected
         if same and (figure := _utilisation(resource, same, span, _expected(resource, same, near, planned))):
@@ -222,29 +226,49 @@ def _accelerators(resource: str, readings: "Readings") -> list[Device]:
     return [Device(gpu_name(gpu.index), 100.0 if resource == "gpu" else None) for gpu in of_job]
 
 
-def _series(readings: "Readings", resource: str, window: Bounds) -> Iterator[ReadingSeries]:
+def _series(readings: "Readings", resources: Iterable[str], window: Bounds) -> dict[str, list[ReadingSeries]]:
     from evalsuite.results.samples import sample_arrays
 
-    meter, table = METERS[resource], _table(readings, resource)
-    if table is None:
-        return
-    devices = [device for device in _devices(resource, readings) if device.name in table.of]
-    rows = table.values[[table.of.index(device.name) for device in devices]]
-    finer = readings.table(FINER_SAMPLES) if resource == "gpu" else None
-    for places, read in sample_arrays.read_together(rows):
-        of = tuple(devices[place] for place in places)
-        cells = _cells(readings, resource, rows[places], read, window)
+    rows = []
+    for resource in resources:
+        if table := _table(readings, resource):
+            known = [device for device in _devices(resource, readings) if device.name in table.of]
+            rows += [(resource, device, table.values[table.of.index(device.name)]) for device in known]
+    finer = readings.table(FINER_SAMPLES) if _is_finer(readings) else None
+    found: dict[str, list[ReadingSeries]] = {}
+    kinds = [_kind(readings, resource) for resource, *_ in rows]
+    for kind, places, values, read in sample_arrays.read_together(kinds, [row for *_, row in rows]):
+        cells = _cells(readings, kind, values, read, window)
         if not cells.seconds.size:
             continue
-        wholes = [[device.whole] for device in of if device.whole is not None]
-        values, rejected = sample_arrays.possible(cells.values, wholes, meter.limit, percent=meter.unit == "%")
-        cells = replace(cells, values=values)
-        taken = cells.counted
-        if finer:
-            own = finer.values[[finer.of.index(device.name) for device in of]]
-            counts = _cells(readings, resource, own, read, window).values
-            taken = [int(row[row == row].sum()) for row in counts]
-        yield ReadingSeries(devices=of, cells=cells, taken=taken, rejected=rejected)
+        meters = [(METERS[resource], device.whole) for resource, device, _ in (rows[place] for place in places)]
+        values, impossible = sample_arrays.possible(
+            cells.values,
+            wholes=[whole for _, whole in meters],
+            limits=[meter.limit for meter, _ in meters],
+            most=[100.0 if meter.unit == "%" else math.inf for meter, _ in meters],
+        )
+        for resource, same in by_key((rows[place][0], at) for at, place in enumerate(places)).items():
+            of = tuple(rows[places[at]][1] for at in same)
+            own = replace(cells, values=values[same[0] : same[-1] + 1])
+            taken = own.counted
+            if finer and resource == "gpu":
+                counts = finer.values[[finer.of.index(device.name) for device in of]]
+                counted = _cells(readings, kind, counts, read, window).values
+                taken = [int(row[row == row].sum()) for row in counted]
+            rejected = sum(impossible[same[0] : same[-1] + 1])
+            found.setdefault(resource, []).append(ReadingSeries(devices=of, cells=own, taken=taken, rejected=rejected))
+    return found
+
+
+def _kind(readings: "Readings", resource: str) -> str:
+    """How values come from readings."""
+    meter = METERS[resource]
+    if meter.counts:
+        return "counts"
+    if resource == "cpu" or (resource == "gpu" and _is_finer(readings)):
+        return "since"
+    return "rare" if meter.rare else "gauge"
 
 
 def _is_finer(readings: "Readings") -> bool:
@@ -262,17 +286,17 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
     return first
 
 
-def _cells(readings: "Readings", resource: str, rows: "Floats", read: "Flags", window: Bounds) -> "Cells":
-    """The values of *resource* where it was *read*, with the times that they hold for, cut to *window*."""
+def _cells(readings: "Readings", kind: str, rows: "Floats", read: "Flags", window: Bounds) -> "Cells":
+    """The values of *rows* where they were *read*, with the times that they hold for, cut to *window*."""
     from evalsuite.results.samples import sample_arrays
 
-    meter, times_s, period_s = METERS[resource], readings.times_s, 1 / readings.header.hz
-    if meter.counts:
+    times_s, period_s = readings.times_s, 1 / readings.header.hz
+    if kind == "counts":
         cells = sample_arrays.rates(times_s[read], rows[:, read], period_s)
-    elif resource == "cpu" or (resource == "gpu" and _is_finer(readings)):
+    elif kind == "since":
         cells = sample_arrays.since_before(times_s, rows, read)
     else:
-        reach_s = max(period_s, (readings.header.pcie_period_s or 0.0) if meter.rare else 0.0)
+        reach_s = max(period_s, (readings.header.pcie_period_s or 0.0) if kind == "rare" else 0.0)
         cells = sample_arrays.gauge(times_s[read], rows[:, read], reach_s, window)
     return cells.inside(*window)
 
