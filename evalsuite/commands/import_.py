@@ -19,7 +19,7 @@ from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Value
 from evalsuite.core.model import by_key
-from evalsuite.importing import histories, log_import, published_figures, published_tables, user_facts
+from evalsuite.importing import exporters, histories, log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
@@ -47,7 +47,9 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
-    importer = log_import.Importer(into, user, common, found_by, dialects, facts.printed_facts)
+    exported = exporters.read(arguments.utilisation) if arguments.utilisation else None
+    user |= {"utilisation": arguments.utilisation.name} if exported else {}
+    importer = log_import.Importer(into, user, common, found_by, dialects, facts.printed_facts, exported)
     for path in arguments.paths:
         found = histories.find(path)
         if not found and path.is_file() and published_tables.is_one(path):

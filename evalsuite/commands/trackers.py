@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from evalsuite.core.decode import instant
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured, look_up
 from evalsuite.core.model import ARRIVALS, RATES, TIMES, Evaluation, Measurement, Row, Summary
 from evalsuite.importing.histories import EARLIEST_S
@@ -24,7 +25,6 @@ from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.reading import Reading
 from evalsuite.logs.steps.window import CLOCKS, Span, Timing
-from evalsuite.logs.text.records import stamp_s
 from evalsuite.results.measure import measurement
 from evalsuite.runs.store import Store
 
@@ -112,7 +112,8 @@ def _tag(run: Measurement) -> str:
 
 
 def _begins_s(run: Measurement) -> float:
-    return stamp_s((run.started_at or "").encode()) or 0.0
+    began = instant(run.started_at)
+    return (began if began.tzinfo else began.replace(tzinfo=UTC)).timestamp() if began else 0.0
 
 
 def _points(run: Measurement, read: Reading) -> Iterator[Point]:

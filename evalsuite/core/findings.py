@@ -122,6 +122,10 @@ class ThinSamples(Finding, code="D18", question=10):
     wanted: Limit = 0.8
 
 
+class SampledElsewhere(Finding, code="D18", question=10):
+    file: Name
+
+
 class ImpossibleSamples(Finding, code="D18", question=10):
     resources: tuple[Resource, ...]
     samples: Count

@@ -20,7 +20,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import ContradictsLog
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import UNKNOWN, Case, Finding, Run
-from evalsuite.importing import histories, user_facts
+from evalsuite.importing import exporters, histories, user_facts
+from evalsuite.importing.exporters import Exported
 from evalsuite.importing.histories import History
 from evalsuite.importing.user_facts import Facts
 from evalsuite.logs import catalogue, reading
@@ -70,8 +71,10 @@ class Importer:
         found_by: "re.Pattern[str] | None",
         dialects: Mapping[str, Dialect],
         printed_facts: Callable[[Path], Mapping[str, str]],
+        exported: Exported | None = None,
     ) -> None:
         self._into, self._user, self._common, self._found_by = into, user, common, found_by
+        self._exported = exported
         self._dialects, self._printed_facts = dialects, printed_facts
         self._depth = found_by.pattern.replace("[^/]", "").count("/") + 1 if found_by else 1  # of a file's path
         self._there = contents(into)
@@ -177,7 +180,8 @@ class Importer:
         repeat = user_facts.whole_number(facts, "repeat")
         numbers = itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count())
         runs = (Run(case=case, repeat=number) for number in numbers)
-        run, folder = write_first_free(self._into, runs, lambda folder: self._fill(folder, members, known))
+        sampled = self._samples(members[0], case, known) if self._exported else {}
+        run, folder = write_first_free(self._into, runs, lambda folder: self._fill(folder, members, known, sampled))
         read = known
         if known.dialect:
             read = reading.read_run(
@@ -225,7 +229,20 @@ class Importer:
                 raise ValueError(join(known.reason, message_of(error))) from error
             raise
 
-    def _fill(self, folder: RunFolder, members: Sequence[_Member], known: reading.Reading) -> None:
+    def _samples(self, first: _Member, case: Case, known: reading.Reading) -> Mapping[str, str]:
+        """Host → what the exporter told. Raises ValueError where the log does not say when it trained."""
+        assert self._exported is not None
+        stamps = [step.stamp_s for step in known.steps if step.stamp_s is not None]
+        if first.folder or len(stamps) < 2 or stamps[0] < histories.EARLIEST_S:
+            raise ValueError(Message("importing.exported_when"))
+        if not first.history and "zone" not in first.facts:
+            raise ValueError(Message("importing.exported_zone"))
+        offset_s = exporters.offset_s(first.facts.get("zone", "UTC"))
+        return self._exported.samples(stamps[0], stamps[-1], case.total_devices, offset_s)
+
+    def _fill(
+        self, folder: RunFolder, members: Sequence[_Member], known: reading.Reading, samples: Mapping[str, str]
+    ) -> None:
         said = user_facts.recorded_facts(members[0].facts)
         for member in members:
             place = folder.log_path(HOST, user_facts.whole_number(member.facts, "rank"))
@@ -234,6 +251,9 @@ class Importer:
                 shutil.copyfileobj(log, copy)
             if files.sha256(place) != member.sha256:
                 raise EvalsuiteError.of("importing.import_changed", path=member.path)
+        for host, lines in samples.items():
+            folder.samples_path(host).write_text(lines, encoding="utf-8")
+            folder.pack_samples(host)
         copies = [Source(path=member.history or str(member.path), sha256=member.sha256) for member in members]
         made = command(self._dialects.get(known.dialect or ""), known.unit, copies, "imported")
         each = user_facts.whole_number(said, "steps_per_report")

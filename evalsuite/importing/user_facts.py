@@ -29,7 +29,7 @@ KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu", "unknow
 STATED = tuple(figure.name for figure in STATED_FIGURES)
 OF_A_ROW = ("unit", "tag", "project")  # what a table or history counts, and which of them is meant
 RECORDED = (  # of a run, not of its case
-    *("image", "repository", "note", "log_set", "source", "campaign", "machine"),
+    *("image", "repository", "note", "log_set", "source", "campaign", "machine", "zone", "utilisation"),
     *(*STATED, *OF_A_ROW),
 )
 _APART = (*RECORDED, "any")  # no part of a case's name

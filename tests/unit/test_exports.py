@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from evalsuite.cli import main
 from evalsuite.commands import trackers
 from evalsuite.core.errors import Exit
+from evalsuite.core.findings import SampledElsewhere
 from evalsuite.importing import histories, scalar_records
+from evalsuite.results.measure.measurement import measurement
 from evalsuite.runs.store import Store
 from tests import runfolders
 
@@ -468,6 +470,7 @@ def test_a_run_goes_to_a_tracker_with_its_steps_figures_and_settings(handed, ask
     *steps, last = handed[0].points
     assert {tag for point in steps for tag in point.values} == {"train/images_per_sec", "train/loss"}
     assert steps == sorted(steps, key=lambda point: (point.step, point.at_s))
+    assert steps[0].at_s == pytest.approx(1_795_140_000 + runfolders.BEGAN_S + 0.5)  # 10:00:00+08:00
     assert [tag.partition("/")[0] for tag in last.values] == ["run", "case"]
     assert handed[0].settings.items() >= {"framework": "toynet", "world_size": 1}.items()
 
@@ -487,3 +490,75 @@ def test_where_histories_cannot_be_written_nothing_is_done(words, code, told, ha
 
     assert (ended := ask(f"report --to {words}"))[0] == code and told in ended[2]
     assert not Path("report").exists()
+
+
+# --utilisation
+
+BEGAN_S, ENDED_S = 1_790_000_000, 1_790_001_130  # of the runs, one after the other
+
+
+def scrapes(begin_s=BEGAN_S, end_s=ENDED_S, devices=8, stamped=False):
+    """What DCGM's exporter says of a host's devices every five seconds, each behind its time."""
+    lines = ["# TYPE DCGM_FI_DEV_GPU_UTIL gauge"]
+    for at in range(begin_s, end_s, 5):
+        lines += [] if stamped else [f"{at}"]
+        of = (f'DCGM_FI_DEV_GPU_UTIL{{gpu="{g}",UUID="GPU-{g}",Hostname="n1"}} {90 + g}' for g in range(devices))
+        lines += [f"{each} {at}000" if stamped else each for each in of]
+    return "\n".join([*lines, ""])
+
+
+def query(begin_s=BEGAN_S, end_s=ENDED_S, devices=8):
+    """The same as Prometheus answers for a range."""
+    name = {"__name__": "DCGM_FI_DEV_GPU_UTIL", "instance": "n1:9400"}
+    times = range(begin_s, end_s, 5)
+    result = [
+        {"metric": {**name, "gpu": f"{g}"}, "values": [[at, f"{90 + g}"] for at in times]} for g in range(devices)
+    ]
+    return json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}})
+
+
+@pytest.mark.parametrize("text", [scrapes(), scrapes(stamped=True), query()])
+def test_what_an_exporter_told_meanwhile_is_the_utilisation_of_a_run(text, ask, tmp_path):
+    (tmp_path / "dcgm.prom").write_text(text)
+
+    assert ask(f"import {EXPORTS / 'wandb'} --utilisation dcgm.prom")[0] == Exit.DONE
+    first, _ = (measurement(folder) for folder in Store(Path("runs")).finished())
+    (gpu,) = first.utilisation
+    assert (gpu.resource, gpu.mean, gpu.coverage) == ("gpu", pytest.approx(93.5), pytest.approx(1.0))
+    assert [found.file for found in first.findings if isinstance(found, SampledElsewhere)] == ["dcgm.prom"]
+    ask(f"import {EXPORTS / 'wandb'} --runs without")
+    again = ask(f"import {EXPORTS / 'wandb'} --runs without --utilisation dcgm.prom")[1]
+    assert [row["status"] for row in again] == ["skipped", "skipped"]  # a run is written once
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        (scrapes(BEGAN_S - 86_400, ENDED_S - 86_400), "", "no two scrapes lie inside"),
+        (scrapes(devices=16), "", "tells of 16 devices of n1 at that time and the run has 8"),
+        (scrapes(BEGAN_S, BEGAN_S + 5), "", "no two scrapes lie inside"),
+        ("DCGM_FI_DEV_GPU_UTIL{gpu='0'} 3\n", "", "has no reading of a device with its time"),
+        ("{", "", "expected scrapes of an exporter"),
+        (scrapes(), "--set zone=berlin", "expected UTC, or hours and minutes from it"),
+        (scrapes(), "--set zone=+08:00", "no two scrapes lie inside"),
+    ],
+)
+def test_an_exporter_that_tells_of_others_or_another_time_is_refused(text, words, told, ask, tmp_path):
+    (tmp_path / "dcgm.prom").write_text(text)
+
+    code, rows, said = ask(f"import {EXPORTS / 'wandb'} --utilisation dcgm.prom {words}")
+
+    assert code == Exit.USAGE and told in "".join([said, *(row["reason"] for row in rows)])
+    assert not Store(Path("runs")).finished()
+
+
+def test_a_log_whose_times_have_no_zone_is_asked_for_it(ask, tmp_path):
+    (tmp_path / "dcgm.prom").write_text(scrapes())
+    when = (f"2026-09-21 14:{at // 60:02}:{at % 60:02},000" for at in range(150))
+    lines = [f"{day} step {at} loss {3 - at / 99:.4f} 160.0 samples/sec" for at, day in enumerate(when)]
+    (tmp_path / "a.log").write_text("\n".join(lines))
+    shape = ask("parse a.log")[1][0]["shape"]
+
+    _, (row,), _ = ask(f"import a.log {WHAT} --set shape={shape} --set scope=global --utilisation dcgm.prom")
+
+    assert "the log's times have no zone" in row["reason"]

@@ -473,7 +473,8 @@ def _chips(book: Book, words: Words) -> Iterable[Chip]:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
         counted = {"n": numbers.count(len(cited)), "all": numbers.count(len(rows))}
         yield Chip(text=words(f"board.chip_{kind}", **counted), good=False)
-    sampled = [run for run in book.measurements if run.utilisation or run.probe_s is not None]
+    read = [any(use.resource == "cpu" for use in run.utilisation) for run in book.measurements]  # of the whole machine
+    sampled = [run for run, of_host in zip(book.measurements, read, strict=True) if of_host or run.probe_s is not None]
     if sampled:
         busy = sum(run.disturbed for run in sampled)
         counted = {"n": numbers.count(busy), "all": numbers.count(len(sampled))}

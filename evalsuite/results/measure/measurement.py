@@ -98,7 +98,12 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput, run.case)
     window = throughput.window if throughput else None
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
-    (samples, unread), planned = _samples(folder, environments), utilisation.Devices.of(run.case)
+    (samples, unread), planned = (
+        _samples(folder, environments or folder.sampled_hosts()),
+        utilisation.Devices.of(run.case),
+    )
+    elsewhere = (command.stated or {}).get("utilisation")
+    window = _on_stamps(window, read.steps) if window and elsewhere else window
     used, sampled = _utilisation(samples, planned, window)
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
     agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
@@ -114,6 +119,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
         *_at_its_end(outcome, agents, read.unfinished if well else None),
         *facts.disagreements(stated, run.case, head if command.stated else b""),
+        *((findings.SampledElsewhere(file=elsewhere),) if elsewhere and used else ()),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
     )
@@ -232,6 +238,13 @@ def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples
         except EvalsuiteError as error:
             unread.append(findings.UnreadableSamples(said=error.message))
     return by_host, unread
+
+
+def _on_stamps(window: Window, steps: Sequence[Step]) -> Window:
+    """By the times that the log itself prints, on whose clock the samples of an exporter were put."""
+    near = [step.stamp_s for step in steps if window.first_step - 1 <= step.index <= window.last_step]
+    stamps = [stamp_s for stamp_s in near if stamp_s is not None]
+    return replace(window, begin_s=stamps[0], end_s=stamps[-1]) if stamps else window
 
 
 def _utilisation(
