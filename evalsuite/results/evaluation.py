@@ -77,6 +77,7 @@ def evaluate(
         commands=commands,
         recorded_elsewhere=recorded_elsewhere,
         targets=settings.target,
+        price=settings.price,
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats,

@@ -11,7 +11,7 @@ from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.expressions import OwnColumns, OwnCriterions
 from evalsuite.core.findings import OwnCriteria
 from evalsuite.core.messages import Message
-from evalsuite.core.model import Case, Finding, Target
+from evalsuite.core.model import Case, Finding, Price, Target
 
 DEFAULT = paths.DATA / "criteria" / "default.toml"
 EXAMPLE = "data/criteria/default.toml"
@@ -27,6 +27,7 @@ def _perhaps(value: float) -> str:
 Share = Annotated[float, Constraint("share", lambda value: 0 < value <= 1, hint=_perhaps)]
 Percent = Annotated[float, Constraint("percent", lambda value: 1 < value <= 100, hint=_perhaps)]
 Points = Annotated[float, between(0, 100)]
+Amount = Annotated[float, between(0, 1e9)]
 Count = Annotated[int, between(1, MOST)]
 
 
@@ -56,6 +57,13 @@ class _Target(Target):
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Price(Price):
+    currency: Word
+    device_hour: Amount
+    kwh: Amount | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Criteria:
     C1: Threshold | None = None
     C2: Threshold | None = None
@@ -63,6 +71,7 @@ class Criteria:
     column: OwnColumns = ()
     criterion: OwnCriterions = ()
     certificate: CertificateTerms = CertificateTerms()
+    price: _Price | None = None
 
     def mistakes(self) -> Iterable[Mistake]:
         if not any((self.C1, self.C2, self.target, self.criterion)):
@@ -100,8 +109,8 @@ def _level(asked: Threshold) -> str:
 
 
 def read(path: Path = DEFAULT) -> Criteria:
-    """A file with nothing but columns keeps the criteria of ours."""
+    """A file with nothing but columns and prices keeps the criteria of ours."""
     facts = decode.read_toml(path, EXAMPLE)
-    if [*facts] == ["column"]:
+    if facts and {*facts} <= {"column", "price"}:
         facts = {**decode.read_toml(DEFAULT, EXAMPLE), **facts}
     return decode.decode(Criteria, facts, str(path), "see_criteria", strict=True)
