@@ -6,6 +6,13 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+CELLS = {"td", "th"}
+CLOSED_BY = {  # what HTML closes by itself where this begins
+    **{tag: CELLS for tag in CELLS},
+    "tr": {*CELLS, "tr"},
+    **{tag: {*CELLS, "tr", "thead", "tbody"} for tag in ("thead", "tbody")},
+    "li": {"li"},
+}
 HIDDEN = {"zh-CN": "en", "en": "zh-CN"}
 NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 
@@ -70,6 +77,8 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         made = Element(tag, dict(attributes))
+        while self.open[-1].tag in CLOSED_BY.get(tag, ()):
+            self.open.pop()
         self.open[-1].children.append(made)
         if tag not in VOID:
             self.open.append(made)
@@ -80,6 +89,8 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag):
         if tag in VOID:
             return
+        while self.open[-1].tag != tag and self.open[-1].tag in CLOSED_BY:
+            self.open.pop()
         assert self.open[-1].tag == tag, f"</{tag}> closes <{self.open[-1].tag} {self.open[-1].attributes}>"
         self.open.pop()
 

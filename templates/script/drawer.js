@@ -8,7 +8,7 @@ const drawer = byId("drawer");
 
 /** The receipt of the case *id* as the content of the drawer. @param {string} id @param {any} receipt */
 function receiptOf(id, receipt) {
-  const { title, text, more } = receipt.dataset; // as provenance.py writes them
+  const { text, more } = receipt.dataset; // as provenance.py writes them
   const proof = one(".case-proof details", receipt);
   const runs = runsOf(receipt);
   const close = element("button", { type: "button", class: "drawer-close" }, [word("drawer.close")]);
@@ -16,8 +16,8 @@ function receiptOf(id, receipt) {
   const whole = element("a", { href: `#${id}` }, [word("drawer.whole")]);
   whole.addEventListener("click", () => drawer.close());
   return [
-    element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, [title]), close]),
-    ...recounted(text, more, runs, proof, copiesOf(receipt, ".case-flags, .case-source")),
+    element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, settingOf(receipt)), close]),
+    ...recounted(text, more, runs, proof, [...copiesOf(receipt, ".case-flags, .case-source"), ...citedIn(receipt)]),
     ...(proof ? proven(proof) : []),
     ...hashOf(runs),
     ...commandOf(receipt),
@@ -25,10 +25,35 @@ function receiptOf(id, receipt) {
   ];
 }
 
+/* The framework, its series and the scale. */
+function settingOf(receipt) {
+  const [scale] = one(".case-head th", receipt).textContent.trim().split(" ");
+  const series = [...one("th", seriesOf(receipt)).childNodes].map((node) => node.cloneNode(true));
+  return [one("strong", receipt.closest(".receipt")).textContent, " · ", ...series, ` · ${scale}`];
+}
+
+/** The rows above the cases of a series: its name and its command. */
+function seriesOf(receipt) {
+  let above = receipt;
+  while (!above.matches(".series")) above = above.previousElementSibling;
+  return above;
+}
+
 const proven = (proof) => [
   titleOf(one("summary", proof)),
   ...copiesOf(proof, ".log-lines, .note, .where"),
 ];
+
+/* Where a published file prints the value of each run. */
+function citedIn(receipt) {
+  const lines = all(".log a", receipt).map((link) => {
+    const [repeat, , value] = [...link.closest("tr").cells].map((cell) => cell.textContent);
+    const place = [link.title || link.textContent, link.hash.slice(1)].filter(Boolean).join(" · ");
+    return element("li", {}, [`${repeat}: ${value} · `, element("a", { href: link.href }, [place])]);
+  });
+  if (!lines.length) return [];
+  return [titleOf(word("drawer.cited")), element("ul", { class: "case-source drawer-runs" }, lines)];
+}
 
 const titleOf = (from) => element("h3", {}, [...from.childNodes].map((node) => node.cloneNode(true)));
 
@@ -79,7 +104,7 @@ function hashOf(runs) {
 /* The command of the case; in a large report the one that makes its series again. */
 function commandOf(receipt) {
   const own = one(".case-commands:not(.case-proof, .case-notes) code", receipt);
-  const shown = own ?? one(".code code", receipt.closest(".receipt"));
+  const shown = own ?? one("code", seriesOf(receipt));
   const code = element("code", { translate: "no" }, [shown.textContent]);
   const box = element("div", { class: "code" }, [element("pre", { tabindex: "0" }, [code])]);
   offerCopy(box);
@@ -89,12 +114,24 @@ function commandOf(receipt) {
 /** Opens the receipt of the case *id*, if it is here; *from* gets the focus. @param {string} id @param {any} from */
 export function openReceipt(id, from) {
   const receipt = byId(id);
-  if (!receipt?.dataset.title || !drawer.showModal) return false;
+  if (!receipt?.matches(".runs tbody") || !drawer.showModal) return false;
   drawer.replaceChildren(...receiptOf(id, receipt));
   from.focus({ preventScroll: true }); // the browser gives the focus back to it
   drawer.showModal();
   drawer.scrollTop = 0;
   return true;
+}
+
+/** Values of one published file: the first has its address, which the others get with their own line. */
+export function addressRuns() {
+  let [file, title] = ["", ""];
+  for (const cell of all(".runs .log:not(.sha)")) {
+    const link = one("a", cell);
+    if (link) [file, title] = [link.href.split("#")[0], link.textContent];
+    if (cell.textContent !== "″") continue;
+    const line = `#L${Number.parseInt(cell.nextElementSibling.textContent)}`;
+    cell.replaceChildren(element("a", { href: file + line, title }, ["″"]));
+  }
 }
 
 /** Numbers open their receipt; everything else that leads there goes there. */

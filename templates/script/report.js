@@ -6,7 +6,7 @@ import { followBoard } from "./board.js";
 import { followReading } from "./contents.js";
 import { followCopyButtons } from "./copy.js";
 import { byId } from "./dom.js";
-import { followNumbers } from "./drawer.js";
+import { addressRuns, followNumbers } from "./drawer.js";
 import { followLinks, goTo } from "./places.js";
 import { root } from "./preferences.js";
 import { followArrows } from "./roving.js";
@@ -28,6 +28,7 @@ function load(first) {
 }
 
 followSwitches();
+addressRuns();
 followNumbers(); // before the links, which it takes some from
 followLinks();
 followReading();

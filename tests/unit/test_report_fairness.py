@@ -23,8 +23,8 @@ SPOKEN = words.read()
 CASE = synthetic.case("pytorch", (1, 8), device="gpu", precision="amp")
 
 
-def measured(framework, without=(), **given):
-    case = replace(CASE, framework=framework)
+def measured(framework, without=(), batch=CASE.batch_per_device, **given):
+    case = replace(CASE, framework=framework, batch_per_device=batch)
     stated = {fact.key: fact for fact in synthetic.FACTS if fact.key not in without}
     stated |= {key: Fact(key=key, value=value, source="stated") for key, value in given.items()}
     runs = [synthetic.measured(case, k, 100.0 + k) for k in range(3)]
@@ -52,6 +52,15 @@ def test_what_keeps_a_pair_apart_what_nobody_states_and_what_is_the_same_is_said
     shown = page(*(measured(**each) for each in of))
 
     assert [part for part in said if part not in shown] == []
+
+
+def test_blocks_of_which_the_same_is_to_be_said_share_one_table(page):
+    found = [measured(name, batch=batch) for name in ("pytorch", "mxnet") for batch in (16, 64)]
+
+    shown = page(*found, *(measured(name, batch=32, without=["data"]) for name in ("pytorch", "mxnet")))
+
+    assert "The same holds of: bsz 64." in shown and shown.count("The same for all: ") == 2
+    assert "is stated and is the same in 2 of 3 comparisons" in shown
 
 
 def test_summary_json_has_each_fact_with_its_source():

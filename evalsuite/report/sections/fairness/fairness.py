@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evalsuite.core.model import Fact, Summary
+from evalsuite.core.model import Fact, Summary, by_key
 from evalsuite.report.book import heading
 from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.blocks import Block, models
@@ -12,7 +12,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.compare.equivalence import CasePair, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
 
@@ -32,8 +32,8 @@ def sections(subject: Subject) -> Iterable[Section]:
             },
             finding=lambda facts: subject.words(
                 "fairness.found",
-                n=numbers.count(sum(matrix["comparison"].standing == "ranked" for matrix in facts["matrices"])),
-                all=numbers.count(len(facts["matrices"])),
+                n=numbers.count(sum(each["ranked"] * len(each["of"]) for each in facts["matrices"])),
+                all=numbers.count(sum(len(each["of"]) for each in facts["matrices"])),
             ),
         )
 
@@ -54,36 +54,61 @@ def _frameworks(row: Sequence[Summary]) -> int:
 
 
 def _matrices(subject: Subject, words: Words) -> list[Mapping[str, Any]]:
-    return [_matrix(block, comparison, words) for block in subject.blocks if (comparison := of_block(block))]
+    """One for all blocks of a model of which the same is to be said."""
+    made = [_matrix(block, comparison, words) for block in subject.blocks if (comparison := of_block(block))]
+    return [_of_all(group, words) for group in by_key((matrix["said"], matrix) for matrix in made).values()]
 
 
-def _matrix(block: Block, comparison: Comparison, words: Words) -> Mapping[str, Any]:
+def _matrix(block: Block, comparison: Comparison, words: Words) -> dict[str, Any]:
     labels = {column.example.series: column.label for column in block.columns}
     evaluation = block.book.evaluation
     pairs = case_pairs(comparison.members, evaluation.commands, evaluation.receipts)
     unstated = [row for row in comparison.rows if not any(row.values)]
+    same = [row for row in comparison.rows if row.likeness == "same"]
+    shown = [row for row in comparison.rows if row not in same and any(row.values)]
+    columns = [labels[summary.case.series] for summary in comparison.members]
+    standing = _standing(comparison, labels, words)
+    computation = [_computation(pair, labels) for pair in pairs]
+    alike = [(name, pair.shown, pair.day, pair.measured) for name, pair, _ in computation]
+    told = [(row.rule.key, row.values) for row in shown], [row.rule.key for row in (*unstated, *same)]
     return {
         "id": names.anchor("fair", block.id),
         "block": block,
         "title": words("fairness.block", model=names.model(block.model), block_text=heading.setting(block, words)),
-        "comparison": comparison,
-        "columns": [labels[summary.case.series] for summary in comparison.members],
-        "standing": _standing(comparison, labels, words),
-        "shown": [row for row in comparison.rows if row.likeness != "same" and any(row.values)],
-        "same": _same(comparison, words),
+        "ranked": comparison.standing == "ranked",
+        "columns": columns,
+        "standing": standing,
+        "shown": shown,
+        "same": {
+            row.rule.key: " / ".join(sorted({printed(each) for of in row.values for each in of or ()})) for row in same
+        },
         "nobody": words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
-        "computation": [_computation(pair, labels) for pair in pairs],
+        "computation": computation,
         "computed": _computed(pairs, words),
+        "said": repr((block.model, columns, standing.plain(words.languages[0]), told, alike)),
     }
 
 
-def _same(comparison: Comparison, words: Words) -> Listed | None:
-    """The conditions that are the same, each with its value."""
-    told = {row.rule.key: {fact for of in row.values for fact in map(printed, of or ())} for row in comparison.rows}
-    alike = [row.rule.key for row in comparison.rows if row.likeness == "same"]
-    named = ((words(f"values.fact.{key}"), " / ".join(sorted(told[key]))) for key in alike)
-    said = [words("models.option", name_text=name, value=value) for name, value in named]
-    return replace(words.listed(said), separators=SEVERAL) if said else None
+def _of_all(matrices: Sequence[Mapping[str, Any]], words: Words) -> Mapping[str, Any]:
+    """The first of *matrices*, with what sets the others apart, and which conditions are the same in all or in each."""
+    first, blocks = matrices[0], [matrix["block"] for matrix in matrices]
+    within = [key for key, value in first["same"].items() if any(each["same"][key] != value for each in matrices)]
+    same = ((words(f"values.fact.{key}"), value) for key, value in first["same"].items() if key not in within)
+    said = [words("models.option", name_text=name, value=value) for name, value in same]
+    others = [heading.setting(block, words, blocks) for block in blocks[1:]]
+    return {
+        **first,
+        "of": blocks,
+        "others": words("fairness.alike", blocks=_apart(others, words)) if others else None,
+        "same": words("fairness.same", facts=_apart(said, words)) if said else None,
+        "within": words("fairness.within", facts=words.listed(words(f"values.fact.{key}") for key in within))
+        if within
+        else None,
+    }
+
+
+def _apart(items: Sequence[Rendered], words: Words) -> Listed:
+    return replace(words.listed(items), separators=SEVERAL)
 
 
 def _computation(pair: CasePair, labels: Mapping[str, str]) -> Computation:

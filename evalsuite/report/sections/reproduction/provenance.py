@@ -72,13 +72,19 @@ class RunProvenance:
 
 
 def series(book: Book) -> list[Mapping[str, Any]]:
-    origins = by_key((case.series, _of_case(book, case)) for case in book.planned)
+    origins = by_key((case.series, _of_case(book, case)) for case in book.planned).values()
+    return [{"first": cases[0]["case"], "cases": cases, "again": _again(book, cases)} for cases in origins]
+
+
+def receipts(book: Book) -> list[Mapping[str, Any]]:
+    """Of each framework: its series, and the columns that their runs fill."""
+    groups = by_key((each["first"].framework, each) for each in series(book))
     return [
         {
-            **{"id": names.anchor("p", name), "first": cases[0]["case"], "cases": cases, "again": _again(book, cases)},
-            "has": _columns([run for case in cases for run in case["runs"]]),
+            **{"id": names.anchor("p", framework), "framework": framework, "series": group},
+            "has": _columns([run for each in group for case in each["cases"] for run in case["runs"]]),
         }
-        for name, cases in origins.items()
+        for framework, group in groups.items()
     ]
 
 
@@ -101,7 +107,7 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
     shown = [_of_run(run, book.evaluation.commands.get(run.run.id)) for run in runs]
     return {
         "case": case,
-        "drawn": _of_drawer(case, summary if isinstance(summary, Summary) else None),
+        "drawn": _of_drawer(summary) if isinstance(summary, Summary) else {},
         "state": book.state(case),
         "runs": shown,
         "cited": [each for each in shown if each.run.origin in PUBLISHED and not each.address],
@@ -113,15 +119,11 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
     }
 
 
-def _of_drawer(case: Case, summary: Summary | None) -> Mapping[str, str]:
-    """What a receipt that is opened in place says first: a title, and of a value its text and what it rests on."""
-    parts = [names.model(case.model), names.framework(case.framework), *["XLA"] * bool(case.xla), names.scale(case)]
-    title = {"title": " · ".join([*parts, names.precision(case.precision), f"bsz {case.batch_per_device}"])}
-    if summary is None:
-        return title
+def _of_drawer(summary: Summary) -> Mapping[str, str]:
+    """What a receipt that is opened in place says first of a value: its text and what it rests on."""
     spread = numbers.interval(summary.items_per_s, numbers.throughput)
     more = f"{names.visible(summary.unit)}{f' ({spread})' if spread else ''} · n = {summary.n}"
-    return {**title, "text": numbers.throughput(summary.items_per_s.value).text, "more": more}
+    return {"text": numbers.throughput(summary.items_per_s.value).text, "more": more}
 
 
 def _of_run(run: Measurement, command: RunCommand | None) -> RunProvenance:

@@ -24,14 +24,16 @@ def sections(subject: Subject) -> Iterable[Section]:
         template="reproduction/reproduction.html.j2",
         facts=lambda: {**_facts(subject.book), "against": texts},
         parts=parts(words, "reproduction", ("software", "cases")),
-        finding=lambda facts: words("reproduction.all_series", n=numbers.count(len(facts["series"]))),
+        finding=lambda facts: words(
+            "reproduction.all_series", n=numbers.count(sum(len(each["series"]) for each in facts["receipts"]))
+        ),
     )
 
 
 def _facts(book: Book) -> Mapping[str, object]:
     software = provenance.software(book)
     return {
-        "series": provenance.series(book),
+        "receipts": provenance.receipts(book),
         "columns": provenance.COLUMNS,
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
         "again": _again(book.evaluation.profile),
