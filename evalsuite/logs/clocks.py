@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES
 from evalsuite.core import findings as rules
-from evalsuite.core.model import COUNTS, FINAL, Step
+from evalsuite.core.model import COUNTS, FINAL
 from evalsuite.logs.steps.numbers import Numbers, is_nearly
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.text.records import Record
@@ -27,6 +27,7 @@ LATE = 1.5  # a mean since the start, and a total, have the start inside
 _RATES = re.compile(
     rb"(?i)(?:/|per[ _]?|_)s(?:ec(?:ond)?s?)?(?![a-z])|\b[a-z]?(?:ps|gs)\b|(?:samples?|tokens?)(?![a-z])"
 )
+_COUNTS = {**dict.fromkeys(PIECES, "tokens"), **dict.fromkeys(NO_ITEMS, "steps")}
 
 
 class Clock(NamedTuple):
@@ -43,13 +44,21 @@ def contradictions(numbers: Numbers) -> Iterator[rules.ClockDisagrees]:
         return
     window = measured.window
     inside = [step for step in numbers.merged.steps if window.first_step <= step.index <= window.last_step]
-    value = Clock(measured.method, measured.items_per_s, _counts(measured.unit))
-    others, per_step = _of_lines(numbers, value, inside)
+    value = Clock(measured.method, measured.items_per_s, _COUNTS.get(measured.unit, "items"))
+    told = [step.items / step.steps for step in inside if step.items is not None]
+    per_step = {statistics.median(told)} if told else set[float]()
+    others: list[Clock] = []
+    first, last = (inside[0].line or 0, inside[-1].line or 0) if inside else (0, 0)
+    texts = [(record, text) for scan in numbers.run.scans[:1] for record, text in scan.texts]
+    texts = [(record, text) for record, text in texts if first <= record.line <= last]
+    if len(texts) >= FEWEST and _RATES.search(texts[0][1]):
+        others, rises = _of_lines(numbers, value, texts)
+        per_step |= rises
     if numbers.final is not None and numbers.complete and not numbers.merged.in_epochs:
         paused = any(scan.evaluated or any(record.gap for record in scan.records) for scan in numbers.run.scans)
         if not (paused and numbers.final < value.per_s):  # evaluations are inside
             others.append(Clock(FINAL, numbers.final, value.counts, starts=True))
-    yield from find_apart(value, others, per_step)
+    yield from find_apart(value, others, per_step) if others else ()
 
 
 def find_apart(value: Clock, others: Iterable[Clock], per_step: Iterable[float]) -> Iterator[rules.ClockDisagrees]:
@@ -63,20 +72,9 @@ def find_apart(value: Clock, others: Iterable[Clock], per_step: Iterable[float])
                 yield disagreement(value.per_s, value.name, per_s, other.name)
 
 
-def _counts(unit: str) -> str:
-    return "steps" if unit in NO_ITEMS else "tokens" if unit in PIECES else "items"
-
-
-def _of_lines(numbers: Numbers, value: Clock, inside: Sequence[Step]) -> tuple[list[Clock], set[float]]:
+def _of_lines(numbers: Numbers, value: Clock, texts: Sequence[tuple[Record, bytes]]) -> tuple[list[Clock], set[float]]:
     """(The other rates that the lines of the reports print, and their times, items of a step by their counters)."""
-    told = [step.items / step.steps for step in inside if step.items is not None]
-    per_step = {statistics.median(told)} if told else set[float]()
-    others: list[Clock] = []
-    texts = [(record, text) for scan in numbers.run.scans[:1] for record, text in scan.texts]
-    first, last = (inside[0].line or 0, inside[-1].line or 0) if inside else (0, 0)
-    texts = [(record, text) for record, text in texts if first <= record.line <= last]
-    if len(texts) < FEWEST or not any(_RATES.search(text) for _, text in texts[:1]):
-        return others, per_step
+    others, per_step = list[Clock](), set[float]()
     from evalsuite.logs.unknown import roles, words  # slow, and few lines print more than their dialect reads
 
     columns = roles.columns_of([text for _, text in texts])
@@ -88,11 +86,15 @@ def _of_lines(numbers: Numbers, value: Clock, inside: Sequence[Step]) -> tuple[l
     for rate, per_s in () if bars else rates:
         alike = rate.items in NO_ITEMS or rate.name in names  # others are rates of a part
         if rate not in own and alike and not rate.mean and (devices or not rate.each):
-            others.append(Clock(COUNTS, per_s * ((devices or 1) if rate.each else 1), _counts(rate.items)))
+            others.append(Clock(COUNTS, per_s * ((devices or 1) if rate.each else 1), _COUNTS.get(rate.items, "items")))
     for column in columns.values():
         match = words.CONSUMED.search(column[0].label)
         counted = words.RATE.search(f"{match[0].strip(' /_').split('_')[-1]}/s") if match else None
-        if counted and _counts(words.items_of(counted)) == value.counts and (items := _per_step(column, texts)):
+        if (
+            counted
+            and _COUNTS.get(words.items_of(counted), "items") == value.counts
+            and (items := _per_step(column, texts))
+        ):
             per_step.add(items)
     return others, per_step
 

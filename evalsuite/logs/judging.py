@@ -130,14 +130,14 @@ class Reading:
 def judge(numbers: Numbers) -> Reading:
     run, merged, told = numbers.run, numbers.merged, numbers.facts
     measured, final = numbers.throughput, numbers.final
-    if several_finals(run) and any(isinstance(finding, rules.SeveralRuns) for finding in merged.findings):
+    if any(isinstance(finding, rules.SeveralRuns) for finding in merged.findings) and several_finals(run):
         numbers = replace(numbers, final=None)  # it may be of another run
-    if measured is None and final is not None:
-        measured = Throughput(items_per_s=final, unit=run.dialect.unit, method=FINAL, window=None)
-    elif measured is not None:
-        measured = replace(measured, findings=(*measured.findings, *contradictions(numbers)))
     model = run.given.known.model or told.model
-    measured = measured and replace(measured, unit=unit_of(model, measured.unit))
+    unit = unit_of(model, run.dialect.unit)
+    if measured is None and final is not None:
+        measured = Throughput(items_per_s=final, unit=unit, method=FINAL, window=None)
+    elif measured is not None:
+        measured = replace(measured, unit=unit, findings=(*measured.findings, *contradictions(numbers)))
     numbers = replace(numbers, throughput=measured)
     failures = [find_failure(scan.quiet, run.dialect) for scan in run.scans]
     failure = next(filter(None, failures), None)
@@ -146,22 +146,22 @@ def judge(numbers: Numbers) -> Reading:
     at_exit = failure if ended else None  # takes nothing from the figures
     tells = measured is not None or len(merged.steps) >= FEWEST_STEPS  # else a run that died is no run
     died = failure if failure and not at_exit and tells and not run.given.case else None
-    trained, learnt = _judge_training(numbers)
+    window = measured.window if measured else None
+    trained, learnt = doubts.judge_training(run.scans, merged.steps, window, run.dialect)
     findings = (*_findings(numbers, at_exit), *learnt)
     status, reason, stop = _judge_status(numbers, None if at_exit or died else failure)
     if why := died.reason if died else None:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
-    doubt, refused = _doubt_of(numbers, findings)
+    doubt, refused = find_doubt(numbers, measured, findings)
     noted = (*findings, *measured.findings) if measured else findings
-    unlike = _why_not_one_run(noted)
-    if status in ("ok", "partial") and not run.given.case and unlike:
+    if status in ("ok", "partial") and not run.given.case and (unlike := _why_not_one_run(noted)):
         status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured
     named = {"global_batch": run.said.get("argued_total"), **run.said}  # what no case has
     batches = [(name, positive(named.get(name))) for name in ("global_batch", "accumulation")]
-    parts = (scan.timers.breakdown(measured.window if measured else None) for scan in run.scans if scan.timers.found)
+    parts = (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)
     return Reading(
         dialect=run.dialect.name,
@@ -173,7 +173,7 @@ def judge(numbers: Numbers) -> Reading:
         steps=merged.steps,
         throughput=measured,
         reported_final=final,
-        unit=unit_of(model, run.dialect.unit),
+        unit=unit,
         steps_reported=len(merged.steps) + run.uncollected // max(1, merged.printers),
         printers=merged.printers,
         total_devices=told.devices,
@@ -198,12 +198,6 @@ def _why_not_one_run(noted: Sequence[Finding]) -> Message | None:
     return find_unlike(noted) or (Message("logs.read_against") if unlearnt else None)
 
 
-def _doubt_of(numbers: Numbers, findings: Iterable[Finding]) -> tuple[str | None, bool]:
-    for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
-        return Message("logs.read_more", seen=more.seen, planned=more.planned), True
-    return find_doubt(numbers, numbers.throughput) if numbers.throughput else (None, False)
-
-
 def find_unlike(findings: Iterable[Finding]) -> Message | None:
     """Why the window does not speak for its log: it stands still, or the log goes on at another speed."""
     for finding in findings:
@@ -214,30 +208,15 @@ def find_unlike(findings: Iterable[Finding]) -> Message | None:
     return None
 
 
-def _items_apart(counters: Sequence[tuple[int, int]], numbers: Numbers) -> Iterator[Finding]:
-    """The items that are counted a step, and the batch of each line, against the global batch that the log states."""
-    batch, lines = positive(numbers.run.said.get("global_batch")), {each for _, each in counters}
+def _items_apart(counters: Sequence[tuple[int, int]], batch: float, numbers: Numbers) -> Iterator[Finding]:
+    """The items that are counted a step, and the batch of each line, against the global *batch* that the log states."""
+    lines = {each for _, each in counters}
     items = [step.items / step.steps for step in numbers.merged.steps if step.items is not None]
     counted = statistics.median(items) if items and counters else batch
     for found in (counted, *(lines if len(lines) == 1 else ())):
-        if batch and found is not None and abs(found / batch - 1) > rules.ItemsApart.items_limit:
+        if abs(found / batch - 1) > rules.ItemsApart.items_limit:
             yield rules.ItemsApart(items=found, batch=round(batch))
             return
-
-
-def _judge_training(numbers: Numbers) -> tuple[Trained, tuple[Finding, ...]]:
-    measured, scan = numbers.throughput, next(iter(numbers.run.scans), None)
-    if scan is None:
-        return "not_shown", ()
-    return doubts.judge_training(
-        scan.incidents.signs,
-        numbers.merged.steps,
-        measured.window if measured else None,
-        later=[record.loss for record in scan.rest.records if record.loss is not None],
-        nan=scan.incidents.nan,
-        printed=scan.incidents.loss,
-        dialect=numbers.run.dialect,
-    )
 
 
 def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
@@ -247,7 +226,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     for scan in run.scans[:1]:
         seen = scan.incidents
         yield from filter(None, (seen.again, seen.resumed))
-        yield from _items_apart(seen.counters, numbers)
+        stated = positive(run.said["global_batch"]) if "global_batch" in run.said else None
+        yield from _items_apart(seen.counters, stated, numbers) if stated else ()
     yield from doubts.of_steps(measured, numbers.merged.steps) if measured else ()
     yield from numbers.merged.findings
     yield from numbers.findings
@@ -359,11 +339,17 @@ def _missing(numbers: Numbers) -> str:
     return Message("logs.log_batch", option=option) if lacking else _COARSE
 
 
-def find_doubt(numbers: Numbers, measured: Throughput) -> tuple[str | None, bool]:
+def find_doubt(
+    numbers: Numbers, measured: Throughput | None, findings: Iterable[Finding] = ()
+) -> tuple[str | None, bool]:
     """(What denies *measured*, and what could explain it; is it refused, not shown as doubtful?)
 
     Of a case `clocks_far_apart` says what is merely doubtful.
     """
+    for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
+        return Message("logs.read_more", seen=more.seen, planned=more.planned), True
+    if measured is None:
+        return None, False
     value = measured.items_per_s or 0.0
     apart = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
     if measured.method == FINAL and (several := several_finals(numbers.run)):

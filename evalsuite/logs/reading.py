@@ -77,18 +77,13 @@ def read_file(
     given = replace(asked, steps_per_report=steps_per_report)
     noted = [read_arrivals(path) if path else None for path in arrivals or [None] * len(paths)]
     found = _read(paths, noted, given, dialect, dialects)
-    if (devices, batch_per_device, scope) == (None, None, None) or _says(found) == 2:
+    counted = found.throughput is not None and found.throughput.items_per_s is not None
+    if (devices, batch_per_device, scope) == (None, None, None) or (counted and found.unit not in NO_ITEMS):
         return found
     alone = _read(paths, noted, replace(given, known=Facts(), scope=None), dialect, dialects)
-    if _says(alone) <= _says(found):
-        return found
+    if alone.throughput is None or alone.throughput.items_per_s is None or (counted and alone.unit in NO_ITEMS):
+        return found  # which says as much
     return replace(alone, status="doubtful", reason=join(Message("logs.answer_denied", why=found.reason), alone.reason))
-
-
-def _says(found: Reading) -> int:
-    """How much: nothing, a speed in steps, one in items."""
-    known = found.throughput is not None and found.throughput.items_per_s is not None
-    return 0 if not known else 1 if found.unit in NO_ITEMS else 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,10 @@
 import itertools
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 
 from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
@@ -210,7 +211,7 @@ class Incidents:
     again: BeginsAgain | None = None
     resumed: Resumed | None = None
     nan: LossNotANumber | None = None
-    signs: dict[str, list[bytes]] = field(default_factory=lambda: {name: [] for name in (*_signs(), "head_rate")})
+    signs: dict[str, list[bytes]] = field(default_factory=partial(defaultdict, list))  # as printed, the first values
     loss: bytes | None = None  # of the first step line, as printed
     counters: list[tuple[int, int]] = field(default_factory=list)  # of the first reports: samples so far, global batch
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run

@@ -17,7 +17,6 @@ from evalsuite.core.findings import (
     CrossEntropyNegative,
     GradientsZero,
     LossConstant,
-    LossNotANumber,
     LossNotFalling,
     LossRises,
     LossScaleLost,
@@ -27,6 +26,7 @@ from evalsuite.core.findings import (
     UpdatesSkipped,
 )
 from evalsuite.core.model import Finding, Protocol, Step, Throughput, Trained, Window
+from evalsuite.logs.scan.scan import Scan
 
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
 FEWEST_STEPS = 20
@@ -37,7 +37,6 @@ WARMUP_STEPS = Protocol().warmup_steps  # while the rate warms up, 23 reports of
 LARGEST_LOSS = 1e100  # its square is a number, too
 # fewer digits may be what a rate is rounded to
 _ZERO = re.compile(rb"(?i)0(\.0|\.0{7,}|\.0*e.*)?|[\d.]+e-(1[5-9]|[2-9]\d|\d{3,})")
-Signs = Mapping[str, Sequence[bytes]]  # of data/training_signs.toml → the first values as printed
 
 
 def of_steps(measured: Throughput, steps: Sequence[Step]) -> Iterator[Finding]:
@@ -83,31 +82,33 @@ def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:
 
 
 def judge_training(
-    signs: Signs,
-    steps: Sequence[Step],
-    window: Window | None,
-    *,
-    later: Sequence[float],
-    nan: LossNotANumber | None,
-    printed: bytes | None,
-    dialect: Dialect,
+    scans: Sequence[Scan], steps: Sequence[Step], window: Window | None, dialect: Dialect
 ) -> tuple[Trained, tuple[Finding, ...]]:
-    """*later*: losses behind *steps*; where no line says its loss, those are taken that are printed anywhere;
-    *printed*: the first of a line, which shows the digits of all."""
-    each = statistics.median(step.steps for step in steps) if steps else 1
+    """By the first of *scans*. Where no line of *steps* says its loss, those are taken that are printed anywhere."""
+    if not scans:
+        return "not_shown", ()
+    scan, signs, nan = scans[0], scans[0].incidents.signs, scans[0].incidents.nan
+    each = statistics.median([step.steps for step in steps]) if steps else 1
     told = [(step.index, step.loss) for step in steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
-    told = told or [(round(each * place), loss) for place, loss in enumerate(_finite(signs["loss"]), 1)]
+    found = {
+        name: [value for text in signs[name] if abs(value := float(text)) < LARGEST_LOSS] for name in ("loss", "norm")
+    }
+    told = told or [(round(each * place), loss) for place, loss in enumerate(found["loss"], 1)]
+    later = [record.loss for record in scan.rest.records if record.loss is not None]
     begin, end = (window.first_step, window.last_step) if window else (WARMUP_STEPS + 1, math.inf)
     inside = [loss for index, loss in told if begin <= index <= end]
     losses = [*(loss for _, loss in told), *later]
-    judged = inside if _enough(len(inside), each) else [*(loss for index, loss in told if begin <= index), *later]
-    moved = len({*_finite(signs["norm"])}) > 1 and not dialect.cross_entropy  # of GRPO the loss alone is zero
-    shown = printed or next(iter(signs["loss"]), b"")
-    unlearnt = _unlearnt(judged, each, shown, dialect.cross_entropy) if any(judged) or not moved else ()
-    against = (*([nan] if nan else ()), *unlearnt, *_still(signs, each, len(steps)))
+    enough = max(LossConstant.fewest, LossConstant.covered / each)  # reports
+    judged = inside if len(inside) >= enough else [*(loss for index, loss in told if begin <= index), *later]
+    moved = len({*found["norm"]}) > 1 and not dialect.cross_entropy  # of GRPO the loss alone is zero
+    shown = scan.incidents.loss or next(iter(signs["loss"]), b"")  # the first, with the digits of all
+    unlearnt = len(judged) >= enough and (any(judged) or not moved)
+    against: list[Finding] = [nan] if nan else []
+    against += _unlearnt(judged, shown, dialect.cross_entropy) if unlearnt else ()
+    against += _still(signs, enough, len(steps)) if any(signs[name] for name in signs.keys() - {"loss"}) else ()
     if against:
-        return "did_not_train", against
-    first, last, error = fall(losses) or (0.0, 0.0, 0.0)
+        return "did_not_train", tuple(against)
+    first, last, error = fall(losses) if len(losses) >= FEWEST_PARTS else (0.0, 0.0, 0.0)
     share = (first - last + error) / abs(first) if first else 1.0
     long = len(losses) >= LossNotFalling.fewest and len(losses) * each >= LossNotFalling.steps
     flat = LossNotFalling(reports=len(losses), first=first, last=last, most=share)
@@ -115,26 +116,16 @@ def judge_training(
     return "trained" if first - last > error else "not_shown", noted
 
 
-def fall(losses: Sequence[float]) -> tuple[float, float, float] | None:
+def fall(losses: Sequence[float]) -> tuple[float, float, float]:
     """(mean of the first eighth, of the last quarter, what their difference may be by noise alone)
 
     Noise: von Neumann's, of successive values, or that of the second half if it is more. Of noise without a fall one in
     a hundred shows one (tests/unit/test_trainings.py)."""
     part = len(losses) // FEWEST_PARTS
-    if not part:
-        return None
     between = statistics.fmean((after - before) ** 2 for before, after in itertools.pairwise(losses)) / 2
     noise = math.sqrt(max(between, statistics.variance(losses[len(losses) // 2 :])))
     first, last = statistics.fmean(losses[:part]), statistics.fmean(losses[-2 * part :])
     return first, last, LossNotFalling.deviations * noise * math.sqrt(1.5 / part)
-
-
-def _enough(reports: int, each: float) -> bool:
-    return reports >= LossConstant.fewest and reports * each >= LossConstant.covered
-
-
-def _finite(said: Sequence[bytes]) -> list[float]:
-    return [value for text in said if abs(value := float(text)) < LARGEST_LOSS]
 
 
 def _digits(value: float, printed: bytes = b"") -> int:
@@ -146,9 +137,7 @@ def _digits(value: float, printed: bytes = b"") -> int:
     return max(shortest, len(re.findall(rb"\d", mantissa)))
 
 
-def _unlearnt(losses: Sequence[float], each: float, printed: bytes, cross_entropy: bool) -> Iterator[Finding]:
-    if not _enough(len(losses), each):
-        return
+def _unlearnt(losses: Sequence[float], printed: bytes, cross_entropy: bool) -> Iterator[Finding]:
     values = len({*losses})
     nothing = max(map(abs, losses)) < LossConstant.least
     few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
@@ -162,13 +151,15 @@ def _unlearnt(losses: Sequence[float], each: float, printed: bytes, cross_entrop
         return
     quarter = len(losses) // 4
     first, last = statistics.fmean(losses[:quarter]), statistics.fmean(losses[-quarter:])
-    scatter = statistics.stdev(after - before for before, after in itertools.pairwise(losses))
-    if last - first > max(LossRises.scatters * scatter, LossRises.limit * abs(first)):
+    pairs = itertools.pairwise(losses)
+    if last - first > LossRises.limit * abs(first) and (
+        last - first > LossRises.scatters * statistics.stdev([after - before for before, after in pairs])
+    ):
         yield LossRises(steps=len(losses), first=first, last=last)
 
 
-def _still(signs: Signs, each: float, steps: int) -> Iterator[Finding]:
-    told = {name: said for name, said in signs.items() if _enough(len(said), each)}
+def _still(signs: Mapping[str, Sequence[bytes]], enough: float, steps: int) -> Iterator[Finding]:
+    told = {name: said for name, said in signs.items() if len(said) >= enough}
     norms = [float(text) for text in told.get("norm", ())]
     nothing = sum(norm < GradientsZero.least or not math.isfinite(norm) for norm in norms)
     one = len({*norms}) == 1 and _digits(norms[0]) >= GradientsZero.digits
