@@ -169,6 +169,18 @@ def test_devices_of_a_node_are_not_taken_for_those_of_several(settings, devices,
     assert row["total_devices"] == devices
 
 
+@pytest.mark.parametrize(("logged", "scope"), [(8_192, "per_device"), (65_536, "global")])
+@pytest.mark.parametrize("length", ["max_seq_length", "block_size"])
+def test_whose_tokens_a_series_counts_is_told_by_batch_sequence_and_clock(logged, scope, length, ask, tmp_path):
+    rows = "".join(f"{10 * place},{1790000000.25 + 5 * place},{logged}\n" for place in range(1, 41))
+    (tmp_path / "metrics.csv").write_text(f"step,_timestamp,tokens_per_sec\n{rows}")
+    (tmp_path / "hparams.yaml").write_text(f"world_size: 8\nper_device_train_batch_size: 4\n{length}: 1024\n")
+
+    _, (row,), _ = ask("parse metrics.csv")
+
+    assert (row["throughput"], row["scope"], row["certainty"]) == (pytest.approx(65_536), scope, "two clocks agree")
+
+
 @pytest.mark.parametrize(
     ("name", "alike"),
     [

@@ -143,7 +143,8 @@ class FactCollector:
                 if group := "global_batch" if tokens else of_steps:
                     self.said.setdefault(group, value)
                     continue
-                known = kind != "sequence" or (self.dialect.name == "no_dialect" and self.dialect.unit in PIECES)
+                own = self.dialect.name.startswith(("no_dialect", "history_"))  # else it may be of another part
+                known = kind != "sequence" or (own and self.dialect.unit in PIECES)
                 name = _ARGUED.get(kind, "") if known else ""
                 if kind == "train" and free:
                     self.said.setdefault("train_batch", value)
