@@ -71,6 +71,15 @@ class Case:
     options: tuple[tuple[str, str], ...] = ()  # further axes, sorted by name
     batch_policy: Literal["max"] | None = field(default=None, compare=False)  # max: declared to be the most that fits
     strong_batch: int | None = None  # items of the whole job at every scale; None: weak scaling
+    nodes_unknown: bool | None = field(default=None, compare=False)  # True: devices alone are known; they stand as 1xN
+
+    @property
+    def known_nodes(self) -> int | None:
+        return None if self.nodes_unknown else self.nodes
+
+    @property
+    def known_devices_per_node(self) -> int | None:
+        return None if self.nodes_unknown else self.devices_per_node
 
     @property
     def kind(self) -> Literal["reference", "official"]:

@@ -238,6 +238,8 @@ def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine], causes: 
 
 
 def case_of(facts: Mapping[str, Any]) -> Case:
+    if facts["nodes"] is None:
+        facts = {**facts, "nodes": 1, "devices_per_node": facts["total_devices"], "nodes_unknown": True}
     return _noun(Case, facts, protocol=_noun(Protocol, facts), options=tuple(sorted(facts["options"].items())))
 
 

@@ -207,7 +207,8 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
     xla = facts.get("xla", UNKNOWN).lower()
     if xla not in (*_ON, *_OFF, UNKNOWN):
         raise ValueError(Message("importing.xla_word", text=facts["xla"]))
-    policy, nodes = facts.get("batch_policy"), count_nodes(facts)
+    policy, stated = facts.get("batch_policy"), count_nodes(facts) if {"nodes", "gpus"} & facts.keys() else None
+    nodes = stated or (known.nodes if known.nodes and not total % known.nodes else 1)
     if policy is not None and policy.strip().lower() != "max":
         raise ValueError(Message("importing.batch_policy", text=policy))
     if total % nodes:
@@ -220,6 +221,7 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         devices_per_node=total // nodes,
         batch_per_device=round(batch),
         batch_policy="max" if policy else None,
+        nodes_unknown=True if total > 1 and not (stated or known.nodes) else None,
         precision=precision(facts.get("precision", UNKNOWN)),
         xla=None if xla == UNKNOWN else xla in _ON,
         device=KINDS[device] if device in KINDS else next(named, "gpu"),

@@ -75,6 +75,7 @@ class Reading:
     steps_reported: int = 0
     printers: int = 0  # processes that printed steps
     total_devices: int | None = None
+    nodes: int | None = None
     batch_per_device: float | None = None
     breakdown: Breakdown | None = None  # by the script's own timers
     scores: tuple[Score, ...] = ()
@@ -177,6 +178,7 @@ def judge(numbers: Numbers) -> Reading:
         steps_reported=len(merged.steps) + run.uncollected // max(1, merged.printers),
         printers=merged.printers,
         total_devices=told.devices,
+        nodes=told.nodes,
         batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
         breakdown=next((part for part in parts if part is not None), None),
         scores=next(filter(None, scored), ()),

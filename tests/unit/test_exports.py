@@ -462,6 +462,22 @@ def test_what_is_no_export_is_refused_with_what_to_do(content, told, door, ask, 
     assert told in "".join(capsys.readouterr())
 
 
+@pytest.mark.parametrize(
+    ("devices", "words", "shown"),
+    [(16, "", "?×? = 16"), (16, "--set nodes=2", "2×8"), (16, "--set gpus=8", "2×8"), (1, "", "1×1")],
+)
+def test_nodes_that_nobody_states_are_unknown_and_not_one(devices, words, shown, ask, tmp_path):
+    frame([[*ROWS[0][:2], devices, *ROWS[0][3:]]]).to_csv("t.csv", index=False)
+    ask(f"import t.csv --set unit=samples/s {words}")
+
+    main(["report", "--lang", "en"])
+
+    (row,) = pandas.read_csv("report/tables/summaries.csv").itertuples()
+    assert shown in Path("report/report.html").read_text()
+    assert (row.nodes == row.nodes, row.total_devices) == ("?" not in shown, devices)
+    main(["diff", "report", "report"])  # it is read again
+
+
 # report --to
 
 

@@ -62,7 +62,8 @@ def anchor(answer: Answer) -> str:
 
 
 def scale(answer: Answer) -> str:
-    return f"{answer.nodes}×{answer.devices_per_node}"
+    rows: list[Ranked | Apart] = [*answer.ranked, *answer.apart]
+    return names.scale(rows[0].summary.case) if rows else f"{answer.nodes}×{answer.devices_per_node}"
 
 
 def workers(answer: Answer, words: Words) -> Text:

@@ -36,7 +36,7 @@ def framework(name: str) -> str:
 
 
 def scale(case: Case) -> str:
-    return f"{case.nodes}×{case.devices_per_node}"
+    return f"?×? = {case.total_devices}" if case.nodes_unknown else f"{case.nodes}×{case.devices_per_node}"
 
 
 def bsz(batch: int, *, strong: bool = False) -> str:
