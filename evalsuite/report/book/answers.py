@@ -12,7 +12,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
-from evalsuite.results.compare.decisions import Candidate, Ranked
+from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import EQUAL_WITHIN
 
@@ -125,6 +125,8 @@ def sentence(answer: Answer, words: Words) -> Text:
     if facts := unstated(answer):
         values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
     key = f"{answer.outcome}{_form(answer)}"
+    if key == "no_value" and first.origin not in PUBLISHED and all(gap.why == "not_planned" for gap in answer.missing):
+        key = "alone"
     if unstated(answer):
         key = "unstated"
     elif answer.outcome == "not_comparable":

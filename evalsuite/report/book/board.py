@@ -71,14 +71,15 @@ class BoardRow:
         summary, spread = self.summary, numbers.interval(self.summary.items_per_s, numbers.rounded)
         unit = [names.visible(summary.unit)] * self.unlike
         n = words("answers.runs", n=numbers.count(summary.n))
-        based = summary.base.total_devices if self.efficiency and summary.base else 1
         efficiency: list[object] = [self.efficiency if self.efficiency else NOTHING]
+        if self.efficiency and summary.base and summary.base.total_devices > 1:
+            efficiency.append(words("board.based", scale=names.scale(summary.base)))
         return (
             self.name,
             replace(words.listed([numbers.throughput(speed(summary)).to(self.ref), *unit]), separators=" "),
             options.apart([*([words.same(spread.text)] if spread else []), n], words),
             words.listed([numbers.percent(self.ratio)]) if self.ratio is not None and not self.withheld else nothing,
-            replace(words.listed([*efficiency, *([f"÷{based}"] if based > 1 else [])]), separators=" "),
+            replace(words.listed(efficiency), separators=" "),
             notes,
         )
 
@@ -393,7 +394,12 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
     if len(sheets) == 1:
         return _changed(book, shown[0], words) or shown[0].sentence, shown[0].beside, None
     if not tested:
-        return words("board.nothing_compared", n=numbers.count(len(sheets))), None, None
+        lone = all(len(table.answer.ranked) + len(table.answer.apart) < 2 for table in shown)
+        return (
+            words("board.nothing_beside" if lone else "board.nothing_compared", n=numbers.count(len(sheets))),
+            None,
+            None,
+        )
     return _of_several(tested, words), None, None
 
 
@@ -480,7 +486,8 @@ def _chips(book: Book, words: Words) -> Iterable[Chip]:
         counted = {"n": numbers.count(busy), "all": numbers.count(len(sampled))}
         yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
     clocked = [row for row in rows if row.grounds not in OTHERS]
-    if clocked and len(book.frameworks) > 1:
+    beside = [{each.summary.case.framework for each in (*of.ranked, *of.apart)} for of in book.answers]
+    if clocked and any(len(frameworks) > 1 for frameworks in beside):
         known = book.evaluation
         proven = sum(has_receipt(row, known.commands, known.receipts) for row in clocked)
         counted = {"n": numbers.count(proven), "all": numbers.count(len(clocked))}

@@ -43,6 +43,7 @@ def coverage(book: Book, words: Words) -> Text:
     if book.published:  # nothing was run
         return words("answers.closed", said_text=words.clauses(parts))
     made, failed = numbers.count(total["runs_made"]), numbers.count(total["runs_made"] - total["runs_valid"])
-    runs = words.pick(f"headlines.{'some_failed' if failed.raw else 'all_valid'}", {"runs": made, "failed": failed})
+    key = "some_failed" if failed.raw else "all_valid" if made.raw else "none_made"
+    runs = words.pick(f"headlines.{key}", {"runs": made, "failed": failed})
     planned = numbers.count(total["cases_planned"])
     return words("headlines.coverage", planned=planned, parts_text=words.clauses(parts), runs_text=runs)

@@ -333,7 +333,7 @@ class TestWhatIsAsked:
         runfolders.finished(tmp_path / "runs", case=replace(CASE, devices_per_node=32))
 
         printed = self.report(tmp_path, capsys)
-        assert printed.startswith("Only toynet has a value here")
+        assert printed.startswith("Only toynet was run here")
         assert "1.00x" not in printed and "100.0%" not in printed
 
 
