@@ -47,7 +47,7 @@ _RESNET50 = Recipe(
     equivalence="paddlepaddle_equivalence.py",
 )
 _OTHERS = reference_recipes(
-    *("paddlepaddle", _RESNET50, _command),
+    *("paddlepaddle", _RESNET50, _command, ("bert", "gpt2", "llama", "face", "wide_deep", "cifar10")),
     sources={
         "bert": "paddle.nn.TransformerEncoder",
         "resnet50_cifar10": _RESNET50.source,
@@ -65,5 +65,5 @@ def _of_text(recipe: Recipe) -> Recipe:
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
-    recipes=(_RESNET50, *(_of_text(each) if each.unit == "sequences/s" else each for each in _OTHERS)),
+    recipes=(_RESNET50, *(_of_text(each) if each.unit in ("sequences/s", "tokens/s") else each for each in _OTHERS)),
 )

@@ -7,12 +7,14 @@ import cifar10
 import equivalence
 import face
 import gpt2
+import llama
 import numpy
 import paddle
 import paddlepaddle_bert
 import paddlepaddle_cifar10
 import paddlepaddle_face
 import paddlepaddle_gpt2
+import paddlepaddle_llama
 import paddlepaddle_loop
 import paddlepaddle_resnet50
 import paddlepaddle_wide_deep
@@ -26,6 +28,7 @@ SCRIPTS = {
     "mobilenetv2_cifar10": paddlepaddle_cifar10,
     "bert_tiny": paddlepaddle_bert,
     "gpt2_tiny": paddlepaddle_gpt2,
+    "llama_tiny": paddlepaddle_llama,
     "wide_and_deep_tiny": paddlepaddle_wide_deep,
     "face_tiny": paddlepaddle_face,
 }
@@ -51,6 +54,8 @@ def answered(task: Task) -> Answer:
 def _network(model: str):
     if equivalence.is_gpt2(model):
         return paddlepaddle_gpt2.gpt2_model(paddle, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
+    if equivalence.is_llama(model):
+        return paddlepaddle_llama.llama_model(paddle, llama.SIZES[equivalence.size_of(model)])
     if equivalence.is_bert(model):
         return paddlepaddle_bert.bert_model(paddle, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
     if equivalence.is_wide_deep(model):
@@ -96,7 +101,7 @@ def _started(task: Task, dtype: str):
 
 
 def _inputs_and_loss(task: Task, dtype: str):
-    if equivalence.is_gpt2(task.model):
+    if equivalence.is_gpt2(task.model) or equivalence.is_llama(task.model):
         batch = equivalence.tokens_of(task)
         return paddlepaddle_gpt2.inputs_of(paddle, batch), paddlepaddle_gpt2.loss_of(paddle, batch)
     if equivalence.is_bert(task.model):
