@@ -16,7 +16,7 @@ import pytest
 from evalsuite import report
 from evalsuite.commands import env
 from evalsuite.contracts import registry
-from evalsuite.core import locks
+from evalsuite.core import locks, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.model import Run
 from evalsuite.launch.provision.recipe_locks import find_mistakes
@@ -170,6 +170,14 @@ def test_each_lock_of_a_recipe_is_of_pins_that_are_and_names_every_file_by_its_h
 
 def numbers(version):
     return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def test_a_lock_with_torch_for_cpus_takes_the_torchvision_for_cpus_beside_it():
+    texts = [file.read_text().splitlines() for file in (paths.DATA / "locks").glob("*.txt")]
+    pairs = [line for lock in texts if "+cpu " in "".join(lock) for line in lock if line.startswith("torchvision==")]
+
+    assert {line.split()[0] for line in pairs} == {"torchvision==0.28.0"}
+    assert all("1dad604dfc0177ecebe0891bd9701fe2c62ec3f7819a247be541b3fb6effee99" in line for line in pairs)
 
 
 def test_every_locked_distribution_has_a_licence_that_lets_it_be_passed_on():

@@ -214,6 +214,19 @@ def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(
     assert any("--torch-backend cpu" in line for line in uv.seen) is (device == "cpu")
 
 
+MIXED, PAIR = (f"torch==2.13.0+cpu\ntorchvision==0.28.0{build}\n" for build in ("", "+cpu"))
+
+
+@pytest.mark.parametrize(("given", "made"), [((MIXED, PAIR), PAIR), ((PAIR,), PAIR), ((MIXED, None), MIXED)])
+def test_a_torchvision_for_cuda_is_not_put_beside_a_cpu_build_of_torch_where_its_like_can_be_had(uv, given, made):
+    uv.locks(*filter(None, given))
+    (uv.folder / "no_cpu_build").touch() if None in given else None
+
+    python = virtualenvs.ensure(toynet())
+
+    assert (python.parents[1] / "requirements.lock").read_text() == made.replace("\n", HASHES)
+
+
 @pytest.mark.parametrize(("device", "kind", "locks"), [("cpu", "CUDA", (CUDA, CUDA)), ("gpu", "CPU", (OF_CPU,))])
 def test_where_only_a_build_for_the_other_kind_of_device_can_be_had_nothing_is_installed(uv, device, kind, locks):
     uv.locks(*locks)
@@ -276,14 +289,14 @@ def test_another_lock_makes_another_environment_and_one_from_before_its_lock_is_
 
 
 def test_pytorchs_index_is_asked_for_the_cpu_build_that_a_lock_names_and_for_nothing_else(uv, locked):
-    uv.locks(OF_CPU + "toynet==1.0\n")
+    uv.locks(PAIR + "toynet==1.0\n")
     recipe = locked(toynet()).recipe
     (uv.folder / "no_cpu_build").touch()
 
     virtualenvs.ensure(recipe)
 
     asked = [Path(line.split()[-1]).read_text() for line in uv.seen if "--torch-backend" in line]
-    assert asked == ["torch==2.13.0+cpu" + HASHES]
+    assert asked == [PAIR.replace("\n", HASHES)]
 
 
 def test_a_lock_and_pins_that_disagree_are_seen_and_what_no_index_hashes_is_not_locked(uv, locked):

@@ -22,6 +22,8 @@ SERVED = ("Linux", "x86_64")
 PLATFORM = "x86_64-unknown-linux-gnu"
 FOLDER = "locks"
 PYTORCH_CPU = ("--torch-backend", "cpu")
+OF_CPU = "+cpu "  # in a line of a lock
+BESIDE_TORCH = "torchvision"  # whose build must be torch's; PyPI's is for CUDA. A CPU lock has the hashes of both
 
 Lines = Mapping[str, str]  # distribution → "numpy==1.26.4 --hash=sha256:…"
 
@@ -108,14 +110,17 @@ def resolve(wanted: PinnedEnvironment, place: tuple[str, ...], progress: Progres
 def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: Device, progress: Progress) -> Lines:
     """A CPU build of PyTorch lies on an index of its own: asked where the configured ones answer with CUDA."""
     lines = _compile(pins, place, progress)
-    if device == "gpu" and any("+cpu " in f"{line} " for line in lines.values()):
+    if device == "gpu" and any(OF_CPU in f"{line} " for line in lines.values()):
         raise CannotInstall(Message("launch.cpu_build", pins=" ".join(pins)))
-    if device == "gpu" or not _cuda_packages(lines):
+    mixed = OF_CPU in lines.get("torch", "") and OF_CPU not in lines.get(BESIDE_TORCH, OF_CPU)
+    if device == "gpu" or not (mixed or _cuda_packages(lines)):
         return lines
     progress(Message("launch.asking_pytorch"))
     try:
         of_cpu = _compile(pins, (*place, *PYTORCH_CPU), progress)
     except CannotInstall as error:
+        if not _cuda_packages(lines):
+            return lines  # they install, and `env create` says that torchvision cannot load its operators
         raise CannotInstall(_cuda_refused(pins, lines), error.last_lines or (error.reason,)) from error
     if _cuda_packages(of_cpu):
         raise CannotInstall(_cuda_refused(pins, of_cpu))

@@ -26,6 +26,8 @@ from evalsuite.core.model import Device
 from evalsuite.launch.programs import ask_program, run_joined
 from evalsuite.launch.provision.installer import LAST_LINES, CannotInstall, Progress, run_installer
 from evalsuite.launch.provision.recipe_locks import (
+    BESIDE_TORCH,
+    OF_CPU,
     PYTORCH_CPU,
     Lock,
     PinnedEnvironment,
@@ -309,8 +311,9 @@ def _install_all(folder: Path, wanted: PinnedEnvironment, lock: Lock, progress: 
     try:
         install(LOCK, "".join(first), *exact)
     except CannotInstall:
-        if not (of_pytorch := [line for line in first if "+cpu " in line]):
+        if not any(OF_CPU in line for line in first):
             raise
+        of_pytorch = [line for line in first if OF_CPU in line or distribution(line) == BESIDE_TORCH]
         progress(Message("launch.asking_pytorch"))  # for these alone: it has others in place of what the lock names
         install("pytorch.txt", "".join(of_pytorch), *exact, *PYTORCH_CPU)
         install("others.txt", "".join(line for line in first if line not in of_pytorch), *exact)
