@@ -368,6 +368,8 @@ def find_doubt(
         return two_figures(worst, measured), False
     counted = measured.method != RATES or not numbers.rated
     stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step
+    if numbers.facts.assumed and counted and measured.unit not in NO_ITEMS and not numbers.run.given.case:
+        return Message("logs.batch_assumed", text=numbers.facts.argument), False
     return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False
 
 

@@ -47,27 +47,50 @@ _ARGUED = {
     "sequence": "argued_sequence",
     "listed": "listed_devices",
     "nodes": "nodes",
+    "set": "train_items",
 }
 _OF_JOB = frozenset(
-    {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation"}
+    {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation", "set"}
 )  # whatever else a dialect names
 _ALIKE = {"total": "all", "mesh": "devices"}  # where a dialect does not tell them apart
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
-_WORDS = tuple(
-    b"batch bsz visible accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member "
-    b"process devices nodes nproc tokens seq block context ctx dp_rep \xe6\x89\xb9 \xe6\xa2\xaf".split()
+_WORDS = (
+    *b"batch bsz visible accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member "
+    b"process devices nodes nproc tokens seq block context ctx dp_rep belonging found, backgrounds num_examples "
+    b"bs= bs: \xe6\x89\xb9 \xe6\xa2\xaf".split(),
+    *(b"num examples", b"train images", b"training images", b"train set", b"training set"),
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(
     rb"\b(?:pp=(\d+), )?dp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?"
 )
 # Using GPUs 0, 1 · gpu device = 0 · CUDA_VISIBLE_DEVICES: [0,1] (= of a launcher may be of one process)
-# n_gpu: 1, distributed training: False · Using 2 GPUs · Training on 2 GPUs
+# n_gpu: 1, distributed training: False · Using 2 GPUs · Training on 2 GPUs · gpu_ids='0,1' · GPUS: (0,)
 _LISTED = re.compile(
-    rb"(?i)\b(?:(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}|cuda_visible_devices: )[\[(]?(\d+(?:, ?\d+)*)"
-    rb"(?=[\])\s]|, [a-z]|$)"
+    rb"(?i)\b(?:(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}|cuda_visible_devices: |gpus: (?=[\[(]))[\[('\"]*"
+    rb"(\d+(?:, ?\d+)*),?(?=[\])\s'\"]|, [a-z]|$)"
     rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use|train(?:ing)? (?:on|with)) (?=\d+ gpus?\b))(\d+)"
 )
+# of what is trained on, where the number stands first: Keras' generators, Keras 1, YOLO
+_SET = re.compile(
+    rb"(?i)\bfound (\d+) (?:validated )?images? (?:\w+ )?belonging|\btrain on (\d+) samples"
+    rb"|\btrain: .{0,400}? (\d+) (?:found, \d+ missing|images, \d+ backgrounds)|\bthere are (\d+) images"
+)
+# one process, whose batch is that of the job, however many devices it has; one of several, whatever their number
+_ALONE = re.compile(
+    rb"(?i)\bdist(?:ributed(?:[_ ]training)?)?['\"]?[ =:]{1,3}False|\b(?:local_)?rank['\"]?[ =:]{1,3}-1\b"
+    rb"|\bworld_size['\"]?[ =:]{1,3}-1\b"
+)
+_LAUNCHED = re.compile(
+    rb"(?i)torchrun|torch\.distributed|distributed[. ]launch|\blaunch info|horovod|\bhvd\b|\bmpi(?:run|exec)\b"
+    rb"|deepspeed|accelerate|mirroredstrategy|\bMEMBER\b|DistributedDataParallel|use gpu: [1-9]"
+    rb"|distributed['\"]?[ =:]{1,3}True"
+)
+_RANKED = re.compile(
+    rb"(?i)rank['\"]?[ =:]{0,3}\d|nccl|\bfsdp|\bddp|dist_url['\"]?[ =:]{1,3}['\"]?(?!None)\w|num_processes"
+    rb"|workers?:? \d+/\d"
+)
+_SPREAD = re.compile(rb"(?<!Distributed)DataParallel\b|CUDA:0 \(|\bgpu_ids?['\"]?[ =:]{1,3}['\"\[(]*\d")  # over devices
 _IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token|word)")
 # facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower
 _OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d+)\s+effective batch size: (\d+)")
@@ -96,20 +119,32 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     present = [word for word in _WORDS if word in low]
     lines = text.replace(b"\r", b"\n").split(b"\n") if present else []
     widest = max(map(len, lines), default=0)
-    for line, behind in itertools.pairwise([*lines, b""]):
+    for at, (line, behind) in enumerate(itertools.pairwise([*lines, b""])):
         low = line.lower()
         cut = len(line) in WIDTHS and (len(line) == widest or behind[:1].isdigit())
         if any(word in low for word in present):
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 kind = "total" if match["product"] and kind in _PARTLY else kind
-                variable = name.isupper() and kind != "devices"  # MICRO_BATCH_SIZE=4, of a shell
-                if not variable and kind not in untold and not (cut and match.end() == len(line)):
-                    yield kind, match["value"], match[0].strip(b"- ")
+                variable = name.isupper() and kind != "devices" and b"=" in match[0]  # MICRO_BATCH_SIZE=4, of a shell
+                tested = line[:1].isspace() and _is_of_evaluation(lines, at)
+                if not (variable or tested or kind in untold or (cut and match.end() == len(line))):
+                    value = match["value"].replace(b",", b"") if kind == "set" else match["value"]
+                    yield kind, value, match[0].strip(b"- ")
+            if counted := _SET.search(line):
+                yield "set", next(filter(None, counted.groups())), counted[0]
             if listed := _LISTED.search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
             if mesh := _MESH.search(line):
                 yield "mesh", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
+
+
+def _is_of_evaluation(lines: Sequence[bytes], number: int) -> bool:
+    """Does it stand below `TEST:`, as tables of YAML are printed?"""
+    depths = (len(line) - len(line.lstrip()) for line in lines[number::-1])
+    depth = next(depths)
+    head = next((line for line, each in zip(lines[number - 1 :: -1], depths, strict=False) if each < depth), b"")
+    return re.fullmatch(rb"(?i)\s*(?:test\w*|val\w*|eval\w*):\s*", head) is not None
 
 
 @dataclass
@@ -153,11 +188,19 @@ class FactCollector:
                 default = value == b"1" and kind in ("accumulation", "devices", "nodes")  # says nothing
                 if name and (free or kind in _OF_JOB) and not default and b"," not in value and name not in self.said:
                     self.said |= {name: value, f"{name}_text": printed}
+            if "bare_batch" in self.said:
+                self.said |= _processes(text)
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):
                 other = FactCollector(self.dialect, dict(self.said))
                 other.add(Piece(chunk=replace(piece.chunk, text=whole)))
                 self.is_altered = other.said.keys() != self.said.keys()
+
+
+def _processes(text: bytes) -> dict[str, bytes | float]:
+    """`alone`: one, as it says itself; `launched`: one of several, perhaps."""
+    signs = ((_LAUNCHED, "launched"), (_ALONE, "alone"), (_RANKED, "launched"), (_SPREAD, "alone"))
+    return next(({name: 1.0} for sign, name in signs if sign.search(text)), {})
 
 
 _ARGUMENTS = re.compile(rb"[^\r\n]{0,80}Namespace\(\w+=")

@@ -19,6 +19,7 @@ from evalsuite.logs.text.records import Arrival, Record, place, positive
 
 FEWEST_OF_JOB = 3  # reports
 LEAST_OF_EPOCH, MOST_OF_EPOCHS, FEWEST_EPOCHS = 0.8, 0.9, 2  # of the longest; without those that were cut short
+FEWEST_STEPS = 20  # of an epoch: then a batch that was cut short is a twentieth
 FEWEST_PIECES = 256  # of a device in a step of a toy model; fewer are sequences of unknown length
 Said = Mapping[str, bytes | float]
 """Facts as lines of the log give them: names of `dialect.GROUPS` → text or number."""
@@ -41,6 +42,7 @@ class Facts:
     items_per_step: float | None = None
     accumulation: float = 1.0
     product: float | None = None  # of the batch of a device, accumulation and devices, where it contradicts the total
+    assumed: bool = False  # is its batch that of the job because nothing speaks of a second process?
     in_parts: bool = False  # are its batches accumulated, and no total printed? A step may be a part of an optimiser's
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
     in_pieces: Literal["yes", "perhaps", "no"] = "yes"  # is the batch of tokens? From outside it may be of sequences
@@ -68,7 +70,10 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
         said = {"argued_parts": effective, **said} if total is None else said
-    if told == 1 and not (case and known.devices) and "bare_batch" in counts and "bare_batches" not in said:
+    several = "bare_batches" in said or numbers.get("nodes", 1) > 1
+    bare = not case and "bare_batch" in counts and not several
+    assumed = bare and told is None and said.keys().isdisjoint(("alone", "launched", "rated", "argued_global_batch"))
+    if bare and (told == 1 or assumed or ("alone" in said and told in (None, listed))):
         said = {"argued_global_batch_text": said["bare_batch_text"], **said}
         counts = {"argued_global_batch": counts["bare_batch"], **counts}
     in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
@@ -102,10 +107,32 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         in_pieces="yes" if not outside or items_per_batch is not None else "no" if few else "perhaps",
         argument=", ".join(texts) if argued else None,
         accumulation=parts,
+        assumed=assumed and bool(argued) and known.devices is None,
         product=None if _is_alike(product, total, parts) else product,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
+
+
+def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
+    """With the batch of the job where the training set and the steps of an epoch prove it: that which is printed, as
+    many times as fits, or, where none is, the quotient of both.
+    """
+    items = positive(said.get("train_items"))
+    said = {**said, "rated": 1.0} if any(record.rate is not None for record in records) else said
+    if items and dialect.name == "no_dialect" and dialect.epochs_are_steps:
+        return {"global_batch": items}
+    lengths = {record.interval if dialect.per_epoch else record.of for record in records}
+    if not items or len(lengths) != 1 or not (steps := positive(lengths.pop())) or steps < FEWEST_OF_JOB:
+        return said
+    batch, quotient = positive(said.get("bare_batch")), items / steps
+    times = max(1.0, round(quotient / batch) * batch if batch else round(quotient))
+    proven = items / (steps + 1) < times < items / (steps - 1) and (steps >= FEWEST_STEPS or batch is not None)
+    inside = dialect.per_epoch or any(record.epoch for record in records)
+    if proven and (batch or inside) and "bare_batches" not in said:
+        text = b"%b: %d" % (_text(said["train_items_text"]).encode(), steps)
+        return {**said, "argued_global_batch": times, "argued_global_batch_text": text}
+    return {**said, "launched": 1.0} if batch and inside else said
 
 
 def _is_alike(product: float, total: float | None, parts: float) -> bool:

@@ -15,7 +15,7 @@ from evalsuite.core.messages import Message, join
 from evalsuite.core.model import RATES, TIMES, Finding, Protocol, Throughput
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany, scan_log
-from evalsuite.logs.steps.merging import Facts, Merged, facts, merge_records
+from evalsuite.logs.steps.merging import Facts, Merged, facts, join_epoch, merge_records
 from evalsuite.logs.steps.throughput import throughput, unlike_rest
 from evalsuite.logs.steps.window import span, widened
 from evalsuite.logs.text.intact import ALTERED
@@ -109,7 +109,11 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
             given=given,
             scans=scans,
             arrivals=arrivals,
-            said={name: value for scan in reversed(scans) for name, value in scan.facts.said.items()},
+            said=join_epoch(
+                {name: value for scan in reversed(scans) for name, value in scan.facts.said.items()},
+                [record for scan in scans for record in scan.records],
+                dialect,
+            ),
             records=[record for scan in scans for record in scan.records],
             uncollected=sum(scan.uncollected for scan in scans),
             final=next((scan.final for scan in scans if scan.final is not None), None),

@@ -9,6 +9,7 @@ from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
 from evalsuite.logs.judging import Reading, judge
+from evalsuite.logs.scan.scan import TooMany, scan_log
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Arrival
@@ -37,6 +38,12 @@ def read_by_shape(
     if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
         return silent
     shape = replace(shape, text=redact(shape.text))
+    if (
+        shape.dialect
+        and shape.per_epoch
+        and not scan_log(paths[0], shape.dialect, TooMany()).facts.said.get("train_items")
+    ):
+        shape = replace(shape, dialect=None, lacks=Message("logs.shape_epochs"))
     if shape.dialect is None:
         roles = Message("logs.shape_roles", roles=shape.outline) if shape.roles else ""
         nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=roles, why=shape.lacks)
@@ -72,8 +79,10 @@ def read_by_shape(
         return replace(result, status="doubtful", reason=join(taken, result.reason, unsaid))
     if given.shape == shape.shape and start is None:
         return result
+    alone = numbers.facts.assumed and result.unit not in NO_ITEMS
+    assumed = Message("logs.batch_assumed", text=numbers.facts.argument) if alone else None
     died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
-    return replace(result, status="doubtful", reason=join(taken, accept, start.died if start else died))
+    return replace(result, status="doubtful", reason=join(taken, assumed, accept, start.died if start else died))
 
 
 def _taken_for(shape: Group, silent: Reading) -> Message:
@@ -86,6 +95,7 @@ def _taken_for(shape: Group, silent: Reading) -> Message:
 def _variants(run: Pass, said: Collection[str]) -> Iterator[Pass]:
     """As it stands, as of all devices, and in steps: a rate of items or what was counted says more than steps do."""
     yield run
-    others = [in_steps(run)] if "step" in said or "seconds" in said else []
+    steps = not run.dialect.per_epoch and ("step" in said or "seconds" in said)
+    others = [in_steps(run)] if steps else []
     whole = [replace(run, dialect=replace(run.dialect, scope="auto"))] if run.dialect.scope == "unstated" else []
     yield from (*whole, *others)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from re import Match, Pattern
 from types import MappingProxyType
@@ -51,6 +52,7 @@ _FAILS = re.compile(rb"[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]|\x08")  # complaints; 
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
 _NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
 _NO_CLOCK, _UNCLEAR = Message("logs.shape_no_clock"), Message("logs.shape_unclear")
+_EPOCHS = Message("logs.shape_epochs")
 _REMOTE = (_NO_COUNTER, _NO_TRAINING, _OTHER_WORK, _FEW)  # the last the furthest
 _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|[Vv]al[ _]|Test:|test:)[a-z]*"
 
@@ -84,6 +86,10 @@ class Group:
         return 1 if label is None else 2 + 2 * bool(words.WHOLE.search(label)) + (whose != "per_device")
 
     @property
+    def per_epoch(self) -> bool:
+        return self.dialect is not None and self.dialect.per_epoch
+
+    @property
     def remote(self) -> int:
         return 0 if self.dialect else next((at for at, lack in enumerate(_REMOTE, 2) if lack == self.lacks), 1)
 
@@ -95,8 +101,20 @@ class Group:
 
 
 def groups(path: Path) -> list[Group]:
-    """The heaviest first; those that can be read before all others. Raises Unreadable."""
+    """The heaviest first; those that can be read before all others. Raises Unreadable.
+
+    Where no line can be read alone, pairs are: of a counter and of the time.
+    """
     sampled = list(_sample(path))
+    found = _groups_of(sampled)
+    if any(group.dialect and not group.per_epoch for group in found):
+        return found
+    pairs = [(a[0], a[1] + b"\n" + b[1]) for a, b in pairwise(sampled) if b[0] - a[0] <= 2 and not _bar(a[1] + b[1])]
+    paired = [group for group in _groups_of(pairs) if group.dialect and not group.per_epoch]
+    return paired + found
+
+
+def _groups_of(sampled: Lines) -> list[Group]:
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
     title, names = b"", list[bytes]()
     for number, text in sampled:
@@ -122,7 +140,7 @@ def groups(path: Path) -> list[Group]:
             group = replace(group, dialect=replace(group.dialect, scope="global"))
         grouped[place] = replace(group, doubt=Message("logs.shape_bars_alone")) if alone else group
     grouped.sort(key=lambda group: -group.count * group.weight)
-    return sorted(grouped, key=lambda group: (group.remote, group.last < LATE * ends))
+    return sorted(grouped, key=lambda group: (group.remote, group.per_epoch, group.last < LATE * ends))
 
 
 def _words_of(title: bytes) -> list[bytes]:
@@ -214,7 +232,7 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
     epoch = next((form for form in begins if re.search(form, first["desc"])), None)
     if not epoch and re.search(rb"(?i)\bepochs?\W*$", first["desc"]):
-        return replace(group, lacks=Message("logs.shape_epochs"))
+        return replace(group, lacks=_EPOCHS)
     if (
         len({(bar["n"], epoch and (match := re.search(epoch, bar["desc"])) and match[0]) for bar in bars})
         < roles.FEWEST
@@ -262,7 +280,7 @@ class _Clock(NamedTuple):
 
 
 def _find_clock(texts: Sequence[bytes], columns: roles.Columns) -> _Clock:
-    heads = [text[: _head_end(text)] for text in texts]
+    heads = [text[: _head_end(text)] for text in texts if b"\n" not in text]
     stamps = [stamp for head in heads if (stamp := stamp_s(head)) is not None]
     unix = {} if stamps else roles.choose_unix(columns)
     if unix:
@@ -279,6 +297,8 @@ def _find_clock(texts: Sequence[bytes], columns: roles.Columns) -> _Clock:
 def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) -> Group:
     found = _find_clock(texts, roles.columns_of(texts, names))
     stamps, columns, chosen = found.stamps, found.columns, found.chosen
+    if per_epoch := chosen.keys() == {"epoch"} and roles.counts_each(chosen["epoch"]):
+        chosen = {"step": chosen["epoch"]}
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
     unit, scope, kilo = roles.choose_rate(columns, chosen)
@@ -288,13 +308,19 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     if stamped and timed == "seconds" and "step" in chosen and roles.scatter(chosen["seconds"], chosen["step"]):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
-    slots = [(name, column[0]) for name, column in chosen.items()]  # [205000] · 3904/ have no words
+    named = {**chosen, "epoch": chosen["step"]} if per_epoch else chosen
+    slots = [(name, at[0]) for name, at in named.items() if not (per_epoch and name == "step")]  # [205000] has no words
     said = {name: at.words or shown(at.lead.strip()[-1:] + at.text + at.tail.strip()[:1]) for name, at in slots}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
     if of_items and stamped:
         chosen["consumed"] = chosen.pop("step")
+    ends = {slot.start < texts[0].find(b"\n") for _, slot in slots}
+    if b"\n" in texts[0] and len(ends) < 2:
+        return replace(clocked, lacks=_NO_CLOCK)  # of the two lines one says nothing
+    if per_epoch and timed not in ("seconds", "report_s"):
+        return replace(clocked, lacks=_EPOCHS)
     if (of_items and not stamped) or (
         not {"step", "consumed"} & chosen.keys() and (not alone or len(texts) < 2 * roles.FEWEST)
     ):
@@ -309,7 +335,9 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     same: Length = {"interval": stride, "step": None, "epoch": None} if stride else {}
     fields, chosen = scale_to_groups(chosen, kilo, same)
     chosen |= found.unix
-    made = declare(pattern_of(chosen, names), middle, fields, unit=unit, scope=scope, restart=found.restarts)
+    pattern = pattern_of(chosen, names, texts[0].find(b"\n"))
+    made = declare(pattern, middle, fields, unit=unit, scope=scope, restart=found.restarts)
+    made = replace(made, per_epoch=per_epoch, epochs_are_steps=per_epoch)
     whole = coarse or timed == "elapsed whole"
     made = replace(made, clock_s=float(whole), trust_stamps=not coarse)
     made = replace(made, averaging="cumulative") if whole else made
@@ -341,19 +369,23 @@ def _head_end(text: bytes) -> int:
 
 # from columns to a dialect
 
-_TIMES = frozenset({"seconds", "report_s", "elapsed_s"})
+_TIMES = frozenset({"seconds", "report_s", "elapsed_s", "mean_s"})
 _UNITS = {("seconds", 1e-3): "ms", ("seconds", 1e-6): "us", ("report_s", 1e-3): "report_ms", ("rate", 1e3): "rate_k"}
 _UNITS |= {("elapsed_s", 1e-3): "elapsed_ms"}
 
 
-def pattern_of(chosen: roles.Chosen, names: Sequence[bytes]) -> bytes:
-    """The roles in the order of the line, each with the words before and behind it, or by their places in a row."""
+def pattern_of(chosen: roles.Chosen, names: Sequence[bytes], cut: int = -1) -> bytes:
+    """The roles in the order of the line, each with the words before and behind it, or by their places in a row.
+
+    *cut*: where the first of two lines ends.
+    """
     if names:
         row = [rb"[^,;|\t\r\n]*"] * len(names)
         for name, column in chosen.items():
             row[column[0].start] = rb"(?P<%b>%b)" % (name.encode(), _number_pattern(name, column))
         return rb"(?m)^[ |]*" + rb" *[,;|\t] *".join(row) + rb"(?=[ |\r]*$)"
     parts: list[bytes] = []
+    before = 0
     for name, column in sorted(chosen.items(), key=lambda pair: pair[1][0].start):
         lead = _common([slot.lead for slot in column], backwards=True)
         tail = _common([slot.tail[1:] if slot.scaled else slot.tail for slot in column])
@@ -363,7 +395,9 @@ def pattern_of(chosen: roles.Chosen, names: Sequence[bytes]) -> bytes:
         else:
             begin = b"" if lead or parts else rb"(?<![\w.])"
         value = _number_pattern(name, column)
-        parts += [rb"[^\r\n]*?"] if parts else []
+        crosses = before < cut <= column[0].start
+        parts += [rb"[^\r\n]*[\r\n]+[^\r\n]*?" if crosses else rb"[^\r\n]*?"] if parts else []
+        before = column[0].start
         parts.append(begin + lead + b"(?P<%b>%b)" % (name.encode(), value) + (b"(?=%b)" % tail if tail else b""))
     return b"".join(parts)
 

@@ -18,6 +18,7 @@ MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by n
 AGREES = 0.1  # with the stamps
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
+MEANT = 0.3  # how far a running mean may be from that of like steps
 REGULAR = 0.5  # of the counter's steps are the usual one
 
 _NUMBER = re.compile(rb"%b|%b" % (words.DURATION, words.NUMBER))
@@ -277,6 +278,25 @@ def usual_interval(counter: Column) -> float:
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
+def counts_each(epochs: Column) -> bool:
+    return set(_differences(epochs)) == {1.0}
+
+
+def is_running_mean(column: Column, counter: Column) -> bool:
+    """Does it fall as a mean over all steps does whose first was slow? 5.02 at the first, 0.66 at the tenth, 0.55, 0.47
+
+    By what each would have been had all steps but the first been alike.
+    """
+    steps, values = values_of(counter), values_of(column)
+    end = next((place for place, step in enumerate(_differences(counter), 1) if step <= 0), len(steps))
+    told = [(step - steps[0] + 1, value) for step, value in zip(steps[:end], values[:end], strict=True)]
+    if len(told) < 2 * FEWEST or steps[0] > 1 or values[0] < 2 * told[-1][1]:
+        return False
+    (_, first), *_, (count, mean) = told
+    usual = (count * mean - first) / (count - 1)
+    return usual > 0 and all(abs(value * n / (first + (n - 1) * usual) - 1) < MEANT for n, value in told)
+
+
 def stride_of_rounded(column: Sequence[Slot]) -> float:
     """Steps of a report whose counter is printed so that it repeats itself: 600, 800, 1K, 1K, 1K, 1K, 1K, 2K"""
     values, steps = values_of(column), _differences(column)
@@ -329,6 +349,10 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]))
     per_step = sorted((c for c in steps if not c[0].clock), key=lambda c: bool(_MEAN.search(c[0].words)))
     interval = usual_interval(counter)
+    means = (c for c in (*per_step, *plain) if words.TIME.search(c[0].label) or c in per_step)
+    if interval and (mean := next((c for c in means if not c[0].clock and is_running_mean(c, counter)), None)):
+        chosen["mean_s"] = mean
+        return "mean"
     if stamps and interval and (agreeing := _find_agreeing(plain, stamps, interval, per_step)):
         name, chosen[name] = agreeing
         return name
