@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
 import synthetic
 
+from evalsuite.core.model import Utilisation
 from evalsuite.report.sections.why import why
 from evalsuite.report.text import words
 from evalsuite.results.compare.scaling import with_scaling
@@ -48,3 +50,35 @@ def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():
     said = [loss.plain("en") for loss in why.losses(breaks.ladders(with_scaling([*found, *alone]), 0.8), words.read())]
 
     assert said == ["AMP: loses 40.3–41.8% at the first crossing of nodes, 1×8 → 2×8 in 3 of 3 settings."]
+
+
+@pytest.mark.parametrize(
+    ("about", "before", "after", "said"),
+    [
+        ({}, {}, {}, "Nothing was sampled, so why is not known."),
+        ({}, {"job_cpu": 99}, {"job_cpu": 95}, "One process alone keeps 99.0% of the cores busy, and 8 share them."),
+        ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 95}, "The cores stay busy (95.0% of the time at 4×8), so"),
+        ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 39, "network_send": 65}, "; the network runs at 65.0% of its"),
+        (
+            {"device": "gpu"},
+            {"gpu": 97, "cpu": 20},
+            {"gpu": 61, "cpu": 96, "network_send": 20},
+            "; the hosts’ CPUs are at",
+        ),
+        ({"device": "gpu"}, {"gpu": 97}, {"gpu": 61}, "The GPUs wait: busy 61.0% of the time at 4×8, 97.0% at 1×1."),
+    ],
+)
+def test_the_samples_of_the_smallest_and_largest_scale_tell_why_or_that_they_do_not(about, before, after, said):
+    found = [replace(row, case=replace(row.case, **about), utilisation=()) for row in ladder(100, 780, 1100, 1300)]
+    found[0], found[-1] = (
+        replace(row, utilisation=tuple(used(*each) for each in of.items()))
+        for row, of in ((found[0], before), (found[-1], after))
+    )
+    (one,) = breaks.ladders(with_scaling(found), 0.8)
+
+    assert said in why.reason(one, words.read()).plain("en")
+
+
+def used(resource, mean):
+    figures = {"unit": "%", "mean": float(mean), "p5": 0.0, "p95": 100.0, "capacity": 100.0}
+    return Utilisation(resource=resource, samples=9, coverage=1.0, **figures)

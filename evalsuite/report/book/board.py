@@ -168,7 +168,7 @@ def board(book: Book, words: Words) -> Board:
     maker = _Maker(book, words)
     sheets = maker.sheets()
     finding, beside, again = _finding(book, sheets, words)
-    chips, counts = [*_chips(book, words)], tally(book)
+    chips, counts = [*_chips(book, [table for sheet in sheets for table in sheet.tables], words)], tally(book)
     if book.evaluation.campaigns and counts["runs_made"] < counts["runs_planned"]:
         known = {"made": numbers.count(counts["runs_made"]), "all": numbers.count(counts["runs_planned"])}
         said = words("board.provisional", **known)
@@ -462,7 +462,7 @@ def _trained(book: Book) -> Sequence[Trained]:
     return [*dict.fromkeys(row.trained for row in book.valid if row.origin not in PUBLISHED)]
 
 
-def _chips(book: Book, words: Words) -> Iterable[Chip]:
+def _chips(book: Book, tables: Sequence[BoardTable], words: Words) -> Iterable[Chip]:
     """On how much all of it rests: each is red where it is less than it should be."""
     rows = book.valid
     if not rows:
@@ -486,8 +486,7 @@ def _chips(book: Book, words: Words) -> Iterable[Chip]:
         counted = {"n": numbers.count(busy), "all": numbers.count(len(sampled))}
         yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
     clocked = [row for row in rows if row.grounds not in OTHERS]
-    beside = [{each.summary.case.framework for each in (*of.ranked, *of.apart)} for of in book.answers]
-    if clocked and any(len(frameworks) > 1 for frameworks in beside):
+    if clocked and any(len({row.framework for row in table.rows if row.summary}) > 1 for table in tables):
         known = book.evaluation
         proven = sum(has_receipt(row, known.commands, known.receipts) for row in clocked)
         counted = {"n": numbers.count(proven), "all": numbers.count(len(clocked))}

@@ -1,18 +1,27 @@
 """Why beside who: the efficiency of all models side by side; of each framework where it loses and how it differs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evalsuite.core.model import by_key
 from evalsuite.report.book import heading
+from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.blocks import Model
+from evalsuite.report.book.board import DRAWN, LOST_FROM
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.judge.breaks import Ladder, stage
 
-DRAWN = ("within", "crossing", "between", "data", "allreduce")
+STAGES = ("within", "crossing", "between")
+BUSY = ("gpu", "job_cpu", "cpu")  # what computes, as it was sampled
+NETWORK = ("network_send", "network_receive")
+WAITS_FROM = 10.0  # points of busy time
+FULL_FROM, MORE_THAN_ALL = 90.0, 110.0  # % of the cores
+BUSY_LINK = 0.5  # of its speed, as a mean over steps that also compute
 
 
 def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
@@ -48,11 +57,43 @@ def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
             "id": names.anchor("why", f"{model.name} {name}"),
             "title": names.framework(name),
             "rows": rows[name],
-            "said": list(losses((row["ladder"] for row in rows[name]), words)),
+            "said": [*losses((row["ladder"] for row in rows[name]), words), *_of_worst(rows[name], words)],
         }
         for name in book.frameworks
         if name in rows
     ]
+
+
+def _of_worst(rows: Sequence[Mapping[str, Any]], words: Words) -> Iterator[Rendered]:
+    if said := reason(rows[0]["ladder"], words):
+        yield words("models.option", name_text=rows[0]["setting"], value=said) if rows[1:] else said
+
+
+def reason(ladder: Ladder, words: Words) -> Rendered | None:
+    """Why it loses what it loses, as far as the samples of its smallest and largest scale tell."""
+    first, last = ladder.scales[0], ladder.last
+    before, after = ({used.resource: used for used in row.utilisation} for row in (first, last))
+    timed = any(key not in STAGES for key, _ in ladder.losses)  # its parts tell
+    if timed or ladder.left > 1 - LOST_FROM or first.disturbed or last.disturbed or last.origin in PUBLISHED:
+        return None
+    busy = next((name for name in BUSY if name in before and name in after), None)
+    if busy is None:
+        return words("why.unsampled")
+    share = {row: numbers.quantity(of[busy].mean, unit="%") for row, of in (("before", before), ("busy", after))}
+    case, beside = last.case, last.case.devices_per_node / first.case.devices_per_node
+    shared = case.device == "cpu" and case.cores_per_device is None and beside > 1
+    if shared and before[busy].mean * beside > MORE_THAN_ALL:
+        return words("why.shared", busy=share["before"], n=numbers.count(case.devices_per_node))
+    said = {**share, "what_text": words(f"why.{busy}"), "scale": names.scale(case), "base": names.scale(first.case)}
+    if before[busy].mean - after[busy].mean < WAITS_FROM:
+        return words.pick("why.stays_busy", said)
+    parts: list[Rendered] = [words("why.waits", **said)]
+    if busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
+        parts.append(words("why.host_full", busy=numbers.quantity(after["cpu"].mean, unit="%")))
+    used = max((after[name] for name in NETWORK if name in after), key=lambda used: used.mean, default=None)
+    if used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
+        parts.append(words("why.network", share=numbers.percent(used.mean / used.capacity)))
+    return words("answers.closed", said_text=replace(words.listed(parts), separators=SEVERAL))
 
 
 def keys(cards: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
