@@ -24,7 +24,8 @@ def main() -> None:
 
 
 def llama_model(paddle, size: llama.Size, *, recompute: bool = False):
-    nn, functional, narrow = paddle.nn, paddle.nn.functional, size.groups * size.head
+    nn, functional = paddle.nn, paddle.nn.functional
+    head, narrow, shared = size.head, size.groups * size.head, size.heads // size.groups  # no property is compiled
     matrix = nn.initializer.Normal(std=llama.DEVIATION)
 
     def linear(inside: int, out: int):
@@ -56,8 +57,8 @@ def llama_model(paddle, size: llama.Size, *, recompute: bool = False):
 
         def forward(self, x, cosine, sine):
             seen = self.input_layernorm(x)
-            q, k, v = (part(seen).unflatten(2, [-1, size.head]) for part in (self.q_proj, self.k_proj, self.v_proj))
-            k, v = (each.repeat_interleave(size.heads // size.groups, 2) for each in (turned(k, cosine, sine), v))
+            q, k, v = (part(seen).unflatten(2, [-1, head]) for part in (self.q_proj, self.k_proj, self.v_proj))
+            k, v = (each.repeat_interleave(shared, 2) for each in (turned(k, cosine, sine), v))
             attended = functional.scaled_dot_product_attention(turned(q, cosine, sine), k, v, is_causal=True)
             x = x + self.o_proj(attended.flatten(2))
             seen = self.post_attention_layernorm(x)
@@ -74,7 +75,7 @@ def llama_model(paddle, size: llama.Size, *, recompute: bool = False):
 
         def forward(self, tokens):
             x = self.embed_tokens(tokens)
-            parts = llama.ROTARY_BASE ** -(paddle.arange(0, size.head, 2, dtype="float64") / size.head)
+            parts = llama.ROTARY_BASE ** -(paddle.arange(0, head, 2, dtype="float64") / head)
             angles = paddle.outer(paddle.arange(tokens.shape[1], dtype="float64"), parts)
             turns = [each.astype(x.dtype).unsqueeze(1) for each in (angles.cos(), angles.sin())]
             for layer in self.layers:

@@ -286,20 +286,40 @@ def test_a_config_with_a_missing_or_impossible_dimension_is_refused_by_its_name(
     assert named in capsys.readouterr().err
 
 
+OF_8B = ["parse", "LOG", "--model", "llama3_8b"]
+OF_A_LOG = ("framework=pytorch", "model=llama3_8b", "batch=1", "nodes=1", "gpus=8")
+BROUGHT = ["import", "LOG", "--runs", "RUNS", *(word for pair in OF_A_LOG for word in ("--set", pair))]
+
+
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("command", "stated", "said"),
     [
-        (["--device", "Foo 9", "--set", "sequence_length=8192"], "the line to add: Foo 9,"),
-        (["--device", "NVIDIA H100"], "nothing says how long a sequence is"),
+        (BROUGHT, ["tp=16"], "the layout TP 16 is of 16 devices, and the case has 8"),
+        (BROUGHT, ["tp=3"], "the layout TP 3 is of 3 devices, and the case has 8"),
+        (BROUGHT, ["recipe=megatron", "tp=4", "ep=4"], "by its stack's rule they divide DP·FSDP·CP = 2"),
+        (BROUGHT, ["cp=8", "sequence_length=100"], "100 tokens"),
+        (OF_8B, ["sequence_length=8k"], 'got "8k"; expected such as sequence_length=8192'),
+        (OF_8B, ["rule=palm2"], 'called "palm2"; expected one of causal, full, 6n, palm, megatron'),
+        (OF_8B, ["trained=qlora"], 'got "qlora"; expected such as trained=lora'),
+        (OF_8B, ["recompute=some"], 'got "some"; expected such as recompute=full'),
+        (OF_8B, ["precision=fp9"], 'got "fp9"; expected such as precision=bf16'),
+        (OF_8B, ["tp=0"], 'got "0"; expected such as tp=2'),
+        (OF_8B[:2], ["shape=(.*"], "shape"),
+        (OF_8B, [], "no TFLOP/s: nothing says how long a sequence is; try --set sequence_length=8192"),
+        ([*OF_8B, "--device", "Foo 9"], ["sequence_length=8192"], 'of "Foo 9" in bf16; the line to add: Foo 9,'),
+        ([*OF_8B, "--device", "NVIDIA H100"], ["sequence_length=8192", "recompute=full"], "HFU"),
     ],
 )
-def test_what_a_figure_needs_is_asked_for_and_never_assumed(options, said, capsys):
-    _, found = parsed(capsys, LOGS / "torchtitan.log", "--model", "llama3_8b", *options)
+def test_what_a_figure_needs_is_asked_for_and_never_assumed(command, stated, said, tmp_path, capsys):
+    places = {"LOG": str(LOGS / "torchtitan.log"), "RUNS": str(tmp_path)}
+    options = [word for pair in stated for word in ("--set", pair)]
 
-    assert said in found["compute"]["note"] and not found["compute"].get("mfu")
-    for wrong in ("rule=palm2", "trained=qlora", "recompute=some", "sequence_length=8k", "precision=fp9", "shape=(.*"):
-        for model in (["--model", "llama3_8b"], []):
-            assert main(["parse", str(LOGS / "torchtitan.log"), *model, "--set", wrong]) == 2
+    code = main([places.get(word, word) for word in (*command, *options)])
+    printed = "".join(capsys.readouterr())
+
+    assert said in printed and (code == 2) is ("TFLOP/s" not in printed)
+    assert (", HFU " in printed) is ("recompute=full" in stated)  # and of nothing else that is stated
+    assert "%)" not in printed or "H100" in command[-1]
 
 
 def test_a_config_beside_the_run_folders_is_that_of_its_cases(tmp_path):
