@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalsuite import __version__
 from evalsuite.commands.printing import i18n
-from evalsuite.core import files, paths
+from evalsuite.core import files, paths, redaction
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names
@@ -48,7 +48,7 @@ def _templates() -> "Environment":
 def fill(template: str, /, **facts: object) -> bytes:
     known = {"say": i18n.say, "language": i18n.language(), "version": __version__, **facts}
     text = _templates().get_template(template).render(known)
-    return names.without_unseen(text).encode("utf-8", "backslashreplace")
+    return redaction.redact(names.without_unseen(text)).encode("utf-8", "backslashreplace")
 
 
 def tell(checks: Sequence[Check], arguments: argparse.Namespace) -> None:

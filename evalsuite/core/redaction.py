@@ -1,6 +1,6 @@
 """Finds secrets in what evalsuite writes for others, and names them in their place: `[secret: --password]`.
 
-Signs are a name, the shape that an issuer gives, and credentials in an address; nothing else is found (SECURITY.md).
+Signs are a name, an issuer's shape, what only chance writes, and credentials; nothing else is found (SECURITY.md).
 """
 
 import base64
@@ -16,8 +16,10 @@ _DATA = paths.read_data("secrets.toml")
 
 
 def _compile(parts: Sequence[str], prefixes: str = "") -> "re.Pattern[str]":
-    named = {**_DATA["named"], "prefixes": "|".join(map(re.escape, prefixes.split()))}
-    return re.compile(re.sub(r"\{([a-z]+)\}", lambda match: "".join(named[match[1]]), "".join(parts)))
+    named, text = {**_DATA["named"], "prefixes": "|".join(map(re.escape, prefixes.split()))}, "".join(parts)
+    for _ in range(2):  # a part may name others
+        text = re.sub(r"\{([a-z]+)\}", lambda match: "".join(named[match[1]]), text)
+    return re.compile(text)
 
 
 _SIGNS = {name: _compile(parts) for name, parts in _DATA["signs"].items()}
@@ -36,6 +38,11 @@ _MARK = re.compile(r"\\?\[secret: [^\]\n]{1,200}\]")
 SHORTEST = 12  # characters of what has a shape
 SHORT = 4096  # characters; longer texts rarely come twice
 LONGEST_NAME = 60
+CHANGING, DISTINCT, IN_WORDS = (
+    0.4,
+    0.6,
+    0.4,
+)  # of a random key's places; of 24 letters chance lets expect 0.62, 0.84, 0.05
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -132,7 +139,7 @@ def _places(text: str) -> list[tuple[int, int, str]]:
     """(start, end, name) of each secret, in order; where several meet, the first gives the name."""
     text = _hide_marks(text)
     places: list[tuple[int, int, str]] = []
-    for start, end, name in sorted([*_find_issued(text), *_find_named(text)]):
+    for start, end, name in sorted([*_find_issued(text), *_find_named(text), *_find_random(text)]):
         if places and start < places[-1][1]:
             places[-1] = (places[-1][0], max(end, places[-1][1]), places[-1][2])
         else:
@@ -173,6 +180,30 @@ def _is_login(match: "re.Match[str]") -> bool:
         return False
 
 
+def _find_random(text: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, name) of what only chance writes, and of base64 in which a secret stands."""
+    for match in _SIGNS["token"].finditer(text):
+        runs = _SIGNS["mixed"].findall(match[0])
+        if runs and (any(map(_is_random, runs)) if (said := _decode(match[0])) is None else redact(said) != said):
+            yield *match.span(), "random key"
+
+
+def _decode(token: str) -> str | None:
+    """What *token* says in base64, if that is a text."""
+    bare = token.rstrip("=")
+    try:
+        said = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True).decode("ascii")
+    except ValueError:
+        return None
+    return said if said.replace("\n", "").isprintable() else None
+
+
+def _is_random(run: str) -> bool:
+    """Whether the kinds of letters change as often as chance lets them, most are others, and few stand in words."""
+    changes, words = len(_SIGNS["change"].findall(run)), sum(map(len, _SIGNS["word"].findall(run)))
+    return changes > CHANGING * len(run) and len({*run[:24]}) > DISTINCT * len(run[:24]) and words < IN_WORDS * len(run)
+
+
 def _find_named(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what is given to a secret's name, and of addresses of people."""
     if "@" in text:
@@ -196,6 +227,8 @@ def _has_secret(name: str, between: str, given: str) -> bool:
     """Whether a secret follows, and not the rest of a sentence ("token 120", "password is wrong") or code."""
     value = given.strip("\"'")
     if not is_secret_name(name) or _is_hidden(value) or _SIGNS["no_secret"].fullmatch(value):
+        return False
+    if between.isspace() and "\n" in between and name.isascii() and not _SIGNS["mixed_word"].match(value):
         return False
     if name.startswith("-"):
         return True
