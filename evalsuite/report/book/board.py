@@ -213,7 +213,7 @@ class _Maker:
             model=work.model,
             title=options.apart(parts, self.words),
             tab=options.apart(own_values or parts, self.words),
-            lead=_lead(chosen, self.words),
+            lead=_lead(chosen, self.book, self.words),
             tables=tuple(tables.values()),
             chosen=tables[id(chosen)],
         )
@@ -354,7 +354,7 @@ def _order(work: Conditions) -> tuple[object, ...]:
     return (*names.model_order(work.model), precision, work.precision, work.device, strong, options_)
 
 
-def _lead(answer: Answer, words: Words) -> Rendered:
+def _lead(answer: Answer, book: Book, words: Words) -> Rendered:
     """Who leads by how much, and whether that is open."""
     if len(answer.ranked) < 2:
         if not answer.ranked:
@@ -372,7 +372,7 @@ def _lead(answer: Answer, words: Words) -> Rendered:
     first = answers.name(answer, answer.ranked[0].summary, words)
     if answer.lead is None:  # only how far is not known
         return first
-    mark = "†" if answer.known == "source" else ""
+    mark = "†" if answer.known == "source" and not book.published else ""  # else a chip says it of all
     return words("board.lead", framework=first, mark=mark, lead=numbers.gain(answer.lead))
 
 
