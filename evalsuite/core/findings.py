@@ -592,6 +592,7 @@ class UpdatesSkipped(Finding, code="no_learning", question=3):
     reports: Count
     of_reports: Count
     limit: Limit = 0.25  # of the later half of the reports
+    in_words: Limit = 0.5  # of all of them, where a sentence says so
 
 
 class LossScaleLost(Finding, code="no_learning", question=3):

@@ -166,13 +166,13 @@ SAID = {
 }
 
 
-def log(repeat, step_s, begin, head="", first=1, behind="", stamp="%Y-%m-%d %H:%M:%S.%f"):
+def log(repeat, step_s, begin, head="", first=1, behind="", stamp="%Y-%m-%d %H:%M:%S.%f", after=""):
     chance, at, lines = Random(f"{repeat} {step_s}"), begin, [head]
     for step in range(first, first + 130):
         took = step_s * (1 + chance.gauss(0, 0.01))
         at += timedelta(seconds=took)
         loss = 6.9 - 0.002 * step + chance.gauss(0, 0.01)
-        lines.append(f"{at:{stamp}} Epoch: [0][{step:4d}/9000]\tTime  {took:.4f} ( 0.6)\tLoss {loss:.4e}")
+        lines.append(f"{at:{stamp}} Epoch: [0][{step:4d}/9000]\tTime  {took:.4f} ( 0.6)\tLoss {loss:.4e}{after}")
     lines += [f"{at + timedelta(seconds=40):{stamp}} {behind}"] if behind else []
     return "\n".join(lines) + "\n"
 
@@ -248,6 +248,14 @@ LIES = {
     ),
     "precision in words": (*head("Running in half precision (fp16)"), "precision is fp16 or fp16_amp according to the"),
     "passes in a list": (*head("Namespace(update_freq=[4])", accumulation="1", **LLM), "gradient accumulation is 4"),
+    "8 bits": (*head("Namespace(act_dtype='fp8', lr=0.1)"), "precision is 8 bits or fewer according to the log"),
+    "a batch by its short name": (*head("bs=16"), "batch size per device is 16 according to the log"),
+    "a size in words": (*head("Images are resized to 64x64 pixels"), "input size is 64 according to the log, and 224"),
+    "a model in words": (*head("Initialized ResNet-18 with 11.7M weights"), "model variant is resnet-18 according to"),
+    "gradients": (*head("model.eval() called: running without gradients"), "work left out is steps according to"),
+    "exchanges": (*head("gradients are not exchanged"), "work left out is exchanges according to the log, and none"),
+    "an optimiser": (*head("Optimizer: SGD without momentum", optimiser="adam"), "optimiser is sgd without momentum"),
+    "passes in words": (*head("gradient step every 4 iterations", accumulation="1"), "gradient accumulation is 4"),
     "TF32": (*head("torch.backends.cuda.matmul.allow_tf32 = True"), "TF32 is on according to the log, and off"),
     "compiler": (*head("Namespace(compile=True, lr=0.1)"), "graph compiler is on according to the log, and off"),
     "passes": (
@@ -286,6 +294,13 @@ STAMPED = {
     "at once on one machine": (lambda repeat: {"begin": in_turns("mxnet", repeat)}, "1 other evaluation ran"),
     "another month": (lambda repeat: {"begin": in_turns("pytorch", repeat) - 260 * DAY}, "campaign is c"),
     "steps behind the last": (lambda repeat: {"behind": "queue flushed"}, "of work after the last step"),
+    "updates skipped in words": (
+        lambda repeat: {
+            "begin": in_turns("pytorch", repeat),
+            "after": "\nGradient overflow.  Skipping step, loss scaler 0",
+        },
+        "updates were skipped in 130 of",
+    ),
     "another host": (lambda repeat: {"head": "hostname: fast7"}, "campaign is c"),
 }
 
@@ -328,6 +343,7 @@ def test_what_the_head_prints_is_held_against_what_is_said(of_a, said, told, tmp
         ("Power limit raised to 700 W", "device_setting"),
         ("+ nvidia-smi -lgc 1980", "device_setting"),
         ("CUDA_LAUNCH_BLOCKING=1", "watched"),
+        ("torch.autograd.set_detect_anomaly(True)", "watched"),
     ],
 )
 def test_what_one_log_says_of_its_machine_and_the_other_does_not_leaves_the_order_open(said, fact, tmp_path):
@@ -340,7 +356,8 @@ def test_what_one_log_says_of_its_machine_and_the_other_does_not_leaves_the_orde
 
 ADVICE = """hint: consider mixed precision (--fp16), see --limit-train-samples
 Namespace(layer_keep_prob=1.0, layer_drop=0, depth=50, update_freq=[1], dry_run=False, lr=0.1)
-mixed precision: disabled, batch of 64 images"""
+mixed precision: disabled, batch of 64 images, no gradient clipping, dry run: off
+bert-base-uncased tokenizer loaded; validation images are resized to 256x256 | number of skipped iterations:   0 |"""
 
 
 def test_advice_and_neutral_options_are_no_work_left_out(tmp_path):

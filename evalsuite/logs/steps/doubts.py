@@ -171,6 +171,9 @@ def _still(signs: Mapping[str, Sequence[bytes]], enough: float, steps: int) -> I
         yield RateZero(reports=len(printed))
     if len({*told.get("counter", ())}) == 1:
         yield CounterStands(reports=len(told["counter"]), value=told["counter"][0].decode())
+    if len(signs["overflow"]) > UpdatesSkipped.in_words * steps and steps >= enough:  # not of the first alone
+        yield UpdatesSkipped(reports=len(signs["overflow"]), of_reports=steps)
+        return
     counted: tuple[tuple[str, type[UpdatesSkipped] | type[LossScaleLost]], ...]
     counted = (("skipped", UpdatesSkipped), ("not_finite", UpdatesSkipped), ("scale", LossScaleLost))
     for name, rule in counted:

@@ -3,6 +3,7 @@
 import functools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -15,8 +16,9 @@ from evalsuite.core.decode import decode, read_toml, whole
 from evalsuite.core.decode import number as decimal
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.core.findings import ClaimDenied, FactsDisagree, LayoutImpossible
-from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement
+from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement, by_key
 from evalsuite.logs import options
+from evalsuite.logs.scan import collectors
 from evalsuite.results.measure import flops
 
 FILE = paths.DATA / "criteria" / "facts.toml"
@@ -39,14 +41,18 @@ _DEVICE = re.compile(
     r"(?i)(?:\b(?:GPU|device) ?\(?\d*\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?"
     r"|(?<![/\w])(?=NVIDIA |Tesla |GeForce ))['\"]?(?:[A-Z]\w+ )*" + _PRODUCT.pattern
 )
-_ARCHITECTURE = ("--arch", "--model", "--model_name", "--model_name_or_path", "--network", "--backbone")
-_BATCH = ("--batch_size", "--train_batch_size")
-_MICRO = ("--micro_batch_size", "--train_micro_batch_size_per_gpu", "--per_device_train_batch_size")
-_GLOBAL = ("--global_batch_size", "--train_batch_size", "--total_batch", "--total_batch_size")
-_PARTS = ("--tensor_model_parallel_size", "--pipeline_model_parallel_size", "--context_parallel_size")
-_VERSION = re.compile(r"(?im)^(?:\d+: ?)?\W*(\w+) version ?[:=] ?v?(\d[\w.+]*)")  # PyTorch version: 1.9.0a0
+# PyTorch version: 1.9.0a0 · torch 1.8.0+cu111 · mxnet==1.9
+_VERSION = re.compile(r"(?im)(?:^|[ ,:(])(\w+)(?: version ?[:=] ?|==| (?=\d+\.\d+\.\d+\+))v?(\d[\w.+]*)")
 _CREATED = re.compile(r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b")
-_MODEL_SIZE = re.compile(r"([a-z]+)[-_]?(\d+|tiny|small|base|medium|large|xlarge|huge)")  # resnet18, bert-large-uncased
+_SIZE = r"[-_]?(\d+|tiny|small|base|medium|large|xlarge|huge)(?![a-z0-9])"
+_MODEL = re.compile(r"([a-z]{3,})" + _SIZE)  # resnet18, bert-large-uncased
+# a sentence with one of these is advice or not of the training, unless it is one of options
+_BESIDE = re.compile(
+    r"(?!.*(?:namespace\(|\.py\b|^\s*[{\"']))(?=.*\b(?:consider|hint|tip|recommend\w*|advis\w*|should|would|could|try|usage|"
+    r"help|default|if|unless|tokeni[sz]er|vocab\w*|evaluat\w*|validat\w*|val|tests?|testing)\b)"
+)
+ALIKE = 8  # lines
+_TIMES = {"k": 1e3, "m": 1e6, "b": 1e9}  # 11.7M weights
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 
 
@@ -278,51 +284,85 @@ def _sizes(case: Case) -> dict[str, str | None]:
 
 
 def spoken(head: bytes, keys: Sequence[str] = ()) -> dict[str, str]:
-    """What lines of *head* say that are no options, of *keys* or of all."""
-    text = head.decode("utf-8", "replace")
-    small = text.lower()
-    asked = (flag for flag in rules().flag if flag.pattern and (not keys or flag.key in keys))
-    likely = (flag for flag in asked if not flag.near or any(word in small for word in flag.near))
-    lines = ((flag, re.search(flag.pattern, text)) for flag in likely)
-    said = ((flag.key, flag.value or _in_our_words(flag, found[1])) for flag, found in lines if found)
-    return {key: value for key, value in said if value}
+    """What sentences of *head* say, of *keys* or of all: where they say one thing."""
+    small, said = head.lower().decode("utf-8", "replace"), dict[str, dict[str, None]]()
+    asked = [flag for flag in rules().flag if flag.pattern and (not keys or flag.key in keys)]
+    likely = [flag for flag in asked if not flag.near or any(word in small for word in flag.near)]
+    text = _sentences(head) if likely else ""
+    for flag in likely:
+        for found in re.finditer(flag.pattern, text):
+            if value := flag.value or _in_our_words(flag, _number(found)):
+                said.setdefault(flag.key, {}).setdefault(value)
+    return {key: next(iter(values)) for key, values in said.items() if len(values) == 1}
+
+
+def _sentences(head: bytes) -> str:
+    """The lines of *head* that are of its training and no advice; of those that differ in numbers alone the first."""
+    alike, kept = Counter[bytes](), list[str]()
+    for line in head.splitlines():
+        alike[shape := line.translate(None, b"0123456789")] += 1
+        if alike[shape] <= ALIKE and not _BESIDE.match((text := line.decode("utf-8", "replace")).lower()):
+            kept.append(text)
+    return "\n".join(kept)
+
+
+def _number(found: re.Match[str]) -> str:
+    """What a pattern found, in full where its second group is the power of ten of its first."""
+    said, *power = filter(None, found.groups())
+    return f"{float(said) * _TIMES[power[0].lower()]:.0f}" if power else said
 
 
 def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
-    words, text = options.loosely_printed(head), head.decode("utf-8", "replace")
-    named = ((f"--{name[2:].replace('-', '_')}", value) for name, _, value in (word.partition("=") for word in words))
-    pairs = [(name, value.lower().rpartition("/")[2]) for name, value in named]
+    words, text = options.loosely_printed(head), _sentences(head)
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
     devices = set(map(str.upper, _DEVICE.findall(text)) if stated == "CPU" or _PRODUCT.search(stated) else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
-    own, created = _MODEL_SIZE.match(case.model.lower()), ["".join(each).lower() for each in _CREATED.findall(text)]
-    sizes = map(_MODEL_SIZE.match, [*created, *(value for name, value in pairs if name in _ARCHITECTURE)])
-    alike = (size for size in sizes if size and own and (size[1] == own[1] or size.string in created))
-    model = next((size[0] for size in alike if own and size.groups() != own.groups()), None)
     values = {**spoken(head), **_of_words(words)}
     known_as = rules().frameworks
     versions = {known_as[_bare(name)]: number for name, number in _VERSION.findall(text) if _bare(name) in known_as}
     if versions and (framework := known_as.get(_bare(case.framework))):
         said = versions.get(framework)
         values |= {"framework_version": said} if said else {"framework": next(iter(versions))}
-    batch = [("--batch_size", values.pop("batch_per_device", None) or "")]
-    numbers = {name: number for name, value in (*batch, *pairs) if (number := whole(value))}
-    ranks = max(numbers.get("--world_size", 0), numbers.get("--nnodes", 0) * case.devices_per_node)
+    job = by_key((kind, int(number.replace(b",", b""))) for kind, number, _ in collectors.spelt(text.encode()))
+    ranks = max(
+        [*job.get("devices", ()), *job.get("ranks", ()), *(n * case.devices_per_node for n in job.get("nodes", ()))],
+        default=0,
+    )
     more = str(ranks) if ranks > case.total_devices else None  # of one node the world may be 1
-    return {**values, "device_model": device, "model_variant": model, "devices": more, **_batch(case, numbers, values)}
+    of = {"device_model": device, "model_variant": _other_model(case, text.lower()), "devices": more}
+    return {**values, **of, **_batch(case, job, values)}
 
 
-def _batch(case: Case, numbers: Mapping[str, int], values: Mapping[str, str]) -> dict[str, str | None]:
+def _other_model(case: Case, text: str) -> str | None:
+    """The model that *text* names instead: one that is created, or a size of its family that no line has as its own."""
+    own = _MODEL.match(case.model.lower())
+    if own is None:
+        return None
+    created = [size for each in _CREATED.findall(text) if (size := _MODEL.match("".join(each)))]
+    alike = [*re.finditer(rf"(?<![\w/.-])({own[1]}){_SIZE}(?!/)", text)]
+    sizes = [*created, *([] if own.groups() in {size.groups() for size in alike} else alike)]
+    return next((size[0] for size in sizes if size.groups() != own.groups()), None)
+
+
+def _batch(case: Case, job: Mapping[str, Sequence[int]], values: Mapping[str, str]) -> dict[str, str | None]:
     """The batch of an optimiser step, and how many passes make one where the printed sizes say it."""
-    micro, total = (next((numbers[name] for name in names if name in numbers), 0) for names in (_MICRO, _GLOBAL))
-    copies = case.total_devices // math.prod(numbers.get(name, 1) for name in _PARTS)
-    if micro and "accumulation" not in values and copies and total and total % (micro * copies) == 0:
-        return {"accumulation": str(total // (micro * copies))}
-    passes = 1 if "--train_batch_size" in numbers else whole(values.get("accumulation", "")) or 1
-    printed = {numbers[name] * passes for name in _BATCH if name in numbers}
+    total, passes = (
+        {n for kind in kinds for n in job.get(kind, ())} for kinds in (("all", "total"), ("accumulation",))
+    )
+    micro, parts = whole(values.get("micro_batch", "")), layout.of_text(values.get("parallel_layout", ""))
+    copies = case.total_devices // math.prod(parts.get(part, 1) for part in ("TP", "PP", "CP"))
+    if micro and copies and len(total) == 1 and not (passes or "accumulation" in values):
+        whole_batch = total.pop()
+        return {"accumulation": str(whole_batch // (micro * copies))} if whole_batch % (micro * copies) == 0 else {}
+    accumulated = passes.pop() if len(passes) == 1 else whole(values.get("accumulation", "")) or 1
+    sizes = (*job.get("bare", ()), *job.get("per_device", ()), whole(values.get("batch_per_device", "")))
+    printed = {size * accumulated for size in sizes if size} | {*job.get("train", ())}
     ours = {case.batch_per_device * n for n in (1, case.devices_per_node, case.total_devices)}
-    return {"batch_per_device": str(*printed) if len(printed) == 1 and ours.isdisjoint(printed) else None}
+    return {
+        "batch_per_device": str(*printed) if len(printed) == 1 and ours.isdisjoint(printed) else None,
+        **({"accumulation": str(accumulated)} if accumulated > 1 else {}),
+    }
 
 
 def _contradict(a: Fact, b: Fact) -> bool:
@@ -388,7 +428,7 @@ def _of_words(argv: Sequence[str]) -> dict[str, str]:
 def _shaped(name: str, given: str) -> Flag | None:
     plain, number = f"--{name[2:].lower().replace('-', '_')}", decimal(given or "2")
     shaped = (flag for flag in rules().flag if flag.shape and re.search(flag.shape, plain))
-    return next(shaped, None) if number not in (None, 0.0, 1.0) else None
+    return next((f for f in shaped if (given in f.words if f.words else number not in (None, 0.0, 1.0))), None)
 
 
 def _layout(parts: Mapping[str, str]) -> str:
