@@ -53,7 +53,7 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
 
     job, room = _read_job(arguments)
     found, (least, middle, most, rows) = memory.stages(job), memory.spread()
-    peak = memory.peak(job)
+    peak, worst = memory.peak(job), min(least, memory.OF_EXPERTS) if job.model.routed else least
     span = {"low": f"{peak / (1 + most) / memory.GIB:.1f}", "high": f"{peak / (1 + least) / memory.GIB:.1f}"}
     off = {"least": f"{least:+.0%}", "middle": f"{middle:+.0%}", "most": f"{most:+.0%}", "rows": rows}
     if arguments.json:
@@ -67,8 +67,10 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
         body = [(str(n), *(f"{each / memory.GIB:.1f}" for each in row)) for n, row in enumerate(values)]
         table(say("memory.title", model=arguments.memory, layout=_layout(job), devices=job.devices), columns, body)
         print(say("memory.off", **span, **off))
+        if job.model.routed:
+            print(say("memory.routed"))
     if room and peak / (1 + most) > room * memory.GIB:
-        better = memory.fitting(job, room * memory.GIB * (1 + least))
+        better = memory.fitting(job, room * memory.GIB * (1 + worst))
         instead = Message("commands.memory_never", devices=memory.MOST_DEVICES)
         if better:
             instead = Message("commands.memory_instead", layout=_layout(better), devices=better.devices)
@@ -76,7 +78,7 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
             "commands.memory_over", model=arguments.memory, low=span["low"], room=room, instead=instead
         )
     if room and not arguments.json:
-        print(say("memory.fits" if peak / (1 + least) <= room * memory.GIB else "memory.close", room=room))
+        print(say("memory.fits" if peak / (1 + worst) <= room * memory.GIB else "memory.close", room=room))
     return Exit.DONE
 
 
@@ -97,7 +99,7 @@ def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
             raise EvalsuiteError.of("commands.memory_size", name=name, text=text or "–")
     numbers = {name: whole(text) or 0 for name, text in asked.items() if name not in words}
     laid = {part: numbers[name] for name, part in parts.items() if name in numbers}
-    if model.idle or model.both_ways or laid.keys() & {"EP", "VP"}:
+    if model.both_ways or "VP" in laid or ("EP" in laid and not model.routed):
         raise EvalsuiteError.of("commands.memory_experts", model=arguments.memory)
     job = memory.Job(
         model=model,
@@ -108,6 +110,8 @@ def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
         precision=asked["precision"],
         recompute=asked["recompute"],
     )
+    if job.of("DP") * job.of("FSDP") * job.of("CP") % job.of("EP"):
+        raise EvalsuiteError.of("commands.memory_parts", layout=_layout(job), parts=job.of("EP"))
     return job, numbers.get("memory")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,29 @@ def test_more_is_held_of_longer_sequences_and_less_is_kept_where_it_is_computed_
     assert first["activations"] > last["activations"] - memory.LOGITS * LLAMA.vocabulary * 2 * 2 * 8192
 
 
+OLMOE = flops.from_config(
+    {
+        **{"model_type": "mixtral", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 16},
+        **{"vocab_size": 50304, "num_local_experts": 64, "num_experts_per_tok": 8, "intermediate_size": 1024},
+    },
+    "OLMoE 1B-7B",
+)
+
+
+@pytest.mark.parametrize(
+    ("batch", "layout", "held_gb"),
+    [(4, {"FSDP": 8}, 64.5), (5, {"FSDP": 8}, 73.8), (4, {"FSDP": 8, "EP": 8}, 62.1)],
+)
+def test_experts_lie_over_their_ranks_and_are_off_as_said(batch, layout, held_gb):
+    of = job(model=OLMOE, sequence=4096, batch=batch, layout=layout)
+    alone = job(model=OLMOE, sequence=4096, layout={"DP": 8})
+    states = [memory.stages(each)[0]["optimiser"] for each in (alone, replace(alone, layout={"DP": 8, "EP": 8}))]
+
+    assert memory.OF_EXPERTS - 0.005 < memory.peak(of) / held_gb / 1e9 - 1 < -0.17
+    assert states[0] == 8 * OLMOE.parameters and states[1] == 8 * (OLMOE.parameters - OLMOE.routed * 7 / 8)
+    assert OLMOE.routed == 16 * 64 * 3 * 2048 * 1024
+
+
 def test_what_cannot_fit_is_refused_with_a_layout_that_does(capsys):
     given = ("llama3_8b", "--batch-sizes", "2", "--option", "sequence_length=8192", "--option", "fsdp=8")
     code, said = plan(capsys, *given, "--option", "memory=80")
@@ -71,7 +95,9 @@ def test_what_cannot_fit_is_refused_with_a_layout_that_does(capsys):
         (["llama3_8b", "--option", "sequence_length=8192", "--option", "zp=8"], "zp"),
         (["llama3_8b", "--option", "sequence_length=8192", "--precision", "fp9"], "fp9"),
         (["llama3_8b", "--option", "sequence_length=8192", "--option", "recompute=some"], "some"),
-        (["deepseek_v3", "--option", "sequence_length=8192"], "experts"),
+        (["bert_base", "--option", "sequence_length=512"], "encoders"),
+        (["llama3_8b", "--option", "sequence_length=8192", "--option", "ep=2"], "experts"),
+        (["mixtral_8x7b", "--option", "sequence_length=8192", "--option", "dp=2", "--option", "ep=8"], "ep 8"),
         (["no_such_model", "--option", "sequence_length=8192"], "config.json"),
     ],
 )

@@ -1,15 +1,12 @@
 """Floating-point operations of training a transformer, from the fields of its Hugging Face `config.json`.
 
-A multiplication and an addition are two, and the backward pass costs twice the forward one: six for each weight that a
-token meets, and for each value that meets another in attention (Kaplan et al., "Scaling Laws for Neural Language
-Models", 2020, §2.1). What is computed again to save memory does not count (Chowdhery et al., "PaLM", 2022, appendix B).
-Rules are data: `seen`, the share of the sequence that a token's attention is counted of; `windows`, no further back
-than its layer's window; `also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple of it;
-`again`, the layers' forward pass counts twice.
+Two for each multiplication with its addition, and twice as many in the backward pass: six for each weight that a token
+meets, and each value that meets another in attention (Kaplan et al., "Scaling Laws for Neural Language Models", 2020).
+Rules are data: `seen`, the share of the sequence that attention is counted of; `windows`, no further back than these;
+`also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple; `again`, recomputation counts too.
 """
 
 import functools
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,6 +31,7 @@ class Transformer:
     matrices: int  # without head, router and norms
     router: int
     idle: int  # of experts that are not chosen
+    routed: int = 0  # of all experts that are chosen among
     norms: int
     hidden: int
     width: int  # of a dense layer's feed-forward part
@@ -59,8 +57,7 @@ class Transformer:
         table = -(-self.vocabulary // (words := counted.get("words", 1))) * words * self.hidden
         head = 0 if self.both_ways else table
         also = {"router": self.router, "norms": self.norms, "idle": self.idle, "places": self.places}
-        also["table"] = table if self.both_ways or not self.tied else 0
-        also["untied"] = -head if self.tied else 0
+        also |= {"table": table if self.both_ways or not self.tied else 0, "untied": -head if self.tied else 0}
         weights = self.matrices + head + self.predicted * (self.predictor + head)
         weights += sum(also[name] for name in counted.get("also", ()))
         seen = 0.0  # by one token on average, over all layers
@@ -108,7 +105,7 @@ def from_config(config: Mapping[str, Any], where: Path | str, source: str = "") 
     hidden, layers, heads = read.whole("hidden"), read.whole("layers"), read.whole("heads")
     (projections, attention), each = _attention(read, hidden, heads), hidden * (3 if read.get("gated") else 2)
     width = read.whole("width", 4 * hidden if read.get("four_wide") else None)
-    sparse, idle, router = _experts(read, each)
+    sparse, idle, routed, router = _experts(read, each)
     step, dense = read.whole("sparse_step", 1), read.get("mlp_only_layers") or ()
     later = range(read.whole("first_k_dense_replace", 0), layers)
     many = sum(layer not in dense and not (layer + 1) % step for layer in later) if sparse else 0
@@ -116,6 +113,7 @@ def from_config(config: Mapping[str, Any], where: Path | str, source: str = "") 
         matrices=layers * projections + (layers - many) * each * width + many * sparse,
         router=many * router * hidden,
         idle=many * idle,
+        routed=many * routed,
         norms=hidden * (2 * layers + 1) * read.whole("norm_weights", 0),
         hidden=hidden,
         width=width,
@@ -147,17 +145,17 @@ def _attention(read: _Config, hidden: int, heads: int) -> tuple[int, int]:
     return 2 * hidden * size * (heads + groups), heads * 2 * size
 
 
-def _experts(read: _Config, each: int) -> tuple[int, int, int]:
-    """Of a sparse layer: the weights that a token meets, those of experts that it does not, and the experts."""
+def _experts(read: _Config, each: int) -> tuple[int, int, int, int]:
+    """Of a sparse layer: the weights that a token meets, those of experts that it does not, of all, and the experts."""
     if not (experts := read.whole("experts", 0)):
         if unread := next((key for key, value in read.fields.items() if "expert" in key and value), None):
             raise read.wrong(unread, f"{read.fields[unread]}, without {listed()['fields']['experts'][1]}")
-        return 0, 0, 0
+        return 0, 0, 0, 0
     chosen, width = read.whole("chosen"), read.whole("expert_width")
     if chosen > experts:  # more weights would be active than there are
         raise read.wrong("num_experts_per_tok", f"{chosen} > {experts}")
     shared = read.whole("shared_expert_intermediate_size", 0) or read.whole("n_shared_experts", 0) * width
-    return each * (chosen * width + shared), each * (experts - chosen) * width, experts
+    return each * (chosen * width + shared), each * (experts - chosen) * width, each * experts * width, experts
 
 
 def _windows(read: _Config, layers: int) -> tuple[int | None, ...]:
@@ -174,8 +172,7 @@ def _windows(read: _Config, layers: int) -> tuple[int | None, ...]:
 
 @functools.cache
 def listed() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(MODELS.read_text(encoding="utf-8"))
-    return found
+    return files.read_json(MODELS)
 
 
 def plain(model: str) -> str:
