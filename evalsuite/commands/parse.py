@@ -126,9 +126,11 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
     how = {name: arguments.said[name] for name in READ_BY}
     how |= {"dialects": dialects, "protocol": arguments.steps or Protocol()}
 
+    of_each_device = {name: replace(each, scope="per_device") for name, each in dialects.items() if "history" in name}
+
     def row(path: Path) -> Row:
         own = arguments.histories.get(path)
-        asked = how if own is None else how | {"scope": how["scope"] or own.scope}
+        asked = how if own is None or own.scope is None else how | {"dialects": of_each_device}
         reading, logs = read_path(path, devices=arguments.devices, batch_per_device=arguments.batch_per_device, **asked)
         if own is not None:
             path, reading = Path(own.source), replace(reading, reason=join(own.lack, reading.reason))

@@ -181,6 +181,14 @@ def test_whose_tokens_a_series_counts_is_told_by_batch_sequence_and_clock(logged
     assert (row["throughput"], row["scope"], row["certainty"]) == (pytest.approx(65_536), scope, "two clocks agree")
 
 
+def test_a_figure_of_each_device_is_not_the_job_s_where_nobody_says_how_many_there_are(ask, tmp_path):
+    rows = "".join(f'{{"step": {at}, "perf/step_time": 0.5, "per_device_tokens_per_sec": 4096}}\n' for at in range(150))
+    (tmp_path / "metrics.jsonl").write_text(rows)
+
+    assert ask("parse metrics.jsonl")[1][0]["unit"] == "steps/s"
+    assert ask("parse metrics.jsonl --devices 8")[1][0]["throughput"] == 8 * 4096
+
+
 @pytest.mark.parametrize(
     ("name", "alike"),
     [

@@ -29,7 +29,7 @@ DEVELOPERS = {"rebuild_dlperf": HOUSE / "tools" / "rebuild_dlperf.py"}
 LATIN = {
     *("evalsuite", "CPU", "MPI", "CV", "MAD", "Top", "epoch", "AllReduce", "s", "items", "B", "x"),
     *("TFLOP", "MFU", "nan", "GPU", "NCCL", "DEBUG", "InfiniBand", "TCP", "token", "tokens"),
-    "scope",  # the option
+    *("set", "scope", "global", "per", "device"),  # --set scope=per_device
 }
 EXAMPLES = {  # what a name stands for is the same in every language: digits here, so that words stand out
     **{"count": 17, "resource": "network_receive", "phase": "allreduce", "metric": "validation_top1"},
