@@ -52,6 +52,9 @@ COUNT_DEVICES = frozenset(
     {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
 )  # facts
 BEGINS_AGAIN = rules.BeginsAgain | rules.SeveralRuns
+UNLIKE = (
+    BEGINS_AGAIN | rules.SteepDrift | rules.LongStall | rules.RestDiffers
+)  # they may make a log no run of one speed
 _COUNTS = operator.attrgetter("rate", "items", "consumed", "global_batch", "steps_per_s")  # of a record
 FAR = 1.1  # times apart: then two clocks make a doubt
 POWER = 0.03  # how near to a power of two a factor is named so
@@ -134,12 +137,12 @@ def judge(numbers: Numbers) -> Reading:
     if any(isinstance(finding, rules.SeveralRuns) for finding in merged.findings) and several_finals(run):
         numbers = replace(numbers, final=None)  # it may be of another run
     model = run.given.known.model or told.model
-    unit = unit_of(model, run.dialect.unit)
+    unit = unit_of(model, run.dialect.unit) if model else run.dialect.unit
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=unit, method=FINAL, window=None)
     elif measured is not None:
         measured = replace(measured, unit=unit, findings=(*measured.findings, *contradictions(numbers)))
-    numbers = replace(numbers, throughput=measured)
+    numbers, window = replace(numbers, throughput=measured), measured.window if measured else None
     failures = [find_failure(scan.quiet, run.dialect) for scan in run.scans]
     failure = next(filter(None, failures), None)
     in_peace = not any(each for each, scan in zip(failures, run.scans, strict=True) if scan.records)
@@ -147,7 +150,6 @@ def judge(numbers: Numbers) -> Reading:
     at_exit = failure if ended else None  # takes nothing from the figures
     tells = measured is not None or len(merged.steps) >= FEWEST_STEPS  # else a run that died is no run
     died = failure if failure and not at_exit and tells and not run.given.case else None
-    window = measured.window if measured else None
     trained, learnt = doubts.judge_training(run.scans, merged.steps, window, run.dialect)
     findings = (*_findings(numbers, at_exit), *learnt)
     status, reason, stop = _judge_status(numbers, None if at_exit or died else failure)
@@ -155,7 +157,8 @@ def judge(numbers: Numbers) -> Reading:
         status, reason = "partial" if status == "ok" else status, join(reason, why)
     doubt, refused = find_doubt(numbers, measured, findings)
     noted = (*findings, *measured.findings) if measured else findings
-    if status in ("ok", "partial") and not run.given.case and (unlike := _why_not_one_run(noted)):
+    against = [one for one in noted if isinstance(one, UNLIKE) or (one.question in (2, 3) and not one.noted)]
+    if against and status in ("ok", "partial") and not run.given.case and (unlike := _why_not_one_run(against)):
         status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
         status, reason = "doubtful", join(doubt, why if refused else reason)

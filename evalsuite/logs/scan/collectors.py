@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
+from evalsuite.contracts.dialect import NO_DIGITS, PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
 from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.core.messages import Message
@@ -113,10 +113,11 @@ def _spelling() -> "re.Pattern[bytes]":
 def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
     low = text.lower()
+    seen = b"\n".join({*low.translate(None, NO_DIGITS).split(b"\n")})  # one line of each shape: most are steps
     untold = {"bare", "train"} if b"type" in low and _IN_TOKENS.search(text) else ()
     for each in _OF_ITERATION.finditer(text) if b"accumulate grad" in low else ():
         yield "iteration", b"%d" % (int(each[2]) // max(1, int(each[1]))), each[0]
-    present = [word for word in _WORDS if word in low]
+    present = [word for word in _WORDS if word in seen]
     lines = text.replace(b"\r", b"\n").split(b"\n") if present else []
     widest = max(map(len, lines), default=0)
     for at, (line, behind) in enumerate(itertools.pairwise([*lines, b""])):
@@ -241,7 +242,7 @@ def _signs() -> Mapping[str, tuple[tuple[bytes, ...], "re.Pattern[bytes]"]]:
     """Of each sign of training the bytes without which no line has it, and its pattern."""
     table = paths.read_data("training_signs.toml")
     spelt = {name: "|".join(of["patterns"]).replace("{N}", _SIGN) for name, of in table.items()}
-    return {
+    return {"nan": (_NOT_FINITE, _NAN_LOSS)} | {
         name: (tuple(word.encode() for word in of["words"]), re.compile(f"(?i){spelt[name]}".encode()))
         for name, of in table.items()
     }
@@ -279,28 +280,24 @@ class Incidents:
         if piece.behind is not None and self.again is None and self._anchor:
             at = text.find(self._anchor, piece.behind)
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
-        if self.nan is None and _has_one(text, _NOT_FINITE) and (nan := _NAN_LOSS.search(text)):
+        signs = {
+            name: pattern
+            for name, (words, pattern) in _signs().items()
+            if name != self._read and any(all(map(text.__contains__, word)) and word in text for word in words)
+        }  # a byte is found ten times faster than a word
+        if (pattern := signs.pop("nan", None)) and self.nan is None and (nan := pattern.search(text)):
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
-        for name, (words, pattern) in _signs().items():
-            values = self.signs[name]
-            if len(values) < MOST_COUNTERS and name != self._read and _has_one(text, words):
-                found = itertools.islice(pattern.finditer(text, first), MOST_COUNTERS - len(values))
-                values += [match[match.lastindex or 0] for match in found]
-                if name == "rate":
-                    self.signs["head_rate"] += [
-                        match[match.lastindex or 0] for match in pattern.finditer(text, 0, first)
-                    ]
+        for name, pattern in signs.items():
+            found = itertools.islice(pattern.finditer(text, first), MOST_COUNTERS - len(self.signs[name]))
+            self.signs[name] += [match[match.lastindex or 0] for match in found]
+            if name == "rate":
+                self.signs["head_rate"] += [match[match.lastindex or 0] for match in pattern.finditer(text, 0, first)]
         if b"consumed samples" in text and len(self.counters) < MOST_COUNTERS:
             self.counters += [(int(of[1]), int(of[2])) for of in _COUNTER.finditer(text)][:MOST_COUNTERS]
         may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
         if self.resumed is None and may_resume and (resumed := _RESUMED.search(text)):
             quoted = resumed[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
             self.resumed = Resumed(line=_line(piece.chunk, resumed.start()), text=quoted)
-
-
-def _has_one(text: bytes, words: Sequence[bytes]) -> bool:
-    """Of *words*: a byte is found ten times faster than a word."""
-    return any(all(byte in text for byte in word) and word in text for word in words)
 
 
 def _line(chunk: Chunk, at: int) -> int:

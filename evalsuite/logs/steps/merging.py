@@ -59,13 +59,12 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     if "argued_batch_per_device" in counts:  # beside that of one device a train_batch_size is of all, as DeepSpeed's
         spoken = spoken or counts.get("train_batch")
     total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch") or spoken
-    each = int(numbers.get("devices_per_node", 0))
-    named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * each
+    named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * int(numbers.get("devices_per_node", 0))
     parts = numbers.get("accumulation") or numbers.get("argued_accumulation", 1.0)
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
     listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
-    told = named or _quotient(sure, own) or known.devices or numbers.get("world_size") or listed
+    told = named or (_quotient(sure, own) if sure else None) or known.devices or numbers.get("world_size") or listed
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
@@ -83,7 +82,8 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
         told = named or _quotient(total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
-    product = own * (named or numbers.get("world_size", 0.0))
+    product = own * (named or numbers.get("world_size", 0.0))  # less than the total is tensor parallel
+    apart = product and total and product % total and (parts != 1.0 or total % product)
     sequence = counts.get("argued_sequence") if total or batch else None
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch or sequence
     spread = total / devices if total and devices else batch
@@ -108,7 +108,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         argument=", ".join(texts) if argued else None,
         accumulation=parts,
         assumed=assumed and bool(argued) and known.devices is None,
-        product=None if _is_alike(product, total, parts) else product,
+        product=product if apart else None,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
@@ -133,11 +133,6 @@ def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
         text = b"%b: %d" % (_text(said["train_items_text"]).encode(), steps)
         return {**said, "argued_global_batch": times, "argued_global_batch_text": text}
     return {**said, "launched": 1.0} if batch and inside else said
-
-
-def _is_alike(product: float, total: float | None, parts: float) -> bool:
-    """Does the *total* hold the *product* of its factors? Less of it is tensor parallel."""
-    return not (product and total) or product % total == 0 or (parts == 1.0 and total % product == 0)
 
 
 def _quotient(total: float | None, own: float) -> int | None:

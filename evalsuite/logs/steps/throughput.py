@@ -253,16 +253,13 @@ def _unsteady(timing: Timing, rough: float, tick_s: float, epochs: Sequence[Step
         yield from _coarse(figures)
     third = len(paces) // 3  # D10: the harmonic mean of the rates in the first against that in the last
     thirds = (paces[:third], paces[-third:]) if third >= 3 else ([1.0], [1.0])
-    change, spared = (_change(*(sorted(part)[:most] for part in thirds)) for most in (None, max(1, third - 1)))
+    kept = ([sorted(part)[:most] for part in thirds] for most in (None, max(1, third - 1)))
+    change, spared = (math.fsum(first) / math.fsum(last) - 1 for first, last in kept)
     if abs(change) > DRIFT:  # that one step was a long one, a checkpoint say, is no drift
         steep = min(max(each, 1 / each) for each in (1 + change, 1 + spared)) > rules.SteepDrift.factor
         yield (rules.SteepDrift if steep else rules.Drift)(change=change)
     elif rates and max(rates) > rules.RatesScatter.limit * min(rates):
         yield rules.RatesScatter(lowest_items_per_s=min(rates), highest_items_per_s=max(rates))
-
-
-def _change(first: Sequence[float], last: Sequence[float]) -> float:
-    return math.fsum(first) / math.fsum(last) - 1
 
 
 def unlike_rest(
