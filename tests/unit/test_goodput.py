@@ -36,6 +36,18 @@ def test_all_time_is_in_one_bucket(attempts, buckets):
     assert all(span.first <= span.last and span.log == LOG for span in spans)
 
 
+def test_a_script_that_begins_again_within_a_log_is_another_attempt(monkeypatch):
+    whole = attempt(0, 300, *steps(10, 1, 120), (131, "", None), *steps(150, 100, 199))
+    twice = attempt(0, 100, *chain(*zip(steps(10, 1, 50), steps(10.1, 1, 50), strict=True)))  # each line twice
+    for found, parts in ((whole, 2), (twice, 1)):
+        monkeypatch.setattr(goodput, "_attempt", lambda *_, found=found: found)
+
+        assert len([*goodput._attempts(None, None, None)]) == parts
+
+    monkeypatch.setattr(goodput, "_attempt", lambda *_: whole)
+    assert goodput.share(None, None, None) == pytest.approx((99 + 99) / 300, abs=0.02)
+
+
 @pytest.mark.parametrize(("line", "kind", "begins"), sources.table("goodput.toml")["lines"])
 def test_a_line_names_what_the_time_was_spent_on(line, kind, begins):
     found = goodput._event(1, line, None)

@@ -95,6 +95,15 @@ def test_a_source_reads_in_each_language_and_what_is_not_recorded_has_its_legend
     assert "not recorded: not given by log or sensors" in chapter.text("en")
 
 
+def test_a_run_that_began_again_has_its_goodput_in_the_chapter(tmp_path):
+    rows = [trained("trl", 8000.0, "DP 8"), trained("maxtext", 9000.0, "DP 8")]
+    first, *others = rows[0].measurements
+    again = synthetic.summary([replace(first, figures=(*first.figures, ("goodput", 0.514))), *others])
+    page = pages.read(report.build(synthetic.evaluation([again, rows[1]]), tmp_path)[0].read_text(encoding="utf-8"))
+
+    assert "parse --goodput divides the rest): TRL: 51.4%" in page.one("section", id="language").text("en")
+
+
 def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path):
     tried = {"trl": [(100, "DP 8"), (140, "TP 2")], "maxtext": [(120, "DP 8"), (90, "TP 4")]}
     rows = [trained(name, speed, layout) for name, points in tried.items() for speed, layout in points]

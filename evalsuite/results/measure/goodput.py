@@ -70,7 +70,8 @@ def read(folders: Sequence[Path], dialects: Mapping[str, Dialect], name: str | N
         dialect = recognise([log.path for log, _ in recorded], name, dialects)
     except Unreadable as error:
         raise NothingMeasured.of("logs.goodput_no_steps", path=folders[0], reason=str(error)) from error
-    attempts = sorted((_attempt(agent, log, dialect) for log, agent in recorded), key=lambda attempt: attempt.begin_s)
+    parts = (part for log, agent in recorded for part in _attempts(agent, log, dialect))
+    attempts = sorted(parts, key=lambda attempt: attempt.begin_s)
     for attempt, after in pairwise(attempts):
         if after.begin_s < attempt.end_s:
             raise EvalsuiteError.of("logs.goodput_overlap", path=after.log, other=attempt.log)
@@ -84,6 +85,25 @@ def _recorded(folder: Path) -> tuple[Log, AgentOutcome]:
     if log is None or (log.path.stat().st_size and not log.arrivals.is_file()):
         raise Gone.of("logs.goodput_no_clock", path=folder)
     return log, agents[log.host]
+
+
+def share(agent: AgentOutcome, log: Log, dialect: Dialect) -> float:
+    """Of all time of a recorded run, that of steps which count. Raises EvalsuiteError without a clock."""
+    attempts = [*_attempts(agent, log, dialect)]
+    return totals(divide(attempts))["steps"] / (attempts[-1].end_s - attempts[0].begin_s)
+
+
+def _attempts(agent: AgentOutcome, log: Log, dialect: Dialect) -> Iterator[TrainingAttempt]:
+    """One, or several where a launcher began the script again: behind the last step before each that goes back."""
+    whole = _attempt(agent, log, dialect)
+    begin_s, begin, last = whole.begin_s, 0, (0, Event(at_s=0.0, line=0, kind=""))
+    for number, event in enumerate(whole.events):
+        before, step = last
+        if event.place and step.place and event.place < step.place:
+            yield replace(whole, begin_s=begin_s, end_s=step.at_s, events=whole.events[begin : before + 1])
+            begin_s, begin = step.at_s, before + 1
+        last = (number, event) if event.place else last
+    yield replace(whole, begin_s=begin_s, events=whole.events[begin:])
 
 
 def _attempt(agent: AgentOutcome, log: Log, dialect: Dialect) -> TrainingAttempt:

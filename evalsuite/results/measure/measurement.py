@@ -32,7 +32,7 @@ from evalsuite.core.model import (
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.formatting import unit_of
-from evalsuite.results.measure import balance, facts, machines, plausibility
+from evalsuite.results.measure import balance, convergence, facts, goodput, machines, plausibility
 from evalsuite.results.measure.units import BATCH_ITEMS, NOT_SAID, in_tokens
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.runs.endings import AgentOutcome, Outcome
@@ -145,13 +145,20 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
-        figures=(*run_figures.read(records), *stated_figures(command.stated or {})),
+        figures=(*run_figures.read(records), *stated_figures(command.stated or {}), *_goodput(records, read)),
         facts=stated,
         campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
         round=campaign.round if campaign else None,
         probe_s=campaign.probe_s if campaign else None,
         **_losses(read),
     )
+
+
+def _goodput(run: run_figures.RunRecords, read: reading.Reading) -> Iterator[tuple[str, float]]:
+    """Of a recorded run whose training began again: the share of its time that steps took which count."""
+    log, again = next(iter(run.logs), None), any(isinstance(each, convergence.AGAIN) for each in read.findings)
+    if again and log and run.dialect and run.agents and log.arrivals.is_file():
+        yield "goodput", goodput.share(run.agents[0], log, run.dialect)
 
 
 def _at_its_end(outcome: Outcome, agents: Iterable[AgentOutcome], unfinished: Finding | None) -> Iterator[Finding]:

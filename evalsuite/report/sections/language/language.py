@@ -70,6 +70,16 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
             if len({*values}) == 1 and values[0]
         ),
         "nobody": words.listed(words(f"values.fact.{key}") for key, values in stated.items() if not any(values)),
+        "resumed": words.listed(
+            words(
+                "language.goodput",
+                name=names.label(row.case, [each.case for each in rows]),
+                share=numbers.percent(part),
+            )
+            for row in rows
+            for run in row.measurements
+            if (part := run.figure("goodput")) is not None
+        ),
         "table": model_figures.of_model(subject.book, model),
         "rules": rules,
         "no_peak": _no_peak(unlisted, words) if unlisted else None,
