@@ -194,35 +194,6 @@ def test_a_stack_that_prints_no_figure_of_its_own_is_counted_by_the_rules_with_n
     assert "note" in found["compute"] or {*flops.SHOWN} <= {*found["compute"]["tflops_per_device"]}
 
 
-RATES = {"causal": 300.0, "full": 340.0, "6n": 280.0}
-
-
-@pytest.mark.parametrize(
-    ("printed", "mfu", "spread", "causes"),
-    [
-        (339.0, 0.34, None, []),
-        (300.0, 2.23, None, ["above_one"]),
-        (1500.0, None, None, ["above_peak"]),
-        (300.0 / 1.0995, None, None, ["binary"]),
-        (1200.0, None, None, ["parts", "above_peak"]),
-        (75.0, None, None, ["parts"]),
-        (2400.0, None, None, ["above_peak", "accumulation"]),
-        (300.0, None, 1.3, ["constant"]),
-        (0.5, None, 1.3, []),  # too few digits to tell
-        (430.0, None, None, []),  # no factor that is known
-    ],
-)
-def test_a_printed_figure_that_cannot_be_names_the_factor_that_explains_it(printed, mfu, spread, causes):
-    known = {"parallel_layout": "PP 2 · TP 4", "accumulation": "8", "device_model": "H100", "precision": "bf16"}
-    rates = RATES if printed > 1 else {}
-
-    found = list(flops_and_energy.check_figures((printed, mfu, spread), rates, known))
-
-    assert sorted(each.cause.id.rpartition("apart_")[2] for each in found) == sorted(causes)
-    assert {each.name for each in found} <= {"printed_impossible"}
-    assert all(each.ratio == pytest.approx(each.printed / each.recomputed) for each in found)
-
-
 @pytest.mark.parametrize(
     ("tps", "tflops", "mfu", "stated", "said"),
     [
@@ -234,6 +205,7 @@ def test_a_printed_figure_that_cannot_be_names_the_factor_that_explains_it(print
         (5800, "{tps} * 0.057914 / 8", 4.2, ["accumulation=8"], ["0.125 times", "that a step accumulates"]),
         (5800, "{tps} * 0.057914 * 2", 67.9, ["accumulation=2"], ["2 times", "that a step accumulates"]),
         (5800, "{tps} * 0.057914 / 1.0995", 30.9, [], ["0.91 times", "divided by 2⁴⁰"]),
+        (5800, "{tps} * 0.0741", 43.4, [], []),  # by no factor that is known
         (5000, "335.9", 34.0, [], ["so they are a constant"]),
     ],
 )
