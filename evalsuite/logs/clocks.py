@@ -82,7 +82,7 @@ def _of_lines(numbers: Numbers, value: Clock, texts: Sequence[tuple[Record, byte
     read = {each for record, _ in texts for each in (record.rate, record.steps_per_s) if each}
     own = [rate for rate, per_s in rates if any(math.isclose(each, per_s, rel_tol=OWN) for each in read)]
     names, devices = {rate.name for rate in own}, numbers.facts.devices
-    bars = b"%|" in texts[0][1]  # whose own rate is that of the last steps
+    bars = b"%|" in texts[0][1] or b"\xe2\x94\x81" in texts[0][1]  # whose own rate is that of the last steps
     for rate, per_s in () if bars else rates:
         alike = rate.items in NO_ITEMS or rate.name in names  # others are rates of a part
         if rate not in own and alike and not rate.mean and (devices or not rate.each):

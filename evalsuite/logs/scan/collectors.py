@@ -48,9 +48,10 @@ _ARGUED = {
     "listed": "listed_devices",
     "nodes": "nodes",
     "set": "train_items",
+    "length": "epoch_steps",
 }
 _OF_JOB = frozenset(
-    {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation", "set"}
+    {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation", "set", "length"}
 )  # whatever else a dialect names
 _ALIKE = {"total": "all", "mesh": "devices"}  # where a dialect does not tell them apart
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
@@ -58,7 +59,7 @@ _WORDS = (
     *b"batch bsz visible accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member "
     b"process devices nodes nproc tokens seq block context ctx dp_rep belonging found, backgrounds num_examples "
     b"bs= bs: \xe6\x89\xb9 \xe6\xa2\xaf".split(),
-    *(b"num examples", b"train images", b"training images", b"train set", b"training set"),
+    *(b"num examples", b"train images", b"training images", b"train set", b"training set", b"per epoch"),
 )  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(
@@ -75,7 +76,9 @@ _LISTED = re.compile(
 _SET = re.compile(
     rb"(?i)\bfound (\d+) (?:validated )?images? (?:\w+ )?belonging|\btrain on (\d+) samples"
     rb"|\btrain: .{0,400}? (\d+) (?:found, \d+ missing|images, \d+ backgrounds)|\bthere are (\d+) images"
+    rb"|\b(\d+) train(?:ing)? (?:images|samples|examples)\b|\bdata ?set: (\d+) samples"
 )
+_LENGTH = re.compile(rb"(?i)\b(\d+) (?:steps|batches|iterations|iters) (?:per|/|an) epoch")
 # one process, whose batch is that of the job, however many devices it has; one of several, whatever their number
 _ALONE = re.compile(
     rb"(?i)\bdist(?:ributed(?:[_ ]training)?)?['\"]?[ =:]{1,3}False|\b(?:local_)?rank['\"]?[ =:]{1,3}-1\b"
@@ -134,6 +137,8 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                     yield kind, value, match[0].strip(b"- ")
             if counted := _SET.search(line):
                 yield "set", next(filter(None, counted.groups())), counted[0]
+            if length := _LENGTH.search(line):
+                yield "length", length[1], length[0]
             if listed := _LISTED.search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
             if mesh := _MESH.search(line):
@@ -170,8 +175,7 @@ class FactCollector:
                 elif value is not None:
                     self.said.setdefault(name, value)
         if not self._begun:
-            named = (group for line in self.dialect.lines for group in line.groups)
-            free = _BATCHES.isdisjoint((*self.dialect.named_facts.values(), *named))
+            free = _BATCHES.isdisjoint((*self.dialect.named_facts.values(), *self.said))
             again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
             for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
                 tokens = kind == "tokens" and self.dialect.unit in PIECES
@@ -187,9 +191,15 @@ class FactCollector:
                 if name == "bare_batch" and self.said.get(name, value) != value:
                     self.said["bare_batches"] = value  # one may be the evaluation's
                 default = value == b"1" and kind in ("accumulation", "devices", "nodes")  # says nothing
-                if name and (free or kind in _OF_JOB) and not default and b"," not in value and name not in self.said:
-                    self.said |= {name: value, f"{name}_text": printed}
-            if "bare_batch" in self.said:
+                if (
+                    name
+                    and (free or kind in _OF_JOB or name == "bare_batch")
+                    and not default
+                    and b"," not in value
+                    and name not in self.said
+                ):
+                    self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
+            if not self.said.keys().isdisjoint(("bare_batch", "argued_batch_per_device")):
                 self.said |= _processes(text)
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):

@@ -69,12 +69,14 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
         said = {"argued_parts": effective, **said} if total is None else said
-    several = "bare_batches" in said or numbers.get("nodes", 1) > 1
-    bare = not case and "bare_batch" in counts and not several
-    assumed = bare and told is None and said.keys().isdisjoint(("alone", "launched", "rated", "argued_global_batch"))
-    if bare and (told == 1 or assumed or ("alone" in said and told in (None, listed))):
-        said = {"argued_global_batch_text": said["bare_batch_text"], **said}
-        counts = {"argued_global_batch": counts["bare_batch"], **counts}
+    several = "bare_batches" in said or numbers.get("nodes", 1) > 1 or said.keys() >= {"not_named", "rated"}
+    own_batch = next((name for name in ("bare_batch", "argued_batch_per_device") if name in counts), "")
+    signs = {"launched", "rated", "argued_global_batch"} | ({"alone"} if own_batch == "bare_batch" else set())
+    assumed = not (case or several) and own_batch != "" and told is None and said.keys().isdisjoint(signs)
+    sure = own_batch == "bare_batch" and (told == 1 or ("alone" in said and told in (None, listed)))
+    if assumed or (sure and not (case or several)):
+        said = {"argued_global_batch_text": said[f"{own_batch}_text"], **said}
+        counts = {"argued_global_batch": counts[own_batch], **counts}
     in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
     free = not (case or batch or total or in_parts)
     argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
@@ -122,13 +124,14 @@ def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
     said = {**said, "rated": 1.0} if any(record.rate is not None for record in records) else said
     if items and dialect.name == "no_dialect" and dialect.epochs_are_steps:
         return {"global_batch": items}
-    lengths = {record.interval if dialect.per_epoch else record.of for record in records}
+    told = positive(said.get("epoch_steps"))
+    lengths = {told} if told else {record.interval if dialect.per_epoch else record.of for record in records}
     if not items or len(lengths) != 1 or not (steps := positive(lengths.pop())) or steps < FEWEST_OF_JOB:
         return said
     batch, quotient = positive(said.get("bare_batch")), items / steps
     times = max(1.0, round(quotient / batch) * batch if batch else round(quotient))
     proven = items / (steps + 1) < times < items / (steps - 1) and (steps >= FEWEST_STEPS or batch is not None)
-    inside = dialect.per_epoch or any(record.epoch for record in records)
+    inside = told or dialect.per_epoch or any(record.epoch for record in records)
     if proven and (batch or inside) and "bare_batches" not in said:
         text = b"%b: %d" % (_text(said["train_items_text"]).encode(), steps)
         return {**said, "argued_global_batch": times, "argued_global_batch_text": text}

@@ -151,7 +151,12 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         is_range = slot.tail == b"-" and bool(words.COUNTER.search(slot.label) or words.COUNTER.search(behind))
         if is_range:
             continue
-        share = second or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
+        percent = place + 1 < len(ordered) and ordered[place + 1][0].tail[:2] == b"%)"  # (40000 53%), 12800/60000 (21%)
+        share = (
+            second
+            or (percent and slot.tail.strip() == b"")
+            or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
+        )
         named = was_range or bool(words.COUNTER.search(slot.label))
         named |= not slot.label and bool(words.COUNTER.fullmatch(slot.unit))  # | 0161666 updates |
         bare = not slot.label and (place == 0 or slot.lead.rstrip().endswith((b"[", b",")))  # 1278: 3.23 · [0, 1934]
