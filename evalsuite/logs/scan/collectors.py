@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from evalsuite.contracts.dialect import NO_DIGITS, PIECES, SCORE, Dialect, Line, Timers
+from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
 from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.core.messages import Message
@@ -116,7 +116,7 @@ def _spelling() -> "re.Pattern[bytes]":
 def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
     low = text.lower()
-    seen = b"\n".join({*low.translate(None, NO_DIGITS).split(b"\n")})  # one line of each shape: most are steps
+    seen = b"\n".join({*low.translate(None, b"0123456789").split(b"\n")})  # most are alike; no word has a digit
     untold = {"bare", "train"} if b"type" in low and _IN_TOKENS.search(text) else ()
     for each in _OF_ITERATION.finditer(text) if b"accumulate grad" in low else ():
         yield "iteration", b"%d" % (int(each[2]) // max(1, int(each[1]))), each[0]
