@@ -280,6 +280,7 @@ BROUGHT = ["import", "LOG", "--runs", "RUNS", *(word for pair in OF_A_LOG for wo
         (OF_8B, [], "no TFLOP/s: nothing says how long a sequence is; try --set sequence_length=8192"),
         ([*OF_8B, "--device", "Foo 9"], ["sequence_length=8192"], 'of "Foo 9" in bf16; the line to add: Foo 9,'),
         ([*OF_8B, "--device", "NVIDIA H100"], ["sequence_length=8192", "recompute=full"], "HFU"),
+        ([*OF_8B[:3], "llama3_70b"], ["sequence_length=8192"], "by none of its stack's rules"),
     ],
 )
 def test_what_a_figure_needs_is_asked_for_and_never_assumed(command, stated, said, tmp_path, capsys):

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from evalsuite.core import files, paths
 from evalsuite.core.decode import whole
 from evalsuite.core.findings import AbovePeak, PrintedImpossible
-from evalsuite.core.messages import Message
+from evalsuite.core.messages import Message, join
 from evalsuite.core.model import UNKNOWN, Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.measure import facts, flops
@@ -199,9 +199,8 @@ def of_log(
             rule: model.flops_per_token(sequence, rule, frozen=known.get("trained") == "lora") * rate / 1e12
             for rule in listed
         }
-        own = [rule for rule in listed if read["dialect"] in listed[rule].get("dialects", ())]
-        own = sorted(own, key=lambda rule: abs(counted[rule] - tflops) if tflops else 0.0)[:1]  # that it follows
-        rates = {rule: counted[rule] for rule in listed if rule in (*flops.SHOWN, *own, known.get("rule"))}
+        own, other = _own_rule(read["dialect"], counted, tflops)
+        rates = {rule: counted[rule] for rule in listed if rule in (*flops.SHOWN, own, known.get("rule"))}
         peak = peak_tflops(device, precision or "bf16") if device else None
         fits = peak and rates[flops.HOUSE] <= peak  # else the precision is another, or something stated is wrong
         head = 0 if model.both_ways else 2 * model.hidden * model.vocabulary
@@ -210,13 +209,24 @@ def of_log(
         assumed = Message("results.counted_precision") if peak and not precision else ""
         compute |= {
             **{"device": device, "precision": precision or "bf16"},
-            **{"peak_tflops": peak, "own_rule": own[0] if own else None, "tflops_per_device": rates},
+            **{"peak_tflops": peak, "own_rule": own, "tflops_per_device": rates},
             "mfu": {rule: each / peak for rule, each in rates.items()} if fits and peak else None,
             "hfu": (rates[flops.HOUSE] + again) / peak if fits and peak and known.get("recompute") == "full" else None,
-            "note": unlisted if device and not peak else assumed,
+            "note": join(other, unlisted if device and not peak else assumed),
         }
     printed = (tflops, also.get("mfu"), also.get("spread_of_rates"))
     return compute, [*check_figures(printed, rates, {**known, "device_model": device or "", "precision": precision})]
+
+
+def _own_rule(dialect: str | None, counted: Mapping[str, float], tflops: float | None) -> tuple[str | None, str]:
+    """Of its stack's the one that *tflops*, printed by the script, follow; or that they follow none of them."""
+    listed = flops.listed()["rules"]
+    own = [rule for rule in listed if dialect in listed[rule].get("dialects", ())]
+    nearest = min(own, key=lambda rule: abs(counted[rule] - tflops) if tflops else 0.0, default=None)
+    if not tflops or not nearest or abs(counted[nearest] / tflops - 1) <= PrintedImpossible.apart:
+        return nearest, ""
+    values = {"printed": f"{tflops:,.4g}", "rule": nearest, "counted": f"{counted[nearest]:,.4g}"}
+    return None, Message("results.counted_other", **values)
 
 
 @dataclass(frozen=True, kw_only=True)
