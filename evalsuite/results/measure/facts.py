@@ -371,7 +371,7 @@ def _contradict(a: Fact, b: Fact) -> bool:
     if a.key in APART:
         low, high = sorted(whole(each.value) or 0 for each in (a, b))
         return 0 < low * APART[a.key] < high
-    if a.key == "device_model" and (_bare(a.value) in _bare(b.value) or _bare(b.value) in _bare(a.value)):
+    if a.key in ("device_model", "data") and (_bare(a.value) in _bare(b.value) or _bare(b.value) in _bare(a.value)):
         return False
     if a.key in VERSIONS:
         return not (a.value.startswith(b.value) or b.value.startswith(a.value))
