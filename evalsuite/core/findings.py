@@ -668,6 +668,7 @@ class RunTakenAway(Finding, code="taken_away", question=5):
 
 class RunMadeAgain(Finding, code="taken_away", question=5, noted=True):
     attempts: Count
+    failed: Count  # of them, by no fault of the machines: each is one more look (`significance`)
 
 
 class JournalBroken(Finding, code="taken_away", question=5):

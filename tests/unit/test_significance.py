@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats
-from evalsuite.core.findings import BusyMachine, RepeatsAdded
+from evalsuite.core.findings import BusyMachine, RepeatsAdded, RunMadeAgain
 from evalsuite.core.model import Run, Summary
 from evalsuite.launch import campaign
 from evalsuite.logs.catalogue import Places
@@ -89,6 +89,9 @@ def test_the_more_rivals_or_looks_the_clearer_a_lead_must_be():
     assert significance.compare(other, first).behind
     assert not significance.compare(other, first, [first, other, *(make(OTHER, values) for values in turned)]).behind
     assert not significance.compare(added, first).behind
+    again = replace(other, findings=(RunMadeAgain(attempts=11, failed=6, where=""),))
+    by_machine = replace(other, findings=(RunMadeAgain(attempts=11, failed=0, where=""),))
+    assert not significance.compare(again, first).behind and significance.compare(by_machine, first).behind
 
 
 def test_of_two_campaigns_each_must_show_the_order():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from evalsuite.core.findings import EvaluatedBefore, RepeatsAdded
+from evalsuite.core.findings import EvaluatedBefore, RepeatsAdded, RunMadeAgain
 from evalsuite.core.model import Measurement, Summary, by_key
 from evalsuite.results.compare.fairness import cached
 from evalsuite.results.measure.statistics import t_limit
@@ -171,10 +171,12 @@ def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GA
 
 
 def _looks(summary: Summary) -> int:
-    """How often a lead may have been looked for: in each evaluation of the plan, after each repeat added later."""
+    """How often a lead may have been looked for: in each evaluation of the plan, after each repeat added later, and
+    with each run that its own script failed, and another took its place."""
     added = [each.later - each.planned for each in summary.findings if isinstance(each, RepeatsAdded)]
     before = [each.evaluations for each in summary.findings if isinstance(each, EvaluatedBefore)]
-    return (1 + max(added, default=0)) * (1 + max(before, default=0))
+    failed = sum(each.failed for each in summary.findings if isinstance(each, RunMadeAgain))
+    return (1 + max(added, default=0)) * (1 + max(before, default=0)) * (1 + failed)
 
 
 def _is_below(lower: Sequence[float], higher: Sequence[float], tests: int, gap: float) -> bool:

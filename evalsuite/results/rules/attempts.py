@@ -97,8 +97,9 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
         taken = [attempt for attempt in attempts if attempt.status in ENDED_WELL or (attempt.status and not replaced)]
         if taken:
             yield rules.RunTakenAway(attempts=len(taken), where=run)
-        if len(taken) < len(attempts):
-            yield rules.RunMadeAgain(attempts=len(attempts) - len(taken), where=run)
+        if again := [attempt for attempt in attempts if attempt not in taken]:
+            failed = sum(attempt.status is not None and attempt.fault is None for attempt in again)
+            yield rules.RunMadeAgain(attempts=len(again), failed=failed, where=run)
 
 
 def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
