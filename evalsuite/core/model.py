@@ -482,7 +482,7 @@ class Measurement:
         """Whether it is one that others disturbed, of a case whose value others make."""
         return any(finding.aside for finding in self.findings)
 
-    @property
+    @cached_property
     def counts(self) -> bool:
         """Whether the value enters the median of its case."""
         excluded = any(finding.severity == "exclude" for finding in self.findings)

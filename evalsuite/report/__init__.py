@@ -91,17 +91,25 @@ def build(
 
     folder, drawn = out / "tables", list[str]()
     folder.mkdir(exist_ok=True)
-    list(
-        processes.shared(
-            lambda name: tables.write(book, folder, name),
-            tuple(tables.COLUMNS),
-            lambda: drawn.append(render.page(book, said, build_hash, manifest.UNSEALED)),
-            worth=len(book.measurements) > WORTH_PROCESSES,
-        )
+    files = [page, *(folder / f"{name}.csv" for name in tables.COLUMNS)]
+    sealed = {file.relative_to(out).as_posix(): f"sha256 of {file.name}" for file in files}  # when they are written
+
+    def write_part(name: str) -> str:
+        if name in tables.COLUMNS:
+            tables.write(book, folder, name)
+            return ""
+        facts = summary_json.document(book, build_hash, sealed)
+        return json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    text, *_ = processes.shared(
+        write_part,
+        ("summary", *tables.COLUMNS),
+        lambda: drawn.append(render.page(book, said, build_hash, manifest.UNSEALED)),
+        worth=len(book.measurements) > WORTH_PROCESSES,
     )
-    files = [write_text(page, drawn[0]), *(folder / f"{name}.csv" for name in tables.COLUMNS)]
-    facts = summary_json.document(book, build_hash, {file.relative_to(out).as_posix(): sha256(file) for file in files})
-    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    write_text(page, drawn[0])
+    for file, place in zip(files, sealed.values(), strict=True):
+        text = text.replace(f'"{place}"', f'"{sha256(file)}"', 1)
     seal = sha256(write_text(out / "summary.json", text))
     written = [write_text(page, drawn[0].replace(manifest.UNSEALED, seal)), out / "summary.json", *files[1:]]
     manifest.add(out, build_hash, written, languages)

@@ -15,8 +15,8 @@ from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import convergence, measuring, units
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
+from evalsuite.results.measure.redaction import disclosed
 from evalsuite.results.measure.summary import summaries, valid
-from evalsuite.results.publish.redaction import disclosed
 from evalsuite.results.rules import attempts, data_rules, flops_and_energy, own_figures
 from evalsuite.results.rules.attempts import Recorded
 from evalsuite.runs import equivalence, rehearsed

@@ -23,6 +23,7 @@ from evalsuite.core.findings import UnreadableRun
 from evalsuite.core.model import Finding, Measurement
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import measurement as measurement_room
+from evalsuite.results.measure.redaction import disclosed_run
 from evalsuite.runs.store import RunFolder
 
 # modules of plain values; nothing else is loaded
@@ -71,7 +72,8 @@ def measure(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     entry = _entry(cache if places == measurement_room.HOUSE else None, folder)
     if (known := _read_entry(entry)) is not None:
         return known
-    made = Measured(*measurement_room.measured(folder, places))
+    measurement, command = measurement_room.measured(folder, places)
+    made = Measured(disclosed_run(measurement), command)
     if entry is not None:
         with contextlib.suppress(OSError):
             if _seen(entry.folder) == entry.seen:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from evalsuite.core.model import Case, LogLine
+from evalsuite.core.model import Case, LogLine, Measurement
 from evalsuite.core.redaction import redact
 
 Shown = TypeVar("Shown")
@@ -19,6 +19,10 @@ Sweep = Callable[[Any], Any]
 
 def disclosed(noun: Shown) -> Shown:
     return cast(Shown, _swept(noun))
+
+
+def disclosed_run(run: Measurement) -> Measurement:
+    return cast(Measurement, _noun(tuple(field.name for field in fields(run)), run))
 
 
 def _swept(value: Any) -> Any:
@@ -36,6 +40,8 @@ def _sweep(kind: type) -> Sweep | None:
         return _all
     if issubclass(kind, Mapping):
         return _mapping
+    if kind is Measurement:
+        return functools.partial(_noun, ("findings",))  # the rest was swept when it was made (`measuring.measure`)
     if is_dataclass(kind) and not issubclass(kind, Case | LogLine):
         return functools.partial(_noun, tuple(field.name for field in fields(kind)))
     return None
