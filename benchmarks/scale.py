@@ -36,7 +36,7 @@ STEP_S = 4.0  # on one device; on 1,000 the 120 steps take nearly ten minutes
 GOALS = {
     "big_run": {"disk_mb": 25.0, "cpu_s": 3.0, "peak_mib": 200.0},
     "runs_1000": {"cold_s": 6.0, "warm_s": 4.0},
-    "page_1000": {"filter_ms": 100.0, "language_ms": 300.0, "page_mb": 8.0},
+    "page_1000": {"open_ms": 2000.0, "sheet_ms": 100.0, "language_ms": 300.0, "page_mb": 8.0},
     "imported_984": {"import_cpu_s": 64.0, "report_cpu_s": 60.0, "page_mb": 8.0},  # 192 s before, a third is asked
     "runs_10000": {"cold_s": 60.0, "after_one_s": 25.0, "peak_mib": 1536.0},
 }
@@ -86,14 +86,15 @@ def runs_10000(root: Path) -> tuple[Figures, Figures]:
 
 
 def page_1000(root: Path) -> tuple[Figures, Figures]:
-    """A page of 980 cases in two languages: its size, a click in the filter, a change of language."""
+    """A page of 980 cases in two languages: its size, its opening, another sheet of the board, a change of language."""
     page, *_ = report.build(synthetic.many(4900), root)
     with chromium.browser(root / "profile") as tab:
         tab.visit(page.as_uri())
-        shown = {"cases": tab.evaluate("Number(document.querySelector('#shown').textContent)")}
-        clicked = {"filter_ms": "input[name=framework]", "language_ms": "input[name=lang]:not(:checked)"}
+        shown = {"cases": tab.evaluate("document.querySelectorAll('[id^=c-]').length")}
+        opened_ms = tab.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        clicked = {"sheet_ms": "input[name^=sheet]:not(:checked)", "language_ms": "input[name=lang]:not(:checked)"}
         taken = {name: statistics.median(tab.evaluate(CLICKS.format(box))) for name, box in clicked.items()}
-    return {**taken, "page_mb": page.stat().st_size / 1e6}, shown
+    return {"open_ms": opened_ms, **taken, "page_mb": page.stat().st_size / 1e6}, shown
 
 
 def imported_984(root: Path) -> tuple[Figures, Figures]:
