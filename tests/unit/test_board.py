@@ -207,7 +207,7 @@ def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, 
 def test_a_finding_over_several_sheets_counts_what_is_decided():
     made = board.board(Book(evaluation=synthetic.asked()), SPOKEN)
 
-    assert text(made.finding) == "2 of 2 comparisons are decided: PyTorch is fastest in 1, by 23.1%; 1 tie."
+    assert text(made.finding) == "All 2 comparisons are decided: PyTorch is fastest in 1, by 23.1%; 1 tie."
     assert [text(sheet.lead) for sheet in made.sheets][1] == "OneFlow ≈ NGC PyTorch"
     (sheet,) = board.board(Book(evaluation=synthetic.quick()), SPOKEN).sheets
     assert text(sheet.lead) == "not decided"  # and no name and no lead

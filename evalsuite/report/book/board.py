@@ -452,7 +452,8 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     parts = replace(words.listed(said), separators=answers.SEVERAL)
     whys = {table.answer.why for table in tables}
     if decided:
-        return words("board.decided", n=numbers.count(decided), all=all_, parts_text=parts)
+        key = "board.decided_all" if decided == len(tables) else "board.decided"
+        return words.pick(key, {"n": numbers.count(decided), "all": all_, "parts_text": parts})
     if len(whys) == 1 and (why := whys.pop()) and f"answers.why_{why}" in words:
         return words("board.none_decided_because", all=all_, why_text=words(f"answers.why_{why}"), parts_text=parts)
     return words("board.none_decided", all=all_, parts_text=parts)
