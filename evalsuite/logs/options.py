@@ -18,11 +18,6 @@ _MEMBER = re.compile(r"""\b([A-Za-z]\w*)=('[^']*'|"[^"]*"|\[\w+\]|[^,()\[\]{}\s]
 _DOTTED = re.compile(rb"(?m)^(?:\S+: ?)?\s*([a-z]\w*) \.{3,} ?(\S+)\s*$")
 # gradient_clipping = 0.0
 _LISTED = re.compile(rb"(?m)^([a-z]\w*) = (\S+)\s*$")
-#  > number of parameters … : 354871296 · Number of trainable parameters = 109,514,298 · 8,030,261,248 total parameters
-_PARAMETERS = re.compile(
-    rb"(?i)(?:number of (?:trainable )?parameters|param count)\s*[:=]"
-    rb"\s*(\d[\d,]+)(?![\d.]*[MBK])|\b(\d[\d,]{6,}) total parameters"
-)
 # node7:3141:3150 [0] NCCL INFO … · hostname: node7 · SLURMD_NODENAME=node7
 _HOST = re.compile(
     rb"(?m)^(?:\[\d+\] ?)?([\w.-]+):\d+:\d+ \[\d+\] NCCL INFO"
@@ -30,13 +25,9 @@ _HOST = re.compile(
 )
 #   precision: bf16 · {"arch": "resnet18", "batch_size": 64}
 _COLON = re.compile(rb"(?:^\s*|[{,] ?)[\"']?([a-z]\w*)[\"']?: ?[\"']?([\w./-]+)[\"']?(?=[,}]|\s*$)", re.MULTILINE)
-# + python main.py --arch resnet50 --resolution 128
-_COMMAND = re.compile(rb"(?m)^.*\.py\b.*$")
-# … is skipped (--dry-run), but no advice
-_QUOTED = re.compile(
-    rb"(?mi)^(?!.*\b(?:use|using|try|consider|hint|tip|add|pass|set|enable|see)\b).*?\(( *--[^()\n]+)\)"
-)
-_OPTION = re.compile(rb"(?:^| )--([a-z][\w-]*)(?:[= ]([\w./][\w./-]*)|(?=\s|$))")
+# + python main.py --arch resnet50 --resolution 128 · … is skipped (--dry-run)
+_COMMAND = re.compile(rb"(?m)^.*\.py\b.*$|\( *--[^()\n]+\)")
+_OPTION = re.compile(rb"(?:^|[ (])--([a-z][\w-]*)(?:[= ]([\w./][\w./-]*)|(?=[\s)]|$))")
 _OFF, _ON = ("False", "None", "false", "none", "null"), ("True", "true")
 
 
@@ -49,20 +40,10 @@ def loosely_printed(head: bytes) -> tuple[str, ...]:
     values: dict[str, set[str]] = {}
     for match in _COLON.finditer(head):
         values.setdefault(match[1].decode(), set()).add(match[2].decode("utf-8", "replace"))
-    commands = (line[0] for line in _COMMAND.finditer(head))
-    for line in (*commands, *(quoted[1] for quoted in _QUOTED.finditer(head))):
-        for match in _OPTION.finditer(line):
+    for line in _COMMAND.finditer(head):
+        for match in _OPTION.finditer(line[0]):
             values.setdefault(match[1].decode(), set()).add((match[2] or b"True").decode("utf-8", "replace"))
     return (*printed(head), *_words((name, *given) for name, given in values.items() if len(given) == 1))
-
-
-def parameters(head: bytes) -> str | None:
-    """In digits; None: no number, or several."""
-    small = head.lower()
-    if b"parameters" not in small and b"param count" not in small:  # as in most, and no pattern is needed to know it
-        return None
-    numbers = {(match[1] or match[2]).replace(b",", b"").decode() for match in _PARAMETERS.finditer(head)}
-    return numbers.pop() if len(numbers) == 1 else None
 
 
 def hosts(head: bytes) -> tuple[str, ...]:

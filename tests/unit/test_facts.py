@@ -246,7 +246,7 @@ def test_the_options_that_a_log_prints_are_facts_of_the_log(text, expected, tmp_
 def test_a_number_of_parameters_is_read_where_it_is_one_whole_number(text, expected, tmp_path):
     (file := tmp_path / "log.txt").write_text(text + "\n")
 
-    assert options.parameters(options.head(file)) == expected
+    assert facts.spoken(options.head(file), stated=False).get("parameters") == expected
 
 
 def test_an_object_on_a_command_line_is_no_word_for_a_fact():

@@ -84,6 +84,7 @@ class Flag:
     words: Mapping[str, str] = field(default_factory=dict)  # its values → those of evalsuite
     part: str = ""  # one number of a parallel layout: "TP"
     pattern: str = ""  # of a line of a head that is no option; what it states is *value*, else its first group
+    always: bool = False  # whether *pattern* is sought in every log
     near: tuple[str, ...] = ()  # in small letters, what each such line has one of: sought much faster than *pattern*
     shape: str = ""  # of the names of options that are no *names*, with a number that is neither 0 nor 1, or alone
 
@@ -283,10 +284,10 @@ def _sizes(case: Case) -> dict[str, str | None]:
     return {name: str(size) for name, size in sizes.items() if size}
 
 
-def spoken(head: bytes, keys: Sequence[str] = ()) -> dict[str, str]:
-    """What sentences of *head* say, of *keys* or of all: where they say one thing."""
+def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
+    """What sentences of *head* say, where that is one thing; *stated*: all, of a run that its user describes."""
     small, said = head.lower().decode("utf-8", "replace"), dict[str, dict[str, None]]()
-    asked = [flag for flag in rules().flag if flag.pattern and (not keys or flag.key in keys)]
+    asked = [flag for flag in rules().flag if flag.pattern and (flag.always or stated)]
     likely = [flag for flag in asked if not flag.near or any(word in small for word in flag.near)]
     text = _sentences(head) if likely else ""
     for flag in likely:
@@ -314,11 +315,12 @@ def _number(found: re.Match[str]) -> str:
 
 def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
-    words, text = options.loosely_printed(head), _sentences(head)
+    text = _sentences(head)
+    words = options.loosely_printed(text.encode())
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
     devices = set(map(str.upper, _DEVICE.findall(text)) if stated == "CPU" or _PRODUCT.search(stated) else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
-    values = {**spoken(head), **_of_words(words)}
+    values = {**spoken(head, stated=True), **_of_words(words)}
     known_as = rules().frameworks
     versions = {known_as[_bare(name)]: number for name, number in _VERSION.findall(text) if _bare(name) in known_as}
     if versions and (framework := known_as.get(_bare(case.framework))):
@@ -454,6 +456,8 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
         return flag.words.get(given)
     if flag.key == "precision":
         return said_precision(given)  # `--dtype float16` is AMP in one script, and pure in the other
+    if flag.key == "parameters":
+        return given.replace(",", "")
     if flag.key == "clipping" and NOT_CLIPPED.fullmatch(given):
         return "none"
     if flag.key == "optimiser":

@@ -327,9 +327,12 @@ def _facts(
     read: reading.Reading,
     dialect: Dialect | None,
 ) -> tuple[Fact, ...]:
-    parameters = options.parameters(head) if not read.printers > 1 else None
-    printed = {**read.printed, **({"parameters": parameters} if parameters else {})}
-    printed |= facts.spoken(head, ("device_setting", "watched"))
+    spoken = {
+        key: value
+        for key, value in facts.spoken(head, stated=False).items()
+        if key != "parameters" or read.printers < 2
+    }
+    printed = {**read.printed, **spoken}
     return facts.of_run(
         case, command, environments, printed, options.printed(head), dialect.tokens if dialect else None
     )
