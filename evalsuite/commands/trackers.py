@@ -11,7 +11,6 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,20 +18,19 @@ from typing import NamedTuple
 
 from evalsuite.core.decode import instant
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured, look_up
-from evalsuite.core.model import ARRIVALS, RATES, TIMES, Evaluation, Measurement, Row, Summary
-from evalsuite.importing.histories import EARLIEST_S
+from evalsuite.core.model import RATES, Evaluation, Measurement, Row, Summary
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.reading import Reading
-from evalsuite.logs.steps.window import CLOCKS, Span, Timing
+from evalsuite.logs.steps.window import Span, Timing
 from evalsuite.results.measure import measurement
 from evalsuite.runs.store import Store
 
 PROJECT = "evalsuite"
 MOST_METRICS = 1000  # that MLflow takes at once
 AS_SETTINGS = {  # of a case → what trackers' users call it
-    **{"framework": "framework", "model": "model", "precision": "precision", "nodes": "nodes", "device": "device"},
-    **{"total_devices": "world_size", "devices_per_node": "devices_per_node"},
+    **{"framework": "framework", "model": "model", "precision": "precision", "device": "device"},
+    **{"total_devices": "world_size", "known_nodes": "nodes", "known_devices_per_node": "devices_per_node"},
     "batch_per_device": "per_device_train_batch_size",
 }
 
@@ -43,8 +41,7 @@ class Point(NamedTuple):
     values: Mapping[str, float]  # by tag
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
+class Recorded(NamedTuple):
     run: str  # whose end without its number is the case
     case: str
     settings: Mapping[str, str | int | float]
@@ -117,23 +114,18 @@ def _begins_s(run: Measurement) -> float:
 
 
 def _points(run: Measurement, read: Reading) -> Iterator[Point]:
-    """At the times of the clock that the run was measured by; where that is the log's own, of the seconds it prints."""
+    """At the arrival of its lines; where nobody noted that, after the seconds by which the run was measured."""
     method, told = (run.throughput.method if run.throughput else ""), read.throughput and read.throughput.items_per_s
     scale = run.value / told if run.value and told else 1.0  # samples of the log, tokens of the report
-    whole = Span(before=None, reports=tuple(read.steps), complete=False)
-    printed_s, measured_s = (dict(Timing(span=whole, method=by).seconds) for by in (TIMES, method))
-    clock, begins_s = CLOCKS.get(method), _begins_s(run)
-    first_s = next((s for step in read.steps if clock and (s := clock(step)) is not None), 0.0)
-    first_s = 0.0 if method == ARRIVALS else first_s
-    at_s = begins_s
+    whole, passed_s = Span(before=None, reports=tuple(read.steps), complete=False), 0.0
+    seconds_of = dict(Timing(span=whole, method=method).seconds)
     for step in read.steps:
-        at_s = at_s + (printed_s[step] or 0.0)
-        if clock and (clocked_s := clock(step)) is not None:
-            at_s = clocked_s if clocked_s > EARLIEST_S else begins_s + clocked_s - first_s
-        seconds = measured_s.get(step) if method != RATES else None
-        rate = step.items / seconds if step.items and seconds and seconds > 0 else step.items_per_s
+        seconds = seconds_of.get(step) or 0.0
+        passed_s += seconds
+        rate = step.items / seconds if step.items and seconds > 0 and method != RATES else step.items_per_s
         says = {f"train/{_tag(run)}": rate and rate * scale, "train/loss": step.loss}
         if values := {tag: value for tag, value in says.items() if value is not None}:
+            at_s = _begins_s(run) + (passed_s if step.arrival_s is None else step.arrival_s)
             yield Point(step.index, at_s, values)
 
 

@@ -1,4 +1,4 @@
-"""The author document, one TOML file whose keys are the fields here (`--author`, docs/author-findings.md)."""
+"""The author document, one TOML file whose keys are the fields here (`--author`, docs/publishing.md)."""
 
 import re
 from collections.abc import Iterator

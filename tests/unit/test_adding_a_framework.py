@@ -15,7 +15,8 @@ from evalsuite.core.model import Case, Protocol
 from evalsuite.logs import catalogue
 from tests import sources
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-framework.md").read_text(encoding="utf-8")
+PAGES = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-framework.md").read_text(encoding="utf-8")
+PAGE = PAGES.partition("\n## Adding a sensor\n")[0]
 (TOYNET,) = re.findall(r"```python[^\n]*\n(.*?)```", PAGE, re.DOTALL)
 (MOON,) = re.findall(r"```toml[^\n]*\n(.*?)```", PAGE, re.DOTALL)
 _INIT, OWN, CHECK, FIRST, _LOCK = (block.splitlines() for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))

@@ -37,12 +37,12 @@ def checked(capsys, *words: str):
 
 @pytest.fixture
 def cards(tmp_path):
-    """The sensor of docs/adding-a-sensor.md, and files as its driver has them for two devices."""
+    """The sensor of docs/adding-a-framework.md, and files as its driver has them for two devices."""
     for name, value in map(str.split, sources.text("sensors_amd.txt").splitlines()):
         (place := tmp_path / "drm" / name).parent.mkdir(parents=True, exist_ok=True)
         place.write_text(f"{value}\n")
-    page = (paths.DATA.parent / "docs" / "adding-a-sensor.md").read_text()
-    (code,) = (block for _, title, block in type_pages.FENCE.findall(page) if title)
+    page = (paths.DATA.parent / "docs" / "adding-a-framework.md").read_text()
+    (code,) = (block for _, title, block in type_pages.FENCE.findall(page) if title.startswith("my-sensors"))
     (made := tmp_path / "amd.py").write_text(code.replace("/sys/class", str(tmp_path)))
     return made
 

@@ -1,1 +1,1 @@
-"""Sensors: a module for each thing that is read. What one cannot say is None. See docs/adding-a-sensor.md."""
+"""Sensors: a module for each thing that is read. What one cannot say is None. See docs/adding-a-framework.md."""

@@ -23,7 +23,7 @@ CONTRACT = author_modules.Contract(
     option="--sensors",
     name="SENSOR",
     example="SENSOR = MySensor",
-    page="docs/adding-a-sensor.md",
+    page="docs/adding-a-framework.md",
 )
 KINDS: Mapping[str, Any] = {  # of what its methods give
     "facts": tuple[Gpu, ...],

@@ -23,7 +23,7 @@ UUIDS = ("GPU-", "MIG-")  # how they begin: of a device, and of a slice of one
 
 
 class Sensor:
-    """The accelerators of one vendor; as it stands, of a machine without any. See docs/adding-a-sensor.md."""
+    """The accelerators of one vendor; as it stands, of a machine without any. See docs/adding-a-framework.md."""
 
     kind: Literal["gpu", "npu"] | None = None
     slow_period_s: float | None = None  # between two readings of what is too slow for each

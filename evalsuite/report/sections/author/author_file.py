@@ -40,7 +40,7 @@ class _AuthorFile:
 
 def read(file: Path) -> Authored:
     """What *file* holds. Raises EvalsuiteError with all mistakes in it."""
-    row = read_toml(file, "docs/author-findings.md", SEE)
+    row = read_toml(file, "docs/publishing.md", SEE)
     if secret := redaction.find_secret(row):
         raise EvalsuiteError(message("secret_of_author", file=file, key=secret, see=message(SEE)))
     written = decode(_AuthorFile, row, file, SEE, strict=True)
