@@ -48,7 +48,7 @@ SCORE = re.compile(r"(train|validation)_(top1|top5|accuracy|loss)(_share|_error_
 _GROUPS = """
     epoch step of interval since rank begins evaluated rate rate_k steps_per_s seconds ms us report_s report_ms
     mean_s elapsed_s elapsed_ms items consumed loss stamp unix_s unix_ms batch_per_device global_batch reduced_batch
-    epoch_items devices nodes devices_per_node accumulation resumed_step model items_per_batch timer timer_s timers
+    epoch_items devices nodes devices_per_node accumulation resumed_step model mode items_per_batch timer timer_s timers
     train_top1 train_top1_share train_top1_error_share train_top5 train_top5_share train_top5_error_share
     train_accuracy train_accuracy_share train_accuracy_error_share validation_top1 validation_top1_share
     validation_top1_error_share validation_top5 validation_top5_share validation_top5_error_share validation_accuracy

@@ -353,6 +353,9 @@ def find_doubt(
     """
     for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
         return Message("logs.read_more", seen=more.seen, planned=more.planned), True
+    mode = str(numbers.run.said.get("mode", b"training"), "ascii", "replace")  # type: ignore[arg-type]
+    if mode in ("forward-only", "evaluation", "inference"):
+        return Message("logs.untrained", mode=mode), True
     if measured is None:
         return None, False
     value = measured.items_per_s or 0.0
