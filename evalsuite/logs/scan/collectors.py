@@ -29,38 +29,11 @@ HEADER = Line(
     sample=b"reference workload: framework=mxnet version=1.9.1 model=resnet50_v1.5 batch_per_device=8 processes=2",
     source="evalsuite adapters/workloads/common.py, announce_case()",
 )
-# what it is where no dialect says so: arguments of a script, of whose steps nobody knows whether they are whole ones
-_ARGUED = {
-    "per_device": "argued_batch_per_device",
-    "all": "argued_global_batch",
-    "iteration": "global_batch",
-    "total": "argued_total",
-    "effective": "argued_effective",
-    "accumulation": "argued_accumulation",
-    "parts": "argued_parts",
-    "train": "bare_batch",
-    "bare": "bare_batch",
-    "devices": "world_size",
-    "mesh": "devices",
-    "ranks": "world_size",
-    "gpus": "listed_devices",
-    "sequence": "argued_sequence",
-    "listed": "listed_devices",
-    "nodes": "nodes",
-    "set": "train_items",
-    "length": "epoch_steps",
-}
 _OF_JOB = frozenset(
     {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation", "set", "length"}
 )  # whatever else a dialect names
 _ALIKE = {"total": "all", "mesh": "devices"}  # where a dialect does not tell them apart
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
-_WORDS = (
-    *b"batch bsz visible accum acc_steps update_freq iter_size samples world gpu pus nranks trainers replicas member "
-    b"process devices nodes nproc tokens seq block context ctx dp_rep belonging found, backgrounds num_examples "
-    b"bs= bs: \xe6\x89\xb9 \xe6\xa2\xaf".split(),
-    *(b"num examples", b"train images", b"training images", b"train set", b"training set", b"per epoch"),
-)  # one in each
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(
     rb"\b(?:pp=(\d+), )?dp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?"
@@ -72,28 +45,6 @@ _LISTED = re.compile(
     rb"(\d+(?:, ?\d+)*),?(?=[\])\s'\"]|, [a-z]|$)"
     rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use|train(?:ing)? (?:on|with)) (?=\d+ gpus?\b))(\d+)"
 )
-# of what is trained on, where the number stands first: Keras' generators, Keras 1, YOLO
-_SET = re.compile(
-    rb"(?i)\bfound (\d+) (?:validated )?images? (?:\w+ )?belonging|\btrain on (\d+) samples"
-    rb"|\btrain: .{0,400}? (\d+) (?:found, \d+ missing|images, \d+ backgrounds)|\bthere are (\d+) images"
-    rb"|\b(\d+) train(?:ing)? (?:images|samples|examples)\b|\bdata ?set: (\d+) samples"
-)
-_LENGTH = re.compile(rb"(?i)\b(\d+) (?:steps|batches|iterations|iters) (?:per|/|an) epoch")
-# one process, whose batch is that of the job, however many devices it has; one of several, whatever their number
-_ALONE = re.compile(
-    rb"(?i)\bdist(?:ributed(?:[_ ]training)?)?['\"]?[ =:]{1,3}False|\b(?:local_)?rank['\"]?[ =:]{1,3}-1\b"
-    rb"|\bworld_size['\"]?[ =:]{1,3}-1\b"
-)
-_LAUNCHED = re.compile(
-    rb"(?i)torchrun|torch\.distributed|distributed[. ]launch|\blaunch info|horovod|\bhvd\b|\bmpi(?:run|exec)\b"
-    rb"|deepspeed|accelerate|mirroredstrategy|\bMEMBER\b|DistributedDataParallel|use gpu: [1-9]"
-    rb"|distributed['\"]?[ =:]{1,3}True"
-)
-_RANKED = re.compile(
-    rb"(?i)rank['\"]?[ =:]{0,3}\d|nccl|\bfsdp|\bddp|dist_url['\"]?[ =:]{1,3}['\"]?(?!None)\w|num_processes"
-    rb"|workers?:? \d+/\d"
-)
-_SPREAD = re.compile(rb"(?<!Distributed)DataParallel\b|CUDA:0 \(|\bgpu_ids?['\"]?[ =:]{1,3}['\"\[(]*\d")  # over devices
 _IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token|word)")
 # facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower
 _OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d+)\s+effective batch size: (\d+)")
@@ -102,6 +53,13 @@ _BEFORE = r"(?:(?<![A-Za-z_] )|(?<=info )|(?<=using )|(?<=with )|(?<=the ))"  # 
 _TRANSLATION = r"(?:[ \t]?/[ \t]?(?=[^\x00-\x7f])[^\r\n:=]{1,90})?"
 _VALUE = r"(?P<product>(?:\d+ ?(?:[x*]|×) ?)+\d+ ?= ?)?(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
 _PARTLY = frozenset({"parts", "effective", "all", "train", "bare"})  # what a product makes a total
+
+
+@cache
+def _forms(of: str) -> Sequence[tuple[str, "re.Pattern[bytes]"]]:
+    """Names and patterns: of what stands behind its number, or of one process and several."""
+    pairs = paths.read_data("log_words.toml")[of]
+    return [(name, re.compile(f"(?i){pattern}".encode())) for name, pattern in pairs]
 
 
 @cache
@@ -120,7 +78,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     untold = {"bare", "train"} if b"type" in low and _IN_TOKENS.search(text) else ()
     for each in _OF_ITERATION.finditer(text) if b"accumulate grad" in low else ():
         yield "iteration", b"%d" % (int(each[2]) // max(1, int(each[1]))), each[0]
-    present = [word for word in _WORDS if word in seen]
+    present = [word for each in paths.read_data("log_words.toml")["sought"] if (word := each.encode()) in seen]
     lines = text.replace(b"\r", b"\n").split(b"\n") if present else []
     widest = max(map(len, lines), default=0)
     for at, (line, behind) in enumerate(itertools.pairwise([*lines, b""])):
@@ -135,10 +93,9 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                 if not (variable or tested or kind in untold or (cut and match.end() == len(line))):
                     value = match["value"].replace(b",", b"") if kind == "set" else match["value"]
                     yield kind, value, match[0].strip(b"- ")
-            if counted := _SET.search(line):
-                yield "set", next(filter(None, counted.groups())), counted[0]
-            if length := _LENGTH.search(line):
-                yield "length", length[1], length[0]
+            for kind, form in _forms("forms"):
+                if counted := form.search(line):
+                    yield kind, next(filter(None, counted.groups())), counted[0]
             if listed := _LISTED.search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
             if mesh := _MESH.search(line):
@@ -185,7 +142,7 @@ class FactCollector:
                     continue
                 own = self.dialect.name.startswith(("no_dialect", "history_"))  # else it may be of another part
                 known = kind != "sequence" or (own and self.dialect.unit in PIECES)
-                name = _ARGUED.get(kind, "") if known else ""
+                name = paths.read_data("log_words.toml")["said"].get(kind, "") if known else ""
                 if kind == "train" and free:
                     self.said.setdefault("train_batch", value)
                 if name == "bare_batch" and self.said.get(name, value) != value:
@@ -200,18 +157,13 @@ class FactCollector:
                 ):
                     self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
             if not self.said.keys().isdisjoint(("bare_batch", "argued_batch_per_device")):
-                self.said |= _processes(text)
+                signs = (name for name, sign in _forms("processes") if sign.search(text))
+                self.said |= {name: 1.0 for name in itertools.islice(signs, 1)}
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):
                 other = FactCollector(self.dialect, dict(self.said))
                 other.add(Piece(chunk=replace(piece.chunk, text=whole)))
                 self.is_altered = other.said.keys() != self.said.keys()
-
-
-def _processes(text: bytes) -> dict[str, bytes | float]:
-    """`alone`: one, as it says itself; `launched`: one of several, perhaps."""
-    signs = ((_LAUNCHED, "launched"), (_ALONE, "alone"), (_RANKED, "launched"), (_SPREAD, "alone"))
-    return next(({name: 1.0} for sign, name in signs if sign.search(text)), {})
 
 
 _ARGUMENTS = re.compile(rb"[^\r\n]{0,80}Namespace\(\w+=")

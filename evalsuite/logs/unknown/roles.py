@@ -283,10 +283,6 @@ def usual_interval(counter: Column) -> float:
     return counts.most_common(1)[0][0] if counts else 0.0
 
 
-def counts_each(epochs: Column) -> bool:
-    return set(_differences(epochs)) == {1.0}
-
-
 def is_running_mean(column: Column, counter: Column) -> bool:
     """Does it fall as a mean over all steps does whose first was slow? 5.02 at the first, 0.66 at the tenth, 0.55, 0.47
 
