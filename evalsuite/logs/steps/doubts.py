@@ -105,7 +105,8 @@ def judge_training(
     unlearnt = len(judged) >= enough and (any(judged) or not moved)
     against: list[Finding] = [nan] if nan else []
     against += _unlearnt(judged, shown, dialect.cross_entropy) if unlearnt else ()
-    against += _still(signs, enough, len(steps)) if any(signs[name] for name in signs.keys() - {"loss"}) else ()
+    beside, told_of = each * len(scan.rest.records), any(signs[name] for name in signs.keys() - {"loss"})
+    against += _still(signs, enough, len(steps), beside) if told_of else ()
     if against:
         return "did_not_train", tuple(against)
     first, last, error = fall(losses) if len(losses) >= FEWEST_PARTS else (0.0, 0.0, 0.0)
@@ -158,7 +159,8 @@ def _unlearnt(losses: Sequence[float], printed: bytes, cross_entropy: bool) -> I
         yield LossRises(steps=len(losses), first=first, last=last)
 
 
-def _still(signs: Mapping[str, Sequence[bytes]], enough: float, steps: int) -> Iterator[Finding]:
+def _still(signs: Mapping[str, Sequence[bytes]], enough: float, steps: int, beside: float) -> Iterator[Finding]:
+    """*beside*: steps of the log that are not among *steps*, the reports."""
     told = {name: said for name, said in signs.items() if len(said) >= enough}
     norms = [float(text) for text in told.get("norm", ())]
     nothing = sum(norm < GradientsZero.least or not math.isfinite(norm) for norm in norms)
@@ -171,7 +173,8 @@ def _still(signs: Mapping[str, Sequence[bytes]], enough: float, steps: int) -> I
         yield RateZero(reports=len(printed))
     if len({*told.get("counter", ())}) == 1:
         yield CounterStands(reports=len(told["counter"]), value=told["counter"][0].decode())
-    if len(signs["overflow"]) > UpdatesSkipped.in_words * steps and steps >= enough:  # not of the first alone
+    thrown = len(signs["overflow"]) - beside  # each may be of one of those
+    if thrown > UpdatesSkipped.in_words * steps and steps >= enough:  # not of the first alone
         yield UpdatesSkipped(reports=len(signs["overflow"]), of_reports=steps)
         return
     counted: tuple[tuple[str, type[UpdatesSkipped] | type[LossScaleLost]], ...]
