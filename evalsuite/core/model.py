@@ -351,15 +351,6 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Price:
-    """What a lab states that it pays."""
-
-    currency: str
-    device_hour: float  # of one device
-    kwh: float | None = None  # None: energy has no price of its own
-
-
-@dataclass(frozen=True, kw_only=True)
 class Utilisation:
     """One resource over the measured steps: time-weighted mean and spread."""
 
@@ -669,7 +660,6 @@ class Evaluation:
     document: "LabDocument | None" = None
     kept_problems: "tuple[KeptProblem, ...]" = ()
     targets: tuple[Target, ...] = ()
-    price: Price | None = None
     campaigns: tuple[CampaignStart, ...] = ()
     superseded: tuple[Attempt, ...] = ()  # count for nothing: made again, or taken away
     most_repeats: int | None = None  # of a case that *repeats* left open; None: no limit of its own

@@ -61,7 +61,8 @@ def evaluate(
     rows, beside = _compared(values, environments, commands, recorded, settings)
     not_run = (each.case for each in planned.skips if each.kind == "not_run")
     in_scope = (*cases, *(case for case in not_run if wanted is None or case.id in wanted))
-    columns, own = (*planned.columns, *settings.column), (*planned.criteria, *settings.criterion)
+    priced = settings.price.columns if settings.price else ()
+    columns, own = (*planned.columns, *settings.column, *priced), (*planned.criteria, *settings.criterion)
     nic_gbit_s = planned.machine.nic_gbit_s if planned.machine else None
     whole = Evaluation(
         title=TITLE,
@@ -77,7 +78,6 @@ def evaluate(
         commands=commands,
         recorded_elsewhere=recorded_elsewhere,
         targets=settings.target,
-        price=settings.price,
         campaigns=recorded.starts,
         superseded=attempts.superseded(recorded, commands),
         most_repeats=planned.most_repeats,

@@ -139,10 +139,13 @@ def test_a_column_of_a_spec_is_in_plan_page_tables_and_summary(tmp_path):
     store = Store(tmp_path / "runs")
     store.write_plan(Planned(profile="own", repeats=1, cases=(CASE,), skips=(), columns=own.columns))
 
-    cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "o")])
+    asked = written(tmp_path, '[price]\ncurrency = "EUR"\ndevice_hour = 2.88\nkwh = 0.3\n')
+    cli.main(["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "o"), "--criteria", str(asked)])
 
     (summary,) = json.loads((tmp_path / "o" / "summary.json").read_text())["summaries"]
     assert summary["figures"]["own_twice"] == pytest.approx(128, rel=1e-3)
+    assert summary["figures"]["own_cost"] == pytest.approx(2.88 / 3600 / 64 * 1e6, rel=1e-3)
+    assert expressions.values("energy_j_per_item / 3.6 * 0.3", {"energy_j_per_item": 0.6}) == (0.05,)  # of 0.6 MJ
     assert "twice = items_per_s * 2" in (tmp_path / "o" / "report.html").read_text()
     assert "own_twice" in (tmp_path / "o" / "tables" / "summaries.csv").read_text()
 

@@ -9,12 +9,11 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core.documents import UsedRecipe
-from evalsuite.core.model import Fact, Utilisation
+from evalsuite.core.model import Fact
 from evalsuite.report.book.participants import source_of
 from evalsuite.report.forms import markdown
 from evalsuite.report.forms.material import material_of
 from evalsuite.results.compare.decisions import layout_searches
-from evalsuite.results.judge import criteria
 
 
 def trained(framework, speed, layout, *, scale=(1, 8), batch=4, sequence="4096", steps=10):
@@ -126,21 +125,3 @@ def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path)
     assert "| MaxText | 1×8 · bsz 4 · TP 4 | 90.02 | 75.0% |" in text
     said = page.one("section", id="language").text("en")
     assert "TRL's best layout is 16.7% faster than MaxText's, of 2 stacks that tried equally many." in said
-
-
-@pytest.mark.parametrize("kwh", [0.3, None])
-def test_a_million_tokens_cost_what_is_stated_and_measured(kwh, tmp_path):
-    power = Utilisation(resource="gpu_power", unit="W", mean=600.0, p5=590.0, p95=610.0, samples=100, coverage=1.0)
-    rows = [trained("trl", 8000.0, "DP 8"), trained("maxtext", 16000.0, "DP 8")]
-    file = tmp_path / "prices.toml"
-    file.write_text('[price]\ncurrency = "EUR"\ndevice_hour = 2.88\n' + (f"kwh = {kwh}\n" if kwh else ""))
-    price = criteria.read(file).price
-    report.build(
-        replace(synthetic.evaluation([replace(rows[0], utilisation=(power,)), rows[1]]), price=price), tmp_path
-    )
-    page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
-    (table,) = [each for each in page.all("table") if "a million tokens cost" in each.one("caption").text("en")]
-
-    # 1,000 and 2,000 tokens/s of a device: 1,000 and 500 s of it, of which one has 600 W
-    cells = [["TRL", "1×8", "0.8000", "600,000", "0.05000"], ["MaxText", "1×8", "0.4000", "n/r", "n/r"]]
-    assert sorted(pages.rows(table)) == sorted([row[: 5 if kwh else 4] for row in cells])

@@ -8,10 +8,10 @@ from typing import Annotated
 from evalsuite.core import decode, paths
 from evalsuite.core.decode import Constraint, Many, Mistake, Word, between, message
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
-from evalsuite.core.expressions import OwnColumns, OwnCriterions
+from evalsuite.core.expressions import OwnColumn, OwnColumns, OwnCriterions
 from evalsuite.core.findings import OwnCriteria
 from evalsuite.core.messages import Message
-from evalsuite.core.model import Case, Finding, Price, Target
+from evalsuite.core.model import Case, Finding, Target
 
 DEFAULT = paths.DATA / "criteria" / "default.toml"
 EXAMPLE = "data/criteria/default.toml"
@@ -57,10 +57,20 @@ class _Target(Target):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Price(Price):
+class Price:
+    """`[price]`: of an hour of one device, and of the energy that is paid beside it."""
+
     currency: Word
     device_hour: Amount
     kwh: Amount | None = None
+
+    @property
+    def columns(self) -> Iterator[OwnColumn]:
+        """Of a million images, tokens, …"""
+        unit = f"{self.currency} / 10⁶"
+        yield OwnColumn(name="cost", value=f"{self.device_hour} / 3600 / items_per_s_per_device * 1e6", unit=unit)
+        if self.kwh is not None:  # a million joules are 1 / 3.6 of it
+            yield OwnColumn(name="energy_cost", value=f"energy_j_per_item / 3.6 * {self.kwh}", unit=unit)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +81,7 @@ class Criteria:
     column: OwnColumns = ()
     criterion: OwnCriterions = ()
     certificate: CertificateTerms = CertificateTerms()
-    price: _Price | None = None
+    price: Price | None = None
 
     def mistakes(self) -> Iterable[Mistake]:
         if not any((self.C1, self.C2, self.target, self.criterion)):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evalsuite.core.model import Measurement, Price, Summary, by_key
+from evalsuite.core.model import Measurement, Summary, by_key
 from evalsuite.report import figures
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Model
@@ -17,7 +17,7 @@ from evalsuite.results.compare.fairness import facts_of
 from evalsuite.results.measure import convergence
 from evalsuite.results.measure.summary import case_figure
 from evalsuite.results.measure.units import TOKENS
-from evalsuite.results.rules.flops_and_energy import compute, energy
+from evalsuite.results.rules.flops_and_energy import compute
 from evalsuite.results.samples.run_figures import FIGURES
 
 SETTINGS = (
@@ -28,7 +28,6 @@ SETTINGS = (
 MEMORY = ("peak_memory_printed_bytes", "peak_memory_sampled_bytes", "peak_memory_of_job_bytes")
 MOST_CHARTS, MOST_CURVES = 4, 12
 GIB = 2**30
-MILLION, J_PER_KWH = 1e6, 3.6e6
 Curve = tuple[str, Summary, tuple[figures.Point, ...]]
 
 
@@ -84,21 +83,11 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
         "rules": rules,
         "no_peak": _no_peak(unlisted, words) if unlisted else None,
         "charts": [chart for chart in (_memory(model, rows, subject), *_losses(model, rows, subject)) if chart],
-        "price": (price := subject.book.evaluation.price),
-        "costs": [(row, *_cost(price, row)) for row in rows] if price else [],
         "searches": [
             (search, _order(search, words)) for search in subject.book.layout_searches if search.model == model.name
         ],
         "layout": _layout,
     }
-
-
-def _cost(price: Price, row: Summary) -> tuple[float, float | None, float | None]:
-    """Of a million tokens: what the devices cost, the joules that they took, and what these cost."""
-    used = energy(row)
-    joules = used.joules_per_item * MILLION if used else None
-    paid = joules / J_PER_KWH * price.kwh if joules is not None and price.kwh is not None else None
-    return price.device_hour / 3600 / row.items_per_s_per_device * MILLION, joules, paid
 
 
 def in_every_form(subject: Subject) -> Mapping[str, Any]:
