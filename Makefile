@@ -68,6 +68,7 @@ test-nightly: $(VENV)/.docs #- everything, benchmarks too: an hour or two, 20 GB
 	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/unit $(SIDE_BY_SIDE)
 	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/real -m 'not alone' $(WAITING)
 	EVALSUITE_NIGHTLY=1 $(BIN)/python -m pytest tests/real -m alone
+	$(BIN)/python tools/write_reliability.py
 	$(BIN)/python benchmarks/all.py
 
 CONVERGENCE ?= convergence

@@ -1,13 +1,29 @@
 """The project's own code as trees, each file parsed once in a process; and the files that tests bring along."""
 
 import ast
+import datetime
+import json
 import os
+import subprocess
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 NIGHTLY = bool(os.environ.get("EVALSUITE_NIGHTLY"))  # `make test-nightly`: everything, not some of it
+
+
+def leave(name: str, test: str, **figures: Any) -> None:
+    """Leaves *figures* of a night for docs/reliability.md, which tools/write_reliability.py makes of them."""
+    house = Path(__file__).parents[1]
+    line = ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"]
+    commit = subprocess.run(line, cwd=house, capture_output=True, text=True, check=False).stdout.strip()
+    command = f"EVALSUITE_NIGHTLY=1 .venv/bin/python -m pytest -n0 {test}"
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    if NIGHTLY:
+        (folder := house / "build" / "figures").mkdir(parents=True, exist_ok=True)
+        facts = {"figures": figures, "command": command, "date": date, "commit": commit}
+        (folder / f"{name}.json").write_text(json.dumps(facts))
 
 
 @cache

@@ -18,7 +18,7 @@ import pytest
 
 from evalsuite import report
 from tests.runfolders import contents
-from tests.sources import NIGHTLY
+from tests.sources import NIGHTLY, leave
 from tests.toynet import TOYNET
 
 SEED = int(os.environ.get("EVALSUITE_SEED", "15"))
@@ -103,6 +103,13 @@ def killed(folder, moments, wanted, victims):
         counts["failed"] += sum(each["status"] == "failed" for each in ended)
         assert "Traceback" not in (place / "said.txt").read_text()
     print(f"\n{victims.__name__}: {counts}")
+    lost = RUNS * counts["evaluations"] - counts["finished"]
+    leave(
+        f"kills_{victims.__name__}",
+        f"tests/real/test_crashes.py -k {victims.__name__}",
+        tried=counts["kills"],
+        bad=lost,
+    )
     return counts
 
 

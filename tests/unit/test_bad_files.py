@@ -29,7 +29,7 @@ from evalsuite.runs import archive
 from evalsuite.runs.store import RunFolder, Store
 from tests import bad_files, reports, sources, synthetic
 from tests.bad_files import COMMANDS, LOG, RECORDS, SEED, WRITTEN, World, torn
-from tests.sources import NIGHTLY
+from tests.sources import NIGHTLY, leave
 
 MANY = 120 if NIGHTLY else 6  # changes of each kind of file
 KINDS = sorted({*WRITTEN, *RECORDS, "csv", "summary"})
@@ -53,6 +53,15 @@ def chance(request):
     return random.Random(f"{SEED} {request.node.name}")
 
 
+CALLS = {"tried": 0, "bad": 0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _figures():
+    yield
+    leave("bad_inputs", "tests/unit/test_bad_files.py", **CALLS)
+
+
 @pytest.fixture
 def call(capsys, monkeypatch):
     """Calls a command, which may do or refuse it: with a documented exit code, and no traceback."""
@@ -60,6 +69,8 @@ def call(capsys, monkeypatch):
     monkeypatch.setattr("evalsuite.agent.watchdog.start_watchdog", begun)
 
     def called(*words):
+        CALLS["tried"] += 1
+        CALLS["bad"] += 1  # until it has ended as it should
         try:
             code = cli.main([str(word) for word in words])
         except SystemExit as error:  # argparse
@@ -67,6 +78,7 @@ def call(capsys, monkeypatch):
         out, said = capsys.readouterr()
         assert code in (0, 2, 3, 4, 5, 6), (code, said)
         assert "Traceback" not in said and "\x1b" not in said + out
+        CALLS["bad"] -= 1
         return code, out + said
 
     return called
