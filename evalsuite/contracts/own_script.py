@@ -116,7 +116,7 @@ class Script:
 
     @property
     def version(self) -> str | None:
-        return self.python if re.fullmatch(r"3\.\d+", self.python or "") else None
+        return self.python if re.fullmatch(r"3\.(?:[6-9]|1\d)", self.python or "") else None
 
     def passes(self, axis: str) -> bool:
         of_agent = self.spawn == "per_device" and axis in ("nodes", "devices_per_node")
@@ -135,6 +135,8 @@ class Script:
             yield Mistake("options", message("own_not_passed", axis=axis))
         if unknown := sorted(self.built_in.keys() - AXES.keys()):
             yield Mistake("built_in", message("unknown", key=unknown[0], known=sorted(AXES), near=""))
+        if re.fullmatch(r"[\d.]*\d[\d.]*", self.python or "") and not self.version:
+            yield Mistake("python", message("own_python", version=self.python))
         given, made = self.python and not self.version, self.requirements or self.image or self.checkout
         if bool(given) == bool(made):
             yield Mistake("", message("own_environment"))

@@ -123,6 +123,7 @@ def test_a_batch_that_the_script_has_built_in_is_the_only_one(file):
         (" --batch {batch_per_device}", "", "--batch {batch_per_device}"),
         ("{steps}", "{stops}", "Did you mean steps?"),
         ('python = "venv"\n', "", "expected python or"),
+        ('python = "venv"', 'python = "99.9"', "there is no Python 99.9"),
         ('unit = "tokens/s"', 'unit = "its/s"', "unit"),
         ("[[participant]]", 'models = ["a", "b"]\n[[participant]]', 'Write model = "…"'),
         ("[[participant]]", MOON + "[[participant]]", "comes twice"),
