@@ -2,7 +2,7 @@
 
 python tools/write_reliability.py
 
-`make test-nightly` leaves them in `build/figures`; those of an earlier night stay in `docs/reliability.json` until newer come.
+`make test-nightly` leaves them in `build/figures`. Those of an earlier night stay, in `docs/reliability.json`.
 """
 
 import json
@@ -44,8 +44,9 @@ PAGES = {
 
 *Understand.* [中文](reliability.zh.md)
 
-What a night of tests counted: what was tried, and how often happened what may not. `make test-nightly` leaves the figures, and
-`tools/write_reliability.py` writes this page of them; do not edit it. A figure of an earlier night stays until a newer comes.
+What a night of tests counted: what was tried, and how often happened what may not. `make test-nightly` leaves the
+figures, and `tools/write_reliability.py` writes this page of them; do not edit it. A figure of an earlier night stays
+until a newer comes.
 
 | tried | | may not happen | |
 |---|--:|---|--:|
@@ -60,16 +61,16 @@ Each again, in a checkout of the commit it names (`+`: with changes on top that 
 SHA-256 of that build:
 {hashes}
 
-What a number here cannot say: the bad inputs, the secrets and the harmless strings are those that we thought of. Some of
-the kinds of secrets and of the harmless strings were written with the rules in sight, and a part of the rules was mended
-by them; of kinds that nobody here has seen more are missed. [SECURITY.md](../SECURITY.md) says of which kinds.
+What a number here cannot say: the bad inputs, the secrets and the harmless strings are those that we thought of. The
+kinds of secrets, and a third of the harmless strings, were written with the rules in sight, and rules were mended by
+them: of kinds that nobody here has seen more are missed. [SECURITY.md](../SECURITY.md) says which.
 """,
     "reliability.zh.md": """# 可靠性数据
 
 *理解。* [English](reliability.md)
 
-一夜测试的计数：试了多少次，不该发生的事发生了几次。数据由 `make test-nightly` 留下，本页由 `tools/write_reliability.py` 据此生成，请勿手工修改。
-没有新数据的项目保留上一次的结果。
+一夜测试的计数：试了多少次，不该发生的事发生了几次。数据由 `make test-nightly` 留下，
+本页由 `tools/write_reliability.py` 据此生成，请勿手工修改。没有新数据的项目保留上一次的结果。
 
 | 试验内容 | 次数 | 不应发生 | 次数 |
 |---|--:|---|--:|
@@ -84,8 +85,8 @@ by them; of kinds that nobody here has seen more are missed. [SECURITY.md](../SE
 该次构建的 SHA-256：
 {hashes}
 
-这些数字的局限：损坏的输入、敏感信息和无害文本都只是我们想得到的。其中一部分是看着规则写的，规则也据此修正过；对没有人见过的种类，漏检会更多。
-哪些种类不会被发现，见 [SECURITY.md](../SECURITY.md)。
+这些数字的局限：损坏的输入、敏感信息和无害文本都只是我们想得到的。敏感信息的种类和三分之一的无害文本是看着规则写的，
+规则也据此修正过；对没有人见过的种类，漏检会更多。哪些种类不会被发现，见 [SECURITY.md](../SECURITY.md)。
 """,
 }
 
