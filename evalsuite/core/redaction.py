@@ -162,7 +162,7 @@ def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
         if any(stem in lowered for stem in stems):
             for match in shape.finditer(text):
                 inside = match.lastgroup if name in _INSIDE and match.lastgroup else 0  # all of it, or a part
-                if (name != "basic" or _is_login(match)) and "\0" not in match[inside]:
+                if (name != "basic" or ":" in (_decode(match["word"]) or "")) and "\0" not in match[inside]:
                     yield *match.span(inside), name
     for match in _SIGNS["address"].finditer(text) if "@" in text or "%40" in text else ():
         user, word = match["user"], match["word"]
@@ -171,13 +171,6 @@ def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _SIGNS["query"].finditer(text) if "=" in text else ():
         if not _is_hidden(match["value"]):
             yield *match.span("value"), match["name"]
-
-
-def _is_login(match: "re.Match[str]") -> bool:
-    try:
-        return b":" in base64.b64decode(match["word"], validate=True)
-    except ValueError:
-        return False
 
 
 def _find_random(text: str) -> Iterator[tuple[int, int, str]]:

@@ -14,8 +14,6 @@ from evalsuite.core import redaction
 from tests import sources
 from tests.planted import LINES, MADE, VARIABLES, WORD
 
-HARMLESS = sources.table("redaction.toml")["harmless"]  # fmt: skip
-
 
 @pytest.mark.parametrize("kind", LINES)
 def test_no_secret_of_a_command_line_is_shown_and_a_copy_of_a_log_keeps_every_length(kind):
@@ -36,13 +34,6 @@ def test_no_secret_of_a_variable_is_shown(name):
     redacted = redaction.redact_variables({name: VARIABLES[name]})
 
     assert WORD not in redacted[name] and MADE not in redacted[name]
-
-
-@pytest.mark.parametrize("text", HARMLESS)
-def test_what_is_no_secret_stays_as_it_is(text):
-    assert redaction.redact(text) == text
-    assert redaction.redact_words((text, text)) == (text, text)
-    assert redaction.mask_secrets(text.encode()) == text.encode()
 
 
 REPEATED = sources.table("redaction.toml")["repeated"]
@@ -72,6 +63,10 @@ WORDS = {
 }
 
 
+def masked(text):
+    return redaction.mask_secrets(text.encode()).decode()
+
+
 def drawn(kind, chance):
     """(a text of *kind*, the secret in it): <any40> are 40 letters and digits, <b64:…> is what it says in base64."""
     draw = lambda match: "".join(chance.choices(WORDS[match[1]], k=int(match[2])))  # noqa: E731
@@ -83,18 +78,18 @@ def drawn(kind, chance):
 def test_of_two_hundred_kinds_of_secrets_hardly_any_is_shown():
     kinds = json.loads((DATA / "secrets.json").read_text(encoding="utf-8"))
     found = [drawn(kind, random.Random(seed)) for kind in kinds for seed in range(5)]
-    shown = [text for text, secret in found if secret in redaction.redact(text)]
+    shown = [text for text, secret in found if secret in redaction.redact(text) + masked(text)]
 
     sources.leave("secrets", "tests/unit/test_redaction.py -k hundred", tried=len(found), bad=len(shown))
-    assert len(kinds) >= 190 and len(shown) <= len(found) * 0.033
+    assert len(kinds) >= 240 and len(shown) <= len(found) * 0.033
 
 
 def test_of_harmless_strings_and_of_honest_logs_hardly_any_is_blanked():
     strings = (DATA / "harmless.txt").read_text(encoding="utf-8").splitlines()
-    blanked = [string for string in strings if redaction.redact(string) != string]
+    blanked = [text for text in strings if {redaction.redact(text), *redaction.redact_words((text, text))} != {text}]
 
     sources.leave("false_alarms", "tests/unit/test_redaction.py -k harmless", tried=len(strings), bad=len(blanked))
-    assert len(strings) >= 400 and len(blanked) <= len(strings) // 100
+    assert len(strings) >= 470 and len(blanked) <= len(strings) // 100
 
     house = Path(__file__).parents[2]
     logs = [*house.glob("data/recorded/**/log.*.txt"), *house.glob("tests/logs/**/*.log")]

@@ -30,10 +30,6 @@ class Participant:
         return names.framework(self.framework)
 
     @property
-    def archived(self) -> str | None:
-        return str(since) if (since := names.facts()["archived"].get(self.framework)) else None
-
-    @property
     def builds_v15(self) -> bool:
         """Whether the script builds ResNet-50 v1.5 out of a class that is called after v1, as MXNet's does."""
         return self.model == "resnet50_v1.5" and self.source.endswith("ResNetV1")
