@@ -12,7 +12,7 @@ _EPOCH_BEFORE = re.compile(  # 13/13 ΓöüΓöü 3s 226ms/step: a bar in the wr
 )
 _SECONDS_BEFORE = re.compile(rb"(\d+)/\1 (\[=+\] )?- (\d+)$")
 _LONGEST_BAR = 400  # bytes
-_LEAST_S = 20  # of a bar that rounds them down
+_LEAST_S = 10  # of a bar that rounds them down
 
 
 def _line_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:

@@ -120,15 +120,15 @@ def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
     """With the batch of the job where the training set and the steps of an epoch prove it: that which is printed, as
     many times as fits, or, where none is, the quotient of both.
     """
-    items = positive(said.get("train_items"))
+    items, told, batch = (positive(said.get(name)) for name in ("train_items", "epoch_steps", "bare_batch"))
     said = {**said, "rated": 1.0} if any(record.rate is not None for record in records) else said
-    if items and dialect.name == "no_dialect" and dialect.epochs_are_steps:
-        return {"global_batch": items}
-    told = positive(said.get("epoch_steps"))
+    if dialect.name == "no_dialect" and dialect.epochs_are_steps:
+        items = items or (told and batch and "launched" not in said and told * batch) or None
+        return {"global_batch": items} if items else {}
     lengths = {told} if told else {record.interval if dialect.per_epoch else record.of for record in records}
     if not items or len(lengths) != 1 or not (steps := positive(lengths.pop())) or steps < FEWEST_OF_JOB:
         return said
-    batch, quotient = positive(said.get("bare_batch")), items / steps
+    quotient = items / steps
     times = max(1.0, round(quotient / batch) * batch if batch else round(quotient))
     proven = items / (steps + 1) < times < items / (steps - 1) and (steps >= FEWEST_STEPS or batch is not None)
     inside = told or dialect.per_epoch or any(record.epoch for record in records)

@@ -110,8 +110,8 @@ def groups(path: Path) -> list[Group]:
     if any(group.dialect and not group.per_epoch for group in found):
         return found
     pairs = [(a[0], a[1] + b"\n" + b[1]) for a, b in pairwise(sampled) if b[0] - a[0] <= 2 and not _bar(a[1] + b[1])]
-    paired = [group for group in _groups_of(pairs) if group.dialect and not group.per_epoch]
-    return paired + found
+    paired = [group for group in _groups_of(pairs) if group.dialect]
+    return sorted([*paired, *found], key=lambda group: (group.dialect is None, group.per_epoch))
 
 
 def _groups_of(sampled: Lines) -> list[Group]:
@@ -320,7 +320,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     ends = {slot.start < texts[0].find(b"\n") for _, slot in slots}
     if b"\n" in texts[0] and len(ends) < 2:
         return replace(clocked, lacks=_NO_CLOCK)  # of the two lines one says nothing
-    if per_epoch and timed not in ("seconds", "report_s"):
+    if per_epoch and timed not in ("seconds", "report_s", "elapsed"):
         return replace(clocked, lacks=_EPOCHS)
     if (of_items and not stamped) or (
         not {"step", "consumed"} & chosen.keys() and (not alone or len(texts) < 2 * roles.FEWEST)
