@@ -145,7 +145,7 @@ def test_a_column_of_a_spec_is_in_plan_page_tables_and_summary(tmp_path):
     (summary,) = json.loads((tmp_path / "o" / "summary.json").read_text())["summaries"]
     assert summary["figures"]["own_twice"] == pytest.approx(128, rel=1e-3)
     assert summary["figures"]["own_cost"] == pytest.approx(2.88 / 3600 / 64 * 1e6, rel=1e-3)
-    assert expressions.values("energy_j_per_item / 3.6 * 0.3", {"energy_j_per_item": 0.6}) == (0.05,)  # of 0.6 MJ
+    assert expressions.values("energy_j_per_item / 3.6 * 0.3", {"energy_j_per_item": 0.6}) == pytest.approx((0.05,))
     assert "twice = items_per_s * 2" in (tmp_path / "o" / "report.html").read_text()
     assert "own_twice" in (tmp_path / "o" / "tables" / "summaries.csv").read_text()
 

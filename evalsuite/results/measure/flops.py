@@ -51,8 +51,9 @@ class Transformer:
         tables = self.places + self.hidden * self.vocabulary * (1 if self.tied else 2)
         return self.matrices + self.router + self.idle + self.norms + tables
 
-    def flops_per_token(self, sequence: int, rule: str = HOUSE, *, frozen: bool = False) -> float:
-        """Forward and backward; *frozen*: without gradients of weights (LoRA, whose own few are not counted)."""
+    def flops_per_token(self, sequence: int, rule: str = HOUSE, *, frozen: bool = False, again: bool = False) -> float:
+        """Forward and backward; *frozen*: without gradients of weights (LoRA, whose own few are not counted); *again*:
+        the layers' forward pass twice."""
         counted = look_up("results.flops_rule", listed()["rules"], rule, names=[*listed()["rules"]])
         table = -(-self.vocabulary // (words := counted.get("words", 1))) * words * self.hidden
         head = 0 if self.both_ways else table
@@ -65,8 +66,8 @@ class Transformer:
             near = window if counted.get("windows") and window and window < sequence else 0
             share = 1 if self.both_ways and counted["seen"] else counted["seen"]
             seen += near - near**2 / (2 * sequence) if near else share * sequence
-        again = 2 * (weights - head + self.attention * seen) if counted.get("again") else 0
-        return (4 if frozen else 6) * weights + 6 * self.attention * seen + again
+        repeated = 2 * (weights - head + self.attention * seen) if again or counted.get("again") else 0
+        return (4 if frozen else 6) * weights + 6 * self.attention * seen + repeated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,12 +87,6 @@ def _recorded(folder: Path) -> tuple[Log, AgentOutcome]:
     return log, agents[log.host]
 
 
-def share(agent: AgentOutcome, log: Log, dialect: Dialect) -> float:
-    """Of all time of a recorded run, that of steps which count. Raises EvalsuiteError without a clock."""
-    attempts = [*_attempts(agent, log, dialect)]
-    return totals(divide(attempts))["steps"] / (attempts[-1].end_s - attempts[0].begin_s)
-
-
 def _attempts(agent: AgentOutcome, log: Log, dialect: Dialect) -> Iterator[TrainingAttempt]:
     """One, or several where a launcher began the script again: behind the last step before each that goes back."""
     whole = _attempt(agent, log, dialect)

@@ -1,5 +1,6 @@
 """One run folder → one measurement: throughput from its log, utilisation over the same steps."""
 
+import contextlib
 import functools
 import itertools
 import math
@@ -145,7 +146,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
-        figures=(*run_figures.read(records), *stated_figures(command.stated or {}), *_goodput(records, read)),
+        figures=(*run_figures.read(records), *stated_figures(command.stated or {}), *_goodput(folder, read, dialects)),
         facts=stated,
         campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
         round=campaign.round if campaign else None,
@@ -154,11 +155,12 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     )
 
 
-def _goodput(run: run_figures.RunRecords, read: reading.Reading) -> Iterator[tuple[str, float]]:
+def _goodput(folder: RunFolder, read: reading.Reading, dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, float]]:
     """Of a recorded run whose training began again: the share of its time that steps took which count."""
-    log, again = next(iter(run.logs), None), any(isinstance(each, convergence.AGAIN) for each in read.findings)
-    if again and log and run.dialect and run.agents and log.arrivals.is_file():
-        yield "goodput", goodput.share(run.agents[0], log, run.dialect)
+    if any(isinstance(each, convergence.AGAIN) for each in read.findings):
+        with contextlib.suppress(EvalsuiteError):  # without a clock
+            seconds = goodput.totals(goodput.divide(goodput.read([folder.path], dialects, read.dialect)))
+            yield "goodput", seconds["steps"] / math.fsum(seconds.values())
 
 
 def _at_its_end(outcome: Outcome, agents: Iterable[AgentOutcome], unfinished: Finding | None) -> Iterator[Finding]:

@@ -195,23 +195,20 @@ def of_log(
             return {**compute, "note": Message("results.counted_rate")}, []
         rate *= sequence if unit in SEQUENCES else 1
         listed = flops.listed()["rules"]
-        counted = {
-            rule: model.flops_per_token(sequence, rule, frozen=known.get("trained") == "lora") * rate / 1e12
-            for rule in listed
-        }
+        each_token = functools.partial(model.flops_per_token, sequence, frozen=known.get("trained") == "lora")
+        counted = {rule: each_token(rule) * rate / 1e12 for rule in listed}
         own, other = _own_rule(read["dialect"], counted, tflops)
         rates = {rule: counted[rule] for rule in listed if rule in (*flops.SHOWN, own, known.get("rule"))}
         peak = peak_tflops(device, precision or "bf16") if device else None
         fits = peak and rates[flops.HOUSE] <= peak  # else the precision is another, or something stated is wrong
-        head = 0 if model.both_ways else 2 * model.hidden * model.vocabulary
-        again = (model.flops_per_token(sequence) / 3 - head) * rate / 1e12  # the forward pass of the layers
+        recomputed = each_token(again=True) * rate / 1e12 if known.get("recompute") == "full" else None
         unlisted = Message("results.counted_device", name=device, precision=precision or "bf16")
         assumed = Message("results.counted_precision") if peak and not precision else ""
         compute |= {
             **{"device": device, "precision": precision or "bf16"},
             **{"peak_tflops": peak, "own_rule": own, "tflops_per_device": rates},
             "mfu": {rule: each / peak for rule, each in rates.items()} if fits and peak else None,
-            "hfu": (rates[flops.HOUSE] + again) / peak if fits and peak and known.get("recompute") == "full" else None,
+            "hfu": recomputed / peak if fits and peak and recomputed else None,
             "note": join(other, unlisted if device and not peak else assumed),
         }
     printed = (tflops, also.get("mfu"), also.get("spread_of_rates"))
