@@ -61,15 +61,15 @@ OLMOE = flops.from_config(
 
 
 @pytest.mark.parametrize(
-    ("batch", "layout", "held_gb"),
+    ("batch", "layout", "held"),
     [(4, {"FSDP": 8}, 64.5), (5, {"FSDP": 8}, 73.8), (4, {"FSDP": 8, "EP": 8}, 62.1)],
 )
-def test_experts_lie_over_their_ranks_and_are_off_as_said(batch, layout, held_gb):
+def test_experts_lie_over_their_ranks_and_are_off_as_said(batch, layout, held):
     of = job(model=OLMOE, sequence=4096, batch=batch, layout=layout)
     alone = job(model=OLMOE, sequence=4096, layout={"DP": 8})
     states = [memory.stages(each)[0]["optimiser"] for each in (alone, replace(alone, layout={"DP": 8, "EP": 8}))]
 
-    assert memory.OF_EXPERTS - 0.005 < memory.peak(of) / held_gb / 1e9 - 1 < -0.17
+    assert memory.OF_EXPERTS < memory.peak(of) / held / GIB - 1 < -0.23
     assert states[0] == 8 * OLMOE.parameters and states[1] == 8 * (OLMOE.parameters - OLMOE.routed * 7 / 8)
     assert OLMOE.routed == 16 * 64 * 3 * 2048 * 1024
 
