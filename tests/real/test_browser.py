@@ -337,7 +337,7 @@ def test_a_number_opens_its_receipt_where_it_stands_by_keyboard_too_and_gives_th
     tab.evaluate(f"{NUMBER}.click()")
 
     text = drawn_receipt(tab)
-    assert all(word in text for word in (*said, closes))
+    assert all(word in text for word in (*said, closes)) and re.search("[0-9a-f]{64}", text)
     assert len(tab.evaluate("[...document.querySelectorAll('#drawer mark')].map(mark => mark.textContent)")) == 3
     assert tab.evaluate("location.hash") == before
 

@@ -274,7 +274,7 @@ def test_anchors_are_safe_and_long_names_break_behind_their_signs():
     assert names.case_anchor(synthetic.case()) == names.case_anchor(synthetic.case())
     assert re.fullmatch(r"c-[0-9a-f]{10}", names.case_anchor(synthetic.case("</script>")))
     assert render._short('<td class="n">1 <a href="a b">x</a></td>\n<td>2</td>\n</tr>\n</tbody><tbody>') == (
-        '<td class=n>1 <a href="a b">x</a><td>2\n<tbody>'
+        '<td class=n>1 <a href="a b">x</a><td>2<tbody>'
     )
     assert render.breakable("a.b_c/<d" * 3).startswith("a.<wbr>b_<wbr>c/&lt;d") and render.breakable("1.6.0") == "1.6.0"
 

@@ -73,7 +73,7 @@ def _short(html: str) -> str:
     """*html* without the quotes and the end tags that HTML does not ask for: a tenth of a page of many tables."""
     pieces = AS_WRITTEN.split(html)
     return "".join(
-        piece if at % 2 else UNQUOTED.sub(r"=\1", ROW_END.sub("\n", CELL_END.sub("", piece)))
+        piece if at % 2 else UNQUOTED.sub(r"=\1", ROW_END.sub("", CELL_END.sub("", piece)))
         for at, piece in enumerate(pieces)
     )
 
