@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalsuite import __version__
@@ -57,41 +57,35 @@ class _Member:
         return self.history or (self.folder.path if self.folder else self.path)
 
 
+@dataclass
 class Importer:
-    """Brings logs into a store, which it knows by their bytes.
+    """Brings logs into a store, which it knows by their bytes."""
 
-    *user*: what `--set` says; *common*: the names of those facts that hold for the whole campaign.
-    """
+    into: Store
+    user: Mapping[str, str]  # what `--set` says
+    common: Collection[str]  # the names of those facts that hold for the whole campaign
+    found_by: "re.Pattern[str] | None"
+    dialects: Mapping[str, Dialect]
+    printed_facts: Callable[[Path], Mapping[str, str]]
+    exported: Exported | None = None
+    _paths: set[Path] = field(default_factory=set)  # met already
+    _new: dict[Content, Path | str] = field(default_factory=dict)
 
-    def __init__(
-        self,
-        into: Store,
-        user: Mapping[str, str],
-        common: Collection[str],
-        found_by: "re.Pattern[str] | None",
-        dialects: Mapping[str, Dialect],
-        printed_facts: Callable[[Path], Mapping[str, str]],
-        exported: Exported | None = None,
-    ) -> None:
-        self._into, self._user, self._common, self._found_by = into, user, common, found_by
-        self._exported = exported
-        self._dialects, self._printed_facts = dialects, printed_facts
-        self._depth = found_by.pattern.replace("[^/]", "").count("/") + 1 if found_by else 1  # of a file's path
-        self._there = contents(into)
-        self._paths: set[Path] = set()  # met already
-        self._new: dict[Content, Path | str] = {}
+    def __post_init__(self) -> None:
+        self._depth = self.found_by.pattern.replace("[^/]", "").count("/") + 1 if self.found_by else 1  # of a path
+        self._there = contents(self.into)
 
     def histories(self, found: Sequence[History], root: Path) -> Iterator[Imported]:
         """Nothing is written where one of them lacks an answer of the user's."""
         results: list[Imported] = []
         members: list[tuple[_Member, tuple[Case, reading.Reading]]] = []
-        user = {name: value for name, value in self._user.items() if name not in histories.OWN_FACTS}
-        for history in histories.of_project(found, lambda each: each.facts.get("project"), self._user.get("project")):
+        user = {name: value for name, value in self.user.items() if name not in histories.OWN_FACTS}
+        for history in histories.of_project(found, lambda each: each.facts.get("project"), self.user.get("project")):
             if history.lack:
                 yield Imported(source=history.source, run=None, status="skipped", reason=history.lack)
                 continue
             try:
-                written = histories.write(history, self._user.get("tag"), self._user.get("unit"))
+                written = histories.write(history, self.user.get("tag"), self.user.get("unit"))
                 said = {**self._of_path(history.source.removeprefix(f"{root}/")), **user}
                 own = histories.facts_of(history) | ({"scope": written.scope} if written.scope else {})
                 own = {name: value for name, value in own.items() if name not in ("run", "scope") or name not in said}
@@ -132,7 +126,7 @@ class Importer:
             except (ValueError, EvalsuiteError) as error:
                 yield Imported(source=str(path), run=None, status="skipped", reason=message_of(error))
                 continue
-            ranked, chosen = "rank" in facts and folder is None, bool(path == root or self._found_by or folder)
+            ranked, chosen = "rank" in facts and folder is None, bool(path == root or self.found_by or folder)
             key = tuple(sorted((k, v) for k, v in facts.items() if k != "rank")) if ranked else (name,)
             groups.setdefault(key, []).extend(
                 _Member(path=file, facts=facts, sha256=files.sha256(file), folder=folder, chosen=chosen)
@@ -142,13 +136,13 @@ class Importer:
             yield self._imported(members)
 
     def _of_path(self, name: str) -> Facts:
-        match = self._found_by.fullmatch(name) if self._found_by else None
-        if self._found_by and match is None:
+        match = self.found_by.fullmatch(name) if self.found_by else None
+        if self.found_by and match is None:
             raise ValueError(Message("importing.not_pattern"))
         return match.groupdict() if match else {}
 
     def _facts(self, name: str, folder: RunFolder | None) -> Facts:
-        said = [(user_facts.USER, self._user), (user_facts.PATH, self._of_path(name))]
+        said = [(user_facts.USER, self.user), (user_facts.PATH, self._of_path(name))]
         device = None
         if folder is not None:
             if lack := sampled.find_lack(folder):
@@ -180,8 +174,8 @@ class Importer:
         repeat = user_facts.whole_number(facts, "repeat")
         numbers = itertools.count() if repeat is None else itertools.chain((repeat,), itertools.count())
         runs = (Run(case=case, repeat=number) for number in numbers)
-        sampled = self._samples(members[0], case, known) if self._exported else {}
-        run, folder = write_first_free(self._into, runs, lambda folder: self._fill(folder, members, known, sampled))
+        sampled = self._samples(self.exported, members[0], case, known) if self.exported else {}
+        run, folder = write_first_free(self.into, runs, lambda folder: self._fill(folder, members, known, sampled))
         read = known
         if known.dialect:
             read = reading.read_run(
@@ -191,7 +185,7 @@ class Importer:
                 scope=user_facts.scope(facts),
                 steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
                 shape=facts.get("shape"),
-                dialects=self._dialects,
+                dialects=self.dialects,
             )
         findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
         place = str(members[0].source)
@@ -210,7 +204,7 @@ class Importer:
             scope=user_facts.scope(facts),
             steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
             shape=facts.get("shape"),
-            dialects=self._dialects,
+            dialects=self.dialects,
         )
         against = [finding for finding in known.findings if isinstance(finding, ContradictsLog)]
         if known.status == "unrecognised" and not first.chosen:
@@ -220,8 +214,8 @@ class Importer:
             said = (Message("importing.said_and_logged", name=n, given=f.given, printed=f.printed) for n, f in named)
             raise ValueError(Message("importing.log_wins", reason=", ".join(said)))
         try:
-            case = user_facts.case(facts, known, common=self._common)
-            if case.precision == UNKNOWN and (printed := self._printed_facts(first.path).get("precision")):
+            case = user_facts.case(facts, known, common=self.common)
+            if case.precision == UNKNOWN and (printed := self.printed_facts(first.path).get("precision")):
                 case = replace(case, precision=user_facts.precision(printed))
             return case, known
         except ValueError as error:
@@ -229,16 +223,15 @@ class Importer:
                 raise ValueError(join(known.reason, message_of(error))) from error
             raise
 
-    def _samples(self, first: _Member, case: Case, known: reading.Reading) -> Mapping[str, str]:
+    def _samples(self, exported: Exported, first: _Member, case: Case, known: reading.Reading) -> Mapping[str, str]:
         """Host → what the exporter told. Raises ValueError where the log does not say when it trained."""
-        assert self._exported is not None
         stamps = [step.stamp_s for step in known.steps if step.stamp_s is not None]
         if first.folder or len(stamps) < 2 or stamps[0] < histories.EARLIEST_S:
             raise ValueError(Message("importing.exported_when"))
         if not first.history and "zone" not in first.facts:
             raise ValueError(Message("importing.exported_zone"))
         offset_s = exporters.offset_s(first.facts.get("zone", "UTC"))
-        return self._exported.samples(stamps[0], stamps[-1], case.total_devices, offset_s)
+        return exported.samples(stamps[0], stamps[-1], case.total_devices, offset_s)
 
     def _fill(
         self, folder: RunFolder, members: Sequence[_Member], known: reading.Reading, samples: Mapping[str, str]
@@ -255,7 +248,7 @@ class Importer:
             folder.samples_path(host).write_text(lines, encoding="utf-8")
             folder.pack_samples(host)
         copies = [Source(path=member.history or str(member.path), sha256=member.sha256) for member in members]
-        made = command(self._dialects.get(known.dialect or ""), known.unit, copies, "imported")
+        made = command(self.dialects.get(known.dialect or ""), known.unit, copies, "imported")
         each = user_facts.whole_number(said, "steps_per_report")
         recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each, shape=said.get("shape"))
         started = next((agent.command for agent in folder.agents().values() if agent.command), ())

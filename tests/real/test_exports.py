@@ -52,7 +52,7 @@ def test_what_report_writes_for_a_tracker_is_read_back_with_the_same_numbers(nam
     assert main(["parse", "histories", "--steps", "3+20", "--json"]) in (0, 4)
     rows = [row for row in json.loads(capsys.readouterr().out) if row["dialect"]]
     assert {row["unit"] for row in rows} == {"tokens/s"}
-    assert sorted(row["throughput"] for row in rows) == pytest.approx(sorted(told), rel=1e-6)
+    assert sorted(row["throughput"] for row in rows) == pytest.approx(sorted(told), rel=5e-4)
     assert main(["import", "histories", "--json"]) in (0, 4)  # all that a case needs stands in them
     made = [row for row in json.loads(capsys.readouterr().out) if row["run"]]
     assert len(made) == len(told)
