@@ -161,8 +161,10 @@ def find_failure(chunks: Iterable[Chunk], dialect: Dialect | None = None) -> Fai
             sign = max([sign, at, *(match.start() for match in unnamed)])
         if sign >= 0:
             begin = text.find(b"\n", sign) + 1 or len(text)
-            text, first = text[begin:], first + text.count(b"\n", 0, begin)
             quiet.clear()
+            if not text[begin:].strip():
+                continue
+            text, first = text[begin:], first + text.count(b"\n", 0, begin)
         numbered = enumerate(text.split(b"\n"), first)
         quiet += [
             (number, part[:LINE_LOOKED_AT]) for number, each in numbered for part in each.split(b"\r") if part.strip()

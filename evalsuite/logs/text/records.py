@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial, reduce
 from pathlib import Path
@@ -220,9 +220,9 @@ def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
 
 # more digits · ,399 · .5 but not .0 · _399 · e+03
 _GOES_ON = re.compile(rb"[,_]?\d|\.(?!0+(?!\d))\d|[eE][+-]?\d")
-_BEGINNINGS = frozenset(bytes([byte]) for byte in b"0123456789,_.eE")  # of what goes on
+_TAILS = {b"0123456789": b"399", b",": b",399", b"_": b"_399", b".": b".5", b"eE": b"e+03"}  # by how they begin
+_BEGINNINGS = frozenset(bytes([byte]) for byte in b"".join(_TAILS))
 _NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][+-]?\d+)?")
-_TAILS = (b",399", b"_399", b".5", b"e+03")
 
 
 def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
@@ -236,20 +236,19 @@ def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
 
 
 @cache
-def open_groups(line: Line) -> tuple[int, ...]:
-    """Those of *line* after which a number may go on unseen, as its sample tells."""
+def open_groups(line: Line) -> Mapping[int, bytes]:
+    """Those of *line* after which a number may go on unseen, as its sample tells, and with which bytes."""
     usual = line.compiled.search(line.sample)
-    if usual is None:
-        return ()
-    unseen = []
-    for group, said in enumerate(usual.groups(), 1):
-        if said is not None and (not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, usual.end(group))):
+    unseen: dict[int, bytes] = {}
+    for group, said in enumerate(usual.groups() if usual else (), 1):
+        end = usual.end(group) if usual else 0
+        if said is not None and (not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, end)):
             continue  # no number, or one after which the script itself prints more
-        end = usual.end(group)
-        longer = (line.compiled.search(line.sample[:end] + tail + line.sample[end:]) for tail in _TAILS)
-        if said is None or any(match and match[group] == said for match in longer):  # None: the sample does not tell
-            unseen.append(group)
-    return tuple(unseen)
+        for begins, tail in _TAILS.items():
+            longer = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
+            if said is None or (longer and longer[group] == said):  # None: the sample does not tell
+                unseen[group] = unseen.get(group, b"") + begins
+    return unseen
 
 
 # a line → the fields of a record
@@ -340,10 +339,12 @@ class Extractor:
         """
         text, seen, line, holes = chunk.text, 0, chunk.first_line, HOLE in chunk.text
         pauses = deque(match.start() for match, _ in matches(text, self.dialect.evaluation))
+        open_ends = {kind: b"".join(open_groups(kind).values()) for kind in self.dialect.step}
+        unsure = {kind for kind, begins in open_ends.items() if any(map(text.__contains__, begins))}
         for match, kind in matches(text, self.dialect.step):
             if not chunk.complete and not whole_match(match, chunk):
                 break
-            if not is_whole(match, kind) or (holes and text.startswith(HOLE, match.end())):
+            if (kind in unsure and not is_whole(match, kind)) or (holes and text.startswith(HOLE, match.end())):
                 continue
             fields = None if kind.fields is None else kind.read(match)
             if kind.fields is not None and fields is None:
