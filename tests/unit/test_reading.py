@@ -234,7 +234,9 @@ def test_a_log_that_grows_slow_long_after_its_window_is_told(tmp_path):
 
 def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_read(tmp_path):
     """Reports ten times as slow, one at the beginning of each piece: as few among all as they are."""
-    even = scan_log(_log(tmp_path / "log", [0.3] * 20_000), _dialect(), _Window())
+    kept = 141  # as many reports as a reading keeps: 20 + 100, and 20 more
+    log = _log(tmp_path / "log", [0.3] * 20_000)
+    even = scan_log(log, _dialect(), lambda scan: len(scan.records) >= kept, steps=kept)
     slow = {record.step for record in even.rest.records if record.gap}
     assert len(slow) > 3
 
@@ -245,13 +247,6 @@ def test_the_first_report_of_a_sampled_piece_does_not_stand_for_what_was_not_rea
 
 def _dialect():
     return catalogue.discover()["pytorch_examples"]
-
-
-class _Window:
-    steps = 141  # as many reports as a reading keeps: 20 + 100, and 20 more
-
-    def __call__(self, scan):
-        return len(scan.records) >= self.steps
 
 
 def test_a_sample_of_uneven_reports_is_allowed_its_chance(tmp_path):

@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,23 +26,13 @@ from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matc
 
 QUIET_CHUNKS = 4  # searched for a failure, after the last step and at the end
 LINE_LOOKED_AT = 8192  # bytes, likewise
-MAX_RECORDS = 200_000  # bounds the memory
+MAX_RECORDS = 200_000  # bounds the memory: more than any window can need
 NEXT_PIECES = 4  # of each piece of the file
 NEXT_BYTES = 1 << 12  # until there are as many reports as in the window
 SAMPLE_BYTES = 1 << 11  # of each later piece
 MOST_SAMPLED = 20_000  # of a log of any size
-
-
-class TooMany:
-    """Every record is kept, until there are more than any window can need.
-
-    *steps*: so many of one epoch are enough in a plain log.
-    """
-
-    steps: int | None = None
-
-    def __call__(self, scan: "Scan") -> bool:
-        return len(scan.records) > MAX_RECORDS
+Enough = Callable[["Scan"], bool]
+Lines = tuple[int, int]
 
 
 @dataclass(kw_only=True)
@@ -70,7 +60,10 @@ class Scan:
     quiet: list[Chunk] = field(default_factory=list)  # after the last sign of training: the first and the last
 
 
-def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, int] | None = None) -> Scan:
+def scan_log(
+    path: Path, dialect: Dialect, enough: Enough | None = None, *, steps: int | None = None, lines: Lines | None = None
+) -> Scan:
+    """Collects records until they are *enough*, which so many *steps* of one epoch are in a plain log."""
     scan = Scan(
         facts=FactCollector(dialect),
         incidents=Incidents(dialect),
@@ -89,8 +82,8 @@ def scan_log(path: Path, dialect: Dialect, enough: TooMany, lines: tuple[int, in
     pieces = chunks(path, bare=dialect.spans_lines)
     for chunk in within(pieces, lines) if lines else pieces:
         text, earlier = chunk.text, len(scan.records)
-        full = full or (earlier > 0 and enough(scan))
-        behind = 0 if full else extractor.extend(scan.records, chunk, enough.steps)
+        full = full or earlier > MAX_RECORDS or bool(enough and earlier and enough(scan))
+        behind = 0 if full else extractor.extend(scan.records, chunk, steps)
         full = behind is not None
         more = 0 if behind is None else count(text[behind:], dialect.step)
         scan.uncollected += more

@@ -14,7 +14,7 @@ from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import RATES, TIMES, Finding, Protocol, Throughput
 from evalsuite.logs.formatting import rate
-from evalsuite.logs.scan.scan import MAX_RECORDS, Scan, TooMany, scan_log
+from evalsuite.logs.scan.scan import Scan, scan_log
 from evalsuite.logs.steps.merging import Facts, Merged, facts, join_epoch, merge_records
 from evalsuite.logs.steps.throughput import throughput, unlike_rest
 from evalsuite.logs.steps.window import span, widened
@@ -45,18 +45,15 @@ class Given:
 
 
 @dataclass
-class WindowFull(TooMany):
-    """Do the records of a scan fill the window? Asked where they are not *steps* of one epoch, which surely do."""
+class WindowFull:
+    """Do the records of a scan fill the window?"""
 
     dialect: Dialect
     given: Given
     protocol: Protocol
-    steps: int | None  # of the protocol; of a coarse clock more may be needed
     _judged: int = 0
 
     def __call__(self, scan: Scan) -> bool:
-        if len(scan.records) > MAX_RECORDS:
-            return True
         first, last = scan.records[0], scan.records[-1]
         numbered = last.step is not None and last.epoch == first.epoch
         if numbered and ((last.step or 0) + 1) * self.dialect.each < self.protocol.measured_steps:
@@ -101,9 +98,10 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
     """Stops collecting at a full window; reads all records where that was too early. Raises Unreadable."""
     measured = given.protocol.measured_steps + MARGIN_STEPS
     protocol = replace(given.protocol, measured_steps=measured)
-    enough = None if dialect.clock_s else protocol.warmup_steps + measured
-    for full in (TooMany(),) if given.all_records else (WindowFull(dialect, given, protocol, enough), TooMany()):
-        scans = [scan_log(path, dialect, full, given.lines) for path in paths]
+    steps = None if dialect.clock_s else protocol.warmup_steps + measured  # of a coarse clock more may be needed
+    window = WindowFull(dialect, given, protocol)
+    for full, most in ((None, None),) if given.all_records else ((window, steps), (None, None)):
+        scans = [scan_log(path, dialect, full, steps=most, lines=given.lines) for path in paths]
         run = Pass(
             dialect=dialect,
             given=given,

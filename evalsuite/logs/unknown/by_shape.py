@@ -9,7 +9,7 @@ from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
 from evalsuite.logs.judging import Reading, judge
-from evalsuite.logs.scan.scan import TooMany, scan_log
+from evalsuite.logs.scan.scan import scan_log
 from evalsuite.logs.steps.merging import join_epoch
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
 from evalsuite.logs.text.logfile import Unreadable
@@ -40,7 +40,7 @@ def read_by_shape(
         return silent
     shape = replace(shape, text=redact(shape.text))
     if shape.dialect and shape.per_epoch:
-        stated = scan_log(paths[0], shape.dialect, TooMany()).facts.said
+        stated = scan_log(paths[0], shape.dialect).facts.said
         counted = join_epoch(stated, (), shape.dialect)
         shape = shape if counted else replace(shape, dialect=None, lacks=Message("logs.shape_epochs"))
     if shape.dialect is None:

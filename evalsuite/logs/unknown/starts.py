@@ -13,7 +13,7 @@ from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.judging import find_doubt
-from evalsuite.logs.scan.scan import Scan, TooMany, find_failure, scan_log
+from evalsuite.logs.scan.scan import Scan, find_failure, scan_log
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Record, find_places
@@ -80,7 +80,7 @@ def _number_epochs(records: Sequence[Record], path: Path) -> Sequence[Record]:
 
 def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     """The last that fills a window, else the last with a number."""
-    scan = scan_log(path, dialect, TooMany())
+    scan = scan_log(path, dialect)
     of = min((record.of for record in scan.records if record.of), default=0)
     numbered = _number_epochs(scan.records, path) if dialect.steps_restart == "unnumbered" else scan.records
     falls = find_starts(find_places(numbered), of)
