@@ -270,6 +270,18 @@ LIES = {
         *head("  ffn_hidden_size ... 1024", **LLM),
         "feed-forward part is 1024 according to the log, and 4096",
     ),
+    "a smaller one of its name": (
+        *head("Building gpt2 124M", **LLM),
+        "model variant is gpt2 124m according to the log",
+    ),
+    "Float8": (*head("Swapped to Float8Linear layers", **LLM), "precision is 8 bits or fewer according to the log"),
+    "activations again": (
+        *head("Applied full activation checkpointing", recompute="none", **LLM),
+        "activations is full",
+    ),
+    "compiled blocks": (*head("Compiling each block with torch.compile", **LLM), "graph compiler is on according to"),
+    "LoRA": (*head("LoRA applied with rank 16", **LLM), "part that is trained is a part according to the log, and all"),
+    "a length in words": (*head("steps 9, sequence length 256, warm-up 2", **LLM), "input size is 256 according to"),
     "vocabulary": (*head("  padded_vocab_size ... 1024", **LLM), "vocabulary is 1024 according to the log, and 50257"),
     "experts": (*head("  num_experts ... 64", **LLM), "number of experts is 64 according to the log, and 1"),
     "more nodes": (

@@ -44,12 +44,12 @@ _DEVICE = re.compile(
 # PyTorch version: 1.9.0a0 · torch 1.8.0+cu111 · mxnet==1.9
 _VERSION = re.compile(r"(?im)(?:^|[ ,:(])(\w+)(?: version ?[:=] ?|==| (?=\d+\.\d+\.\d+\+))v?(\d[\w.+]*)")
 _CREATED = re.compile(r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b")
-_SIZE = r"[-_]?(\d+|tiny|small|base|medium|large|xlarge|huge)(?![a-z0-9])"
-_MODEL = re.compile(r"([a-z]{3,})" + _SIZE)  # resnet18, bert-large-uncased
+_SIZE = r"(?:[-_ ]?\d+(?:\.\d+)?[bm]|[-_]?(?:\d+|tiny|small|base|medium|large|xlarge|huge))(?![a-z0-9])"
+_MODEL = re.compile(rf"([a-z]{{3,}}?(?:\d[\d.]*(?=[-_ ]\d))?)({_SIZE})")  # resnet18, bert-large-uncased, llama3_8b
 # a sentence with one of these is advice or not of the training, unless it is one of options
 _BESIDE = re.compile(
     r"(?!.*(?:namespace\(|\.py\b|^\s*[{\"']))(?=.*\b(?:consider|hint|tip|recommend\w*|advis\w*|should|would|could|try|usage|"
-    r"help|default|if|unless|tokeni[sz]er|vocab\w*|evaluat\w*|validat\w*|val|tests?|testing)\b)"
+    r"help|default|if|unless|tokeni[sz]er|vocab(?:\.txt|_file)|evaluat\w*|validat\w*|val|tests?|testing)\b)"
 )
 ALIKE = 8  # lines
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9}  # 11.7M weights
@@ -244,6 +244,7 @@ def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes =
     if case and head:
         named = tuple(_facts("log", _of_head(case, head, facts)))
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
+        said |= {"experts"} if (model := flops.of_case(case)) and model.idle else set()
         usual = {**(rules().usual if sizes else {}), "devices": str(case.total_devices), "framework": case.framework}
         sizes += _facts("case", {key: value for key, value in usual.items() if key not in said})
     laid = [(fact, layout.of_text(fact.value)) for fact in facts if fact.key == "parallel_layout"]
@@ -332,6 +333,8 @@ def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | 
         default=0,
     )
     more = str(ranks) if ranks > case.total_devices else None  # of one node the world may be 1
+    if flops.of_case(case) and len(lengths := {*job.get("sequence", ())}) == 1:
+        values.setdefault("input_size", str(*lengths))
     of = {"device_model": device, "model_variant": _other_model(case, text.lower()), "devices": more}
     return {**values, **of, **_batch(case, job, values)}
 
@@ -341,10 +344,10 @@ def _other_model(case: Case, text: str) -> str | None:
     own = _MODEL.match(case.model.lower())
     if own is None:
         return None
-    created = [size for each in _CREATED.findall(text) if (size := _MODEL.match("".join(each)))]
-    alike = [*re.finditer(rf"(?<![\w/.-])({own[1]}){_SIZE}(?!/)", text)]
-    sizes = [*created, *([] if own.groups() in {size.groups() for size in alike} else alike)]
-    return next((size[0] for size in sizes if size.groups() != own.groups()), None)
+    created = [found[0] for each in _CREATED.findall(text) if (found := _MODEL.match("".join(each)))]
+    alike = [found[0] for found in re.finditer(rf"(?<![\w/.-]){re.escape(own[1])}{_SIZE}(?!/)", text)]
+    named = [*created, *([] if _bare(own[0]) in map(_bare, alike) else alike)]
+    return next((name for name in named if _bare(name) != _bare(own[0])), None)
 
 
 def _batch(case: Case, job: Mapping[str, Sequence[int]], values: Mapping[str, str]) -> dict[str, str | None]:
