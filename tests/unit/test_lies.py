@@ -13,6 +13,7 @@ import reports
 
 from evalsuite import cli
 from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.findings import ClaimDenied
 from evalsuite.importing import user_facts
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import verdict
@@ -177,6 +178,10 @@ def log(repeat, step_s, begin, head="", first=1, behind="", stamp="%Y-%m-%d %H:%
     return "\n".join(lines) + "\n"
 
 
+def stated(**said):
+    return [word for name, value in {**SAID, **said}.items() for word in ("--set", f"{name}={value}")]
+
+
 def in_turns(framework, repeat):
     return BEGAN + timedelta(minutes=10 * repeat + 5 * (framework == "mxnet"))
 
@@ -191,8 +196,7 @@ def imported(folder, of_a=lambda repeat: {}, **said):
             file.write_text(
                 log(repeat, step_s, **{"head": "hostname: n7", "begin": in_turns(framework, repeat), **changed})
             )
-        facts = {**SAID, "version": f"1.{len(framework)}", **said, "framework": framework}  # its own
-        given = [word for name, value in facts.items() for word in ("--set", f"{name}={value}")]
+        given = stated(**{"version": f"1.{len(framework)}", **said, "framework": framework})  # its own
         assert cli.main(["import", str(folder / "logs" / framework), *given, "--runs", str(folder / "runs")]) == 0
     return Book(evaluation=evaluate(Store(folder / "runs")))
 
@@ -202,99 +206,59 @@ def sentences(book):
     return " ".join(each.sentence.plain("en") for each in verdict.model_findings(book, spoken))
 
 
-def head(text, **said):
-    return lambda repeat: {"head": text}, said
-
-
 LLM = {"model": "gpt2_345m", "input_size": "1024"}
-LIES = {
-    "layers": (*head("  num_layers ......... 12", **LLM), "number of layers is 12 according to the log, and 24"),
-    "parameters": (*head("number of parameters: 124439808", **LLM), "parameters is 124439808 according to the log"),
-    "model": (*head("Namespace(arch='resnet18', batch_size=64)"), "model variant is resnet18 according to the log"),
-    "device": (*head("GPU 0: NVIDIA H100 80GB HBM3"), "device model is H100 according to the log, and V100"),
-    "device in lower case": (
-        *head("device: nvidia h100 80gb hbm3"),
-        "device model is H100 according to the log, and V100",
-    ),
-    "precision": (*head("Namespace(amp=True, batch_size=64)"), "precision is amp according to the log, and fp32"),
-    "size": (*head("Namespace(image_size=160)"), "input size is 160 according to the log, and 224"),
-    "in JSON": (*head('{"arch": "resnet18", "lr": 0.1}'), "model variant is resnet18 according to the log"),
-    "in YAML": (*head("  dtype: bfloat16"), "precision is bf16 or bf16_amp according to the log"),
-    "batch": (*head("Namespace(batch_size=16, lr=0.1)"), "batch size per device is 16 according to the log, and 64"),
-    "batch of a command": (
-        *head("python main.py --batch-size 32"),
-        "batch size per device is 32 according to the log, and 64",
-    ),
-    "a model created": (*head("=> creating model 'resnet26'"), "model variant is resnet26 according to the log"),
-    "weights": (*head("Number of parameters: 11,689,512"), "parameters is 11689512 according to the log"),
-    "width": (*head("Namespace(width_mult=0.5, lr=0.1)"), "width factor is 0.5 according to the log, and 1"),
-    "classes": (*head("Namespace(num_classes=10, lr=0.1)"), "number of classes is 10 according to the log"),
-    "a crop": (*head("+ python main.py --arch resnet50 --crop 128"), "input size is 128 according to the log, and 224"),
-    "frozen": (*head("trainable params: 9 || all params: 90 || trainable%: 10.0"), "part that is trained is a part"),
-    "layers left out": (
-        *head("Namespace(layerdrop=0.5, lr=0.1)"),
-        "work left out is layers according to the log, and none",
-    ),
-    "layers by a share": (
-        *head("Namespace(layer_keep_prob=0.5, lr=0.1)"),
-        "work left out is layers according to the log",
-    ),
-    "no update": (*head("WARNING: optimizer.step() is skipped (--dry-run)"), "work left out is steps according to"),
-    "a part of the data": (*head("Dataset of 100 (--limit-train-samples 100)"), "work left out is a part of the data"),
-    "depth": (*head("Namespace(depth=18, lr=0.1)"), "number of layers is 18 according to the log, and 50"),
-    "a batch in words": (
-        *head("training with a batch of 32 images"),
-        "batch size per device is 32 according to the log",
-    ),
-    "precision in words": (*head("Running in half precision (fp16)"), "precision is fp16 or fp16_amp according to the"),
-    "passes in a list": (*head("Namespace(update_freq=[4])", accumulation="1", **LLM), "gradient accumulation is 4"),
-    "8 bits": (*head("Namespace(act_dtype='fp8', lr=0.1)"), "precision is 8 bits or fewer according to the log"),
-    "a batch by its short name": (*head("bs=16"), "batch size per device is 16 according to the log"),
-    "a size in words": (*head("Images are resized to 64x64 pixels"), "input size is 64 according to the log, and 224"),
-    "a model in words": (*head("Initialized ResNet-18 with 11.7M weights"), "model variant is resnet-18 according to"),
-    "gradients": (*head("model.eval() called: running without gradients"), "work left out is steps according to"),
-    "exchanges": (*head("gradients are not exchanged"), "work left out is exchanges according to the log, and none"),
-    "an optimiser": (*head("Optimizer: SGD without momentum", optimiser="adam"), "optimiser is sgd without momentum"),
-    "passes in words": (*head("gradient step every 4 iterations", accumulation="1"), "gradient accumulation is 4"),
-    "TF32": (*head("torch.backends.cuda.matmul.allow_tf32 = True"), "TF32 is on according to the log, and off"),
-    "compiler": (*head("Namespace(compile=True, lr=0.1)"), "graph compiler is on according to the log, and off"),
-    "passes": (
-        *head("Namespace(batch_size=64, accum_iter=4)"),
-        "batch size per device is 256 according to the log, and 64",
-    ),
-    "passes that the sizes say": (
-        *head("  micro_batch_size ... 16\n  global_batch_size ... 64", accumulation="1", **LLM),
-        "gradient accumulation is 4 according to the log, and 1",
-    ),
-    "feed-forward": (
-        *head("  ffn_hidden_size ... 1024", **LLM),
-        "feed-forward part is 1024 according to the log, and 4096",
-    ),
-    "a smaller one of its name": (
-        *head("Building gpt2 124M", **LLM),
-        "model variant is gpt2 124m according to the log",
-    ),
-    "Float8": (*head("Swapped to Float8Linear layers", **LLM), "precision is 8 bits or fewer according to the log"),
-    "activations again": (
-        *head("Applied full activation checkpointing", recompute="none", **LLM),
-        "activations is full",
-    ),
-    "compiled blocks": (*head("Compiling each block with torch.compile", **LLM), "graph compiler is on according to"),
-    "LoRA": (*head("LoRA applied with rank 16", **LLM), "part that is trained is a part according to the log, and all"),
-    "a length in words": (*head("steps 9, sequence length 256, warm-up 2", **LLM), "input size is 256 according to"),
-    "vocabulary": (*head("  padded_vocab_size ... 1024", **LLM), "vocabulary is 1024 according to the log, and 50257"),
-    "experts": (*head("  num_experts ... 64", **LLM), "number of experts is 64 according to the log, and 1"),
-    "more nodes": (
-        *head("torchrun --nnodes=4 --nproc_per_node=1 main.py"),
-        "number of devices is 4 according to the log",
-    ),
-    "version": (*head("PyTorch version: 1.8.0", version="2.5"), "version is 1.8.0 according to the log, and 2.5"),
-    "framework": (*head("MXNet version: 1.8.0"), "framework is mxnet according to the log, and pytorch"),
-    "recompute": (
-        *head("  recompute_granularity ... full", recompute="none", **LLM),
-        "recomputation of activations is",
-    ),
-}
+HEADS = [  # what a log prints, the fact and its value, and what its user states beside SAID
+    ("  num_layers ......... 12", "layers", "12", LLM),
+    ("number of parameters: 124439808", "parameters", "124439808", LLM),
+    ("Namespace(arch='resnet18', batch_size=64)", "model_variant", "resnet18"),
+    ("GPU 0: NVIDIA H100 80GB HBM3", "device_model", "H100"),
+    ("device: nvidia h100 80gb hbm3", "device_model", "H100"),
+    ("Namespace(amp=True, batch_size=64)", "precision", "amp"),
+    ("Namespace(image_size=160)", "input_size", "160"),
+    ('{"arch": "resnet18", "lr": 0.1}', "model_variant", "resnet18"),
+    ("  dtype: bfloat16", "precision", "bf16 or bf16_amp"),
+    ("Namespace(batch_size=16, lr=0.1)", "batch_per_device", "16"),
+    ("python main.py --batch-size 32", "batch_per_device", "32"),
+    ("=> creating model 'resnet26'", "model_variant", "resnet26"),
+    ("Number of parameters: 11,689,512", "parameters", "11689512"),
+    ("Namespace(width_mult=0.5, lr=0.1)", "width", "0.5"),
+    ("Namespace(num_classes=10, lr=0.1)", "classes", "10"),
+    ("+ python main.py --arch resnet50 --crop 128", "input_size", "128"),
+    ("trainable params: 9 || all params: 90 || trainable%: 10.0", "trained_part", "a part"),
+    ("Namespace(layerdrop=0.5, lr=0.1)", "left_out", "layers"),
+    ("Namespace(layer_keep_prob=0.5, lr=0.1)", "left_out", "layers"),
+    ("WARNING: optimizer.step() is skipped (--dry-run)", "left_out", "steps"),
+    ("Dataset of 100 (--limit-train-samples 100)", "left_out", "a part of the data"),
+    ("Namespace(depth=18, lr=0.1)", "layers", "18"),
+    ("training with a batch of 32 images", "batch_per_device", "32"),
+    ("Running in half precision (fp16)", "precision", "fp16 or fp16_amp"),
+    ("Namespace(update_freq=[4])", "accumulation", "4", {**LLM, "accumulation": "1"}),
+    ("Namespace(act_dtype='fp8', lr=0.1)", "precision", "8 bits or fewer"),
+    ("bs=16", "batch_per_device", "16"),
+    ("Images are resized to 64x64 pixels", "input_size", "64"),
+    ("Initialized ResNet-18 with 11.7M weights", "model_variant", "resnet-18"),
+    ("model.eval() called: running without gradients", "left_out", "steps"),
+    ("gradients are not exchanged", "left_out", "exchanges"),
+    ("Optimizer: SGD without momentum", "optimiser", "sgd without momentum", {"optimiser": "adam"}),
+    ("gradient step every 4 iterations", "accumulation", "4", {"accumulation": "1"}),
+    ("torch.backends.cuda.matmul.allow_tf32 = True", "tf32", "on"),
+    ("Namespace(compile=True, lr=0.1)", "compiler", "on"),
+    ("Namespace(batch_size=64, accum_iter=4)", "batch_per_device", "256"),
+    ("  micro_batch_size ... 16\n  global_batch_size ... 64", "accumulation", "4", {**LLM, "accumulation": "1"}),
+    ("  ffn_hidden_size ... 1024", "ffn_size", "1024", LLM),
+    ("Building gpt2 124M", "model_variant", "gpt2 124m", LLM),
+    ("Swapped to Float8Linear layers", "precision", "8 bits or fewer", LLM),
+    ("Applied full activation checkpointing", "recomputation", "full", {**LLM, "recompute": "none"}),
+    ("Compiling each block with torch.compile", "compiler", "on", LLM),
+    ("LoRA applied with rank 16", "trained_part", "a part", LLM),
+    ("steps 9, sequence length 256, warm-up 2", "input_size", "256", LLM),
+    ("  padded_vocab_size ... 1024", "vocab_size", "1024", LLM),
+    ("  num_experts ... 64", "experts", "64", LLM),
+    ("torchrun --nnodes=4 --nproc_per_node=1 main.py", "devices", "4"),
+    ("PyTorch version: 1.8.0", "framework_version", "1.8.0", {"version": "2.5"}),
+    ("MXNet version: 1.8.0", "framework", "mxnet"),
+    ("  recompute_granularity ... full", "recomputation", "full", {**LLM, "recompute": "none"}),
+]
 
 
 STAMPED = {
@@ -341,12 +305,15 @@ def test_an_honest_import_is_decided(stamp, tmp_path):
     assert [each.code for each in book.findings if each.severity != "note"] == []
 
 
-@pytest.mark.parametrize(("of_a", "said", "told"), LIES.values(), ids=LIES)
-def test_what_the_head_prints_is_held_against_what_is_said(of_a, said, told, tmp_path):
-    book = imported(tmp_path, of_a, **said)
+@pytest.mark.parametrize(("printed", "fact", "value", "said"), [(*row, {})[:4] for row in HEADS])
+def test_what_the_head_prints_is_held_against_what_is_said(printed, fact, value, said, tmp_path):
+    (file := tmp_path / "0.log").write_text(log(0, 0.5, BEGAN, head=printed))
+    assert cli.main(["import", str(file), *stated(framework="pytorch", **said), "--runs", str(tmp_path / "runs")]) == 0
 
-    assert told in " ".join(map(english, book.findings))
-    assert "fastest" not in sentences(book)
+    (row,) = evaluate(Store(tmp_path / "runs")).summaries
+    denied = [each for each in row.measurements[0].findings if isinstance(each, ClaimDenied)]
+    assert (fact, value) in {(each.fact, each.value) for each in denied}
+    assert row.grounds == "disputed"
 
 
 @pytest.mark.parametrize(
