@@ -8,7 +8,7 @@ too little of the window, is absent. One resource of all hosts follows the other
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
@@ -35,6 +35,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Meter:
+    of: Literal["host", "disk", "filesystem", "interface", "loopback", "accelerator"]
     quantities: tuple[str, ...]  # of the samples; their sum is meant
     unit: str
     counts: bool = False  # a counter, whose rate is meant
@@ -97,8 +98,7 @@ def of_job(
     used: list[Utilisation] = []
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
-    resources = dict.fromkeys(name for host in near for name in _resources(host.header))
-    asked = [name for name in resources if only is None or name in only]
+    asked = [name for name in METERS if only is None or name in only]
     few = len(near) <= FEW_HOSTS  # of more, one resource follows the other, so that 1,000 devices fit into memory
     at_once = [_series(host, asked, span) for host in near] if few else []
     for resource in asked:
@@ -123,7 +123,7 @@ def of_job(
 
 def _over_link(resource: str, of_host: Sequence[ReadingSeries], planned: Devices | None) -> Sequence[ReadingSeries]:
     """With the stated rate of the link for the interface's speed; of several interfaces none has a capacity."""
-    if planned is None or planned.link_mbit is None or resource not in OF_NETWORK:
+    if planned is None or planned.link_mbit is None or METERS[resource].of != "interface":
         return of_host
     alone = sum(len(series.devices) for series in of_host) == 1
     rate = planned.link_mbit * MEGA / BITS_PER_BYTE if alone else None
@@ -134,15 +134,10 @@ def _expected(
     resource: str, same: Sequence[ReadingSeries], hosts: Sequence["Readings"], planned: Devices | None
 ) -> int:
     number, missing = _number(same), (planned.nodes / len(hosts)) if planned and hosts else 1.0
-    if resource in OF_GPU:
+    if METERS[resource].of == "accelerator":
         return max(number, planned.accelerators if planned else 0)
-    if resource in OF_FILESYSTEM:
-        return max(number, round(missing * sum(len(host.header.filesystems or ()) for host in hosts)))
-    if resource.startswith("disk"):
-        return max(number, round(missing * sum(len(host.header.disks or ()) for host in hosts)))
-    if resource.startswith("network"):
-        ports = sum(name != LOOPBACK for host in hosts for name in host.header.interfaces or {})
-        return max(number, round(missing * ports))
+    if METERS[resource].of in ("disk", "filesystem", "interface"):
+        return max(number, round(missing * sum(len(_devices(resource, host)) for host in hosts)))
     return max(number, planned.nodes if planned else len(hosts))
 
 
@@ -171,38 +166,23 @@ def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Fi
 # from the samples of hosts to series
 
 LOOPBACK = "lo"
-OF_HOST = ("cpu", "memory", "job_cpu", "job_memory")
-OF_DISK = ("disk_read", "disk_write", "disk_operations")
-OF_NETWORK = ("network_receive", "network_send")
-OF_FILESYSTEM = ("filesystem_read", "filesystem_write", "filesystem_operations")
-OF_GPU = tuple(name for name in METERS if name.startswith(("gpu", "link", "pcie")))
-
-
-def _resources(header: Header) -> Iterator[str]:
-    yield from OF_HOST
-    yield from OF_DISK if header.disks else ()
-    yield from OF_FILESYSTEM if header.filesystems else ()
-    for name in header.interfaces or {}:
-        yield from ("loopback",) if name == LOOPBACK else OF_NETWORK
-    yield from OF_GPU if header.gpus else ()
 
 
 def _devices(resource: str, readings: "Readings") -> list[Device]:
-    header = readings.header
-    if resource in OF_HOST:
+    header, of = readings.header, METERS[resource].of
+    if of == "host":
         return _host(resource, header)
-    if resource in (*OF_DISK, *OF_FILESYSTEM):
-        names = header.disks if resource in OF_DISK else header.filesystems
-        return [Device(name=name) for name in names or ()]
-    if resource in OF_GPU:
+    if of == "accelerator":
         return _accelerators(resource, readings)
+    if of in ("disk", "filesystem"):
+        return [Device(name=name) for name in (header.disks if of == "disk" else header.filesystems) or ()]
     return [
         Device(
             name=name,
             capacity=about.speed_mbit_s * MEGA / BITS_PER_BYTE if about.speed_mbit_s else None,
         )
         for name, about in (header.interfaces or {}).items()
-        if (name == LOOPBACK) == (resource == "loopback")
+        if (name == LOOPBACK) == (of == "loopback")
     ]
 
 
