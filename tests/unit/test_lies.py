@@ -144,21 +144,6 @@ def test_of_a_rival_whose_runs_are_all_gone_the_others_are_in_no_order(honest, t
     assert row.grounds == "disputed"
 
 
-@pytest.mark.parametrize("kept", [lambda line: '/r1"' not in line, lambda line: False])
-def test_a_journal_without_the_start_of_a_run_costs_the_order_and_so_does_none_at_all(kept, honest, tmp_path):
-    journal = (place := honest.copied(tmp_path)).runs / ATTEMPTS
-    if not (lines := [line for line in journal.read_text().splitlines() if kept(line)]):
-        shutil.rmtree(place.runs / "campaigns", ignore_errors=True)
-        journal.unlink()
-    else:
-        journal.write_text("".join(f"{line}\n" for line in lines))
-
-    evaluation = evaluate(Store(place.runs))
-
-    assert "journal_broken" in {each.name for each in evaluation.findings}
-    assert {row.grounds for row in evaluation.summaries} == {"disputed"}
-
-
 BEGAN, DAY = datetime(2026, 11, 20, 10), timedelta(days=1)
 SAID = {
     **{"model": "resnet50_v1.5", "batch": "64", "devices": "1", "precision": "fp32", "tf32": "off", "device": "V100"},

@@ -186,6 +186,7 @@ def test_a_journal_with_gaps_decides_nothing(lab, change):
             facts = json.loads(plan.read_text())
             plan.write_text(json.dumps({**facts, "plan": {**facts["plan"], "repeats": 9}}))
 
+    assert {row.grounds for row in lab.evaluation().summaries} == {"disputed"}
     assert (lab.c1(), lab.codes()) == (("undetermined", "not_comparable taken_away"), ["taken_away"])
 
 
