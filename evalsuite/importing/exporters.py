@@ -8,7 +8,6 @@ import itertools
 import json
 import re
 import statistics
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,15 +24,14 @@ IN_MS = 1e11  # a time above it counts milliseconds
 _DATED = re.compile(r"#?\s*(\d{10}(?:\.\d+)?)\s*")
 _SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)\{(.*)\}\s+(\S+)(?:\s+([\d.]+))?\s*")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-_ZONE = re.compile(r"([+-])(\d\d):(\d\d)")
-Values = tuple[str, Mapping[str, str], float, float]  # metric, labels, seconds since 1970, value
+Values = tuple[str, Mapping[str, str], float, float | None]  # metric, labels, seconds since 1970, value
 Told = Mapping[float, Mapping[str, float]]  # of a device: time → quantity → value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
     file: Path
-    devices: Mapping[tuple[str, str], Told]  # by host and label
+    hosts: Mapping[str, Mapping[str, Told]]  # host → device, by its label
 
     def samples(self, begin_s: float, end_s: float, devices: int, offset_s: float) -> dict[str, str]:
         """Host → the lines of its samples, on the clock of the log, whose zone is *offset_s* from UTC.
@@ -41,22 +39,18 @@ class Exported:
         Raises ValueError where no two scrapes lie between *begin_s* and *end_s* of the log, or of other devices.
         """
         begin_s, end_s = begin_s - offset_s, end_s - offset_s
-        inside = {key: of for key, of in self.devices.items() if sum(begin_s <= at <= end_s for at in of) > 1}
-        span = [at for of in self.devices.values() for at in of]
-        if not inside:
-            times = [
-                f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for at in (min(span), max(span), begin_s, end_s)
-            ]
-            named = dict(zip(("first", "last", "begin", "end"), times, strict=True))
-            raise ValueError(Message("importing.exported_apart", file=self.file.name, **named))
-        if len(inside) != devices:
-            hosts = sorted({host for host, _ in inside})
-            values = {"file": self.file.name, "n": len(inside), "hosts": hosts, "devices": devices}
+        read = {host: [told for _, told in sorted(of.items())] for host, of in self.hosts.items()}
+        inside = {host: [o for o in of if sum(begin_s <= at <= end_s for at in o) > 1] for host, of in read.items()}
+        if not (n := sum(map(len, inside.values()))):
+            told = [at for of in read.values() for device in of for at in device]
+            span = {"first": min(told), "last": max(told), "begin": begin_s, "end": end_s}
+            days = {name: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for name, at in span.items()}
+            raise ValueError(Message("importing.exported_apart", file=self.file.name, **days))
+        hosts = sorted(host for host, of in inside.items() if of)
+        if n != devices:
+            values = {"file": self.file.name, "n": n, "hosts": hosts, "devices": devices}
             raise ValueError(Message("importing.exported_devices", **values))
-        return {
-            host: "\n".join(_lines([of for (own, _), of in sorted(inside.items()) if own == host], offset_s)) + "\n"
-            for host, _ in inside
-        }
+        return {host: "\n".join([*_lines(inside[host], offset_s), ""]) for host in hosts}
 
 
 def _lines(devices: Sequence[Told], offset_s: float) -> Iterator[str]:
@@ -71,25 +65,26 @@ def _lines(devices: Sequence[Told], offset_s: float) -> Iterator[str]:
 
 def read(file: Path) -> Exported:
     """Raises EvalsuiteError for a file that tells nothing of devices, or not when."""
-    found: dict[tuple[str, str], dict[float, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    found: dict[str, dict[str, dict[float, dict[str, float]]]] = {}
     try:
         text = files.read_bytes(file, most=MOST_BYTES, follow=True).decode("utf-8", "replace")
         for metric, labels, at_s, value in _of_query(text) if text.lstrip().startswith("{") else _of_scrapes(text):
             host, device = (next((labels[name] for name in names if name in labels), "") for names in (HOSTS, DEVICES))
-            if metric in KNOWN and at_s > EARLIEST_S and value == value:
+            if metric in KNOWN and EARLIEST_S < at_s < IN_MS and value is not None:
                 quantity, factor = KNOWN[metric]
-                found[re.sub(r"[^\w.-]", "_", host) or "exported", device][at_s][quantity] = value * factor
+                of_host = found.setdefault(re.sub(r"[^A-Za-z0-9.-]", "_", host) or "exported", {})
+                of_host.setdefault(device, {}).setdefault(at_s, {})[quantity] = value * factor
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EvalsuiteError.of("importing.exported_unread", path=file, error=message_of(error)) from error
     if not found:
         raise EvalsuiteError.of("importing.exported_none", path=file, names=tuple(KNOWN))
-    return Exported(file=file, devices=found)
+    return Exported(file=file, hosts=found)
 
 
 def _of_query(text: str) -> Iterator[Values]:
     for series in files.parse_json(text)["data"]["result"]:
         for at_s, value in series["values"]:
-            yield series["metric"]["__name__"], series["metric"], float(at_s), float(value)
+            yield series["metric"]["__name__"], series["metric"], float(at_s), decode.number(value)
 
 
 def _of_scrapes(text: str) -> Iterator[Values]:
@@ -97,15 +92,15 @@ def _of_scrapes(text: str) -> Iterator[Values]:
     for line in text.splitlines():
         if when := _DATED.fullmatch(line):
             dated = float(when[1])
-        elif (sample := _SAMPLE.fullmatch(line)) and (value := decode.number(sample[3])) is not None:
+        elif sample := _SAMPLE.fullmatch(line):
             at_s = float(sample[4]) if sample[4] else dated
-            yield sample[1], dict(_LABEL.findall(sample[2])), at_s / 1000 if at_s > IN_MS else at_s, value
+            at_s = at_s / 1000 if at_s > IN_MS else at_s
+            yield sample[1], dict(_LABEL.findall(sample[2])), at_s, decode.number(sample[3])
 
 
 def offset_s(zone: str) -> float:
     """Of "UTC", "+08:00". Raises ValueError."""
-    if zone.upper() in ("UTC", "Z"):
-        return 0.0
-    if (match := _ZONE.fullmatch(zone)) is None:
+    moment = decode.instant(f"2000-01-01T00:00:00{'Z' if zone.upper() == 'UTC' else zone}")
+    if moment is None or (offset := moment.utcoffset()) is None:
         raise ValueError(Message("importing.zone", text=zone))
-    return (-1 if match[1] == "-" else 1) * (3600.0 * int(match[2]) + 60.0 * int(match[3]))
+    return offset.total_seconds()

@@ -135,7 +135,6 @@ def _environment(words: Words) -> templates.Environment:
         "breakable": breakable,
         "framework_name": names.framework,
         "model_name": names.model,
-        "scale_name": lambda scale: f"{scale[0]}×{scale[1]}",
         "coverage": numbers.percent,
         "kinds": frozenset,
         "protocols": lambda cases, field: sorted({getattr(case.protocol, field) for case in cases}),

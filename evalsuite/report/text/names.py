@@ -39,6 +39,11 @@ def scale(case: Case) -> str:
     return f"?×? = {case.total_devices}" if case.nodes_unknown else f"{case.nodes}×{case.devices_per_node}"
 
 
+def scales(cases: Iterable[Case]) -> tuple[str, ...]:
+    named = {(case.total_devices, case.nodes): scale(case) for case in cases}
+    return tuple(named[place] for place in sorted(named))
+
+
 def bsz(batch: int, *, strong: bool = False) -> str:
     return f"global bsz {batch:,}" if strong else f"bsz {batch:,}"
 

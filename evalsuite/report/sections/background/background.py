@@ -8,7 +8,7 @@ from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.introduction import introduction
-from evalsuite.report.text import options
+from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered
 from evalsuite.results.measure import facts
 
@@ -27,8 +27,6 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    blocks = subject.blocks
-    scales = sorted({scale for block in blocks for scale in block.scales}, key=lambda s: (s[0] * s[1], s[0]))
     return {
         "platform": platform(subject),
         "scripts": None if subject.book.evaluation.document else introduction.scripts_of(subject),
@@ -36,7 +34,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "models": subject.models,
         "data_sets": data_sets(subject),
         "machines": machines(subject.book),
-        "scales": scales,
+        "scales": names.scales(case for block in subject.blocks for case in block.cases),
     }
 
 
