@@ -5,6 +5,7 @@ import itertools
 import os
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,10 +48,12 @@ LONG = (  # files that take long begin first, so that no worker is left alone wi
 
 def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+    seen = Counter[str]()
     for item in items:
+        seen[item.originalname] += 1
         if HERE / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
-        if is_nightly(item):
+        if is_nightly(item) or (seen[item.originalname] - 1) % LEFT["each"].get(item.originalname, 1):
             item.add_marker(pytest.mark.nightly)
     if not sources.NIGHTLY:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("nightly")])

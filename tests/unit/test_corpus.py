@@ -28,20 +28,12 @@ def figures(name: str, reading: Reading) -> dict[str, str]:
     }  # fmt: skip
 
 
-def test_every_log_of_the_corpus_reads_as_in_its_row():
+def test_every_log_of_the_corpus_reads_as_in_its_row_or_says_what_is_missing():
     known = sources()
+    read_of = {name: read(name, known.get(name, {})) for name in names()}
 
-    rows = [figures(name, read(name, known.get(name, {}))) for name in names()]
-
-    compared(READINGS, rows)
-
-
-def test_a_log_without_a_throughput_says_what_is_missing():
-    known = sources()
-
-    without = [(name, reading) for name in names() if (reading := read(name, known.get(name, {}))).throughput is None]
-
-    assert all(reading.reason for _, reading in without)
+    assert all(reading.reason for reading in read_of.values() if reading.throughput is None)
+    compared(READINGS, [figures(name, reading) for name, reading in read_of.items()])
 
 
 def test_of_the_honest_logs_none_is_said_to_have_trained_nothing():
@@ -53,13 +45,8 @@ def test_of_the_honest_logs_none_is_said_to_have_trained_nothing():
         "oneflow/libai_baichuan_excerpt.log",  # prints NaN
         "weird/ssd_16xA4000_tqdm_cr.log",  # and these are benchmarks at a learning rate of 0.0
         "weird/traceback_bert_base_gh200.log",
-        *(
-            f"dllogger_pytorch/{name}"
-            for name in (
-                "bert_base_squad_16xA4000_tqdm_cr.log",
-                "bert_large_squad_1x1080Ti_tqdm_ansi.log",
-                "bert_large_squad_8xH100_fp16.log",
-            )
-        ),
+        "dllogger_pytorch/bert_base_squad_16xA4000_tqdm_cr.log",
+        "dllogger_pytorch/bert_large_squad_1x1080Ti_tqdm_ansi.log",
+        "dllogger_pytorch/bert_large_squad_8xH100_fp16.log",
     }
     assert len(idle) < sum(reading.trained == "trained" for reading in read_of.values())
