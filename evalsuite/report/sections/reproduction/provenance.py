@@ -76,25 +76,11 @@ def series(book: Book) -> list[Mapping[str, Any]]:
     return [{"first": cases[0]["case"], "cases": cases, "again": _again(book, cases)} for cases in origins]
 
 
-def receipts(book: Book) -> list[Mapping[str, Any]]:
-    """Of each framework: its series, and the columns that their runs fill."""
-    groups = by_key((each["first"].framework, each) for each in series(book))
-    return [
-        {
-            **{"id": names.anchor("p", framework), "framework": framework, "series": group},
-            "has": _columns([run for each in group for case in each["cases"] for run in case["runs"]]),
-        }
-        for framework, group in groups.items()
-    ]
-
-
-def _columns(runs: Sequence["RunProvenance"]) -> list[str]:
+def columns(series: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
     """Those of which some run says something."""
-    return [
-        key
-        for key, *_ in COLUMNS
-        if any(getattr(run if hasattr(run, key) else run.run, key) not in (None, "") for run in runs)
-    ]
+    runs = [run for each in series for case in each["cases"] for run in case["runs"]]
+    of = [{**vars(run.run), **vars(run), "log": run.log} for run in runs]
+    return [each for each in COLUMNS if any(facts[each[0]] not in (None, "") for facts in of)]
 
 
 def _of_case(book: Book, case: Case) -> Mapping[str, Any]:

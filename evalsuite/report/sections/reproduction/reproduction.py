@@ -24,17 +24,15 @@ def sections(subject: Subject) -> Iterable[Section]:
         template="reproduction/reproduction.html.j2",
         facts=lambda: {**_facts(subject.book), "against": texts},
         parts=parts(words, "reproduction", ("software", "cases")),
-        finding=lambda facts: words(
-            "reproduction.all_series", n=numbers.count(sum(len(each["series"]) for each in facts["receipts"]))
-        ),
+        finding=lambda facts: words("reproduction.all_series", n=numbers.count(len(facts["series"]))),
     )
 
 
 def _facts(book: Book) -> Mapping[str, object]:
-    software = provenance.software(book)
+    software, series = provenance.software(book), provenance.series(book)
     return {
-        "receipts": provenance.receipts(book),
-        "columns": provenance.COLUMNS,
+        "series": series,
+        "columns": provenance.columns(series),
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
         "again": _again(book.evaluation.profile),
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
