@@ -251,6 +251,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     # a batch of sequences counts nothing where the rates printed are of tokens
     if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
         yield rules.BatchFromArgument(text=numbers.facts.argument)
+    if numbers.facts.assumed and numbers.facts.argument and run.dialect.unit not in NO_ITEMS:
+        yield rules.ScopeAssumed(why="one_prints", printers=1)
     devices, unsaid = run.given.known.devices, COUNT_DEVICES.isdisjoint(run.said) and not run.given.case
     if measured and measured.window and unsaid and devices not in (None, 1) and numbers.merged.printers <= 1:
         counts = any(any(_COUNTS(record)) for record in run.records)

@@ -81,7 +81,9 @@ def read_file(
     if (devices, batch_per_device, scope) == (None, None, None) or (counted and found.unit not in NO_ITEMS):
         return found
     alone = _read(paths, noted, replace(given, known=Facts(), scope=None), dialect, dialects)
-    if alone.throughput is None or alone.throughput.items_per_s is None or (counted and alone.unit in NO_ITEMS):
+    denied = devices not in (None, 1) and alone.certainty == "assumed scope"  # several are not one
+    less = counted and (denied or alone.unit in NO_ITEMS)
+    if alone.throughput is None or alone.throughput.items_per_s is None or less:
         return found  # which says as much
     return replace(alone, status="doubtful", reason=join(Message("logs.answer_denied", why=found.reason), alone.reason))
 

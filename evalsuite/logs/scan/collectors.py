@@ -156,7 +156,7 @@ class FactCollector:
                     and name not in self.said
                 ):
                     self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
-            if not self.said.keys().isdisjoint(("bare_batch", "argued_batch_per_device")):
+            if "bare_batch" in self.said:
                 signs = (name for name, sign in _forms("processes") if sign.search(text))
                 self.said |= {name: 1.0 for name in itertools.islice(signs, 1)}
             self._begun = bool(piece.records)

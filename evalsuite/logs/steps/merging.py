@@ -70,13 +70,12 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
         said = {"argued_parts": effective, **said} if total is None else said
     several = "bare_batches" in said or numbers.get("nodes", 1) > 1 or said.keys() >= {"not_named", "rated"}
-    own_batch = next((name for name in ("bare_batch", "argued_batch_per_device") if name in counts), "")
-    signs = {"launched", "rated", "argued_global_batch"} | ({"alone"} if own_batch == "bare_batch" else set())
-    assumed = not (case or several) and own_batch != "" and told is None and said.keys().isdisjoint(signs)
-    sure = own_batch == "bare_batch" and (told == 1 or ("alone" in said and told in (None, listed)))
-    if assumed or (sure and not (case or several)):
-        said = {"argued_global_batch_text": said[f"{own_batch}_text"], **said}
-        counts = {"argued_global_batch": counts[own_batch], **counts}
+    bare = not case and "bare_batch" in counts and not several
+    alone = said.keys() & {"alone", "rated"} == {"alone"} and told in (None, listed)
+    assumed = bare and told is None and said.keys().isdisjoint(("alone", "launched", "rated", "argued_global_batch"))
+    if bare and (told == 1 or alone or assumed):
+        said = {"argued_global_batch_text": said["bare_batch_text"], **said}
+        counts = {"argued_global_batch": counts["bare_batch"], **counts}
     in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
     free = not (case or batch or total or in_parts)
     argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
@@ -117,16 +116,15 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
 
 
 def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
-    """With the batch of the job where the training set and the steps of an epoch prove it: that which is printed, as
-    many times as fits, or, where none is, the quotient of both.
-    """
+    """With the batch of the job where the training set and the steps of an epoch prove it: as printed, or so often."""
     items, told, batch = (positive(said.get(name)) for name in ("train_items", "epoch_steps", "bare_batch"))
     said = {**said, "rated": 1.0} if any(record.rate is not None for record in records) else said
     if dialect.name == "no_dialect" and dialect.epochs_are_steps:
         items = items or (told and batch and "launched" not in said and told * batch) or None
         return {"global_batch": items} if items else {}
     lengths = {told} if told else {record.interval if dialect.per_epoch else record.of for record in records}
-    if not items or len(lengths) != 1 or not (steps := positive(lengths.pop())) or steps < FEWEST_OF_JOB:
+    steps = positive(lengths.pop()) if len(lengths) == 1 and "rated" not in said else None
+    if items is None or steps is None or steps < FEWEST_OF_JOB:
         return said
     quotient = items / steps
     times = max(1.0, round(quotient / batch) * batch if batch else round(quotient))

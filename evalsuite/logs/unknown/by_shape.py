@@ -9,8 +9,6 @@ from evalsuite.contracts.dialect import NO_ITEMS
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
 from evalsuite.logs.judging import Reading, judge
-from evalsuite.logs.scan.scan import scan_log
-from evalsuite.logs.steps.merging import join_epoch
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Arrival
@@ -39,10 +37,6 @@ def read_by_shape(
     if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
         return silent
     shape = replace(shape, text=redact(shape.text))
-    if shape.dialect and shape.per_epoch:
-        stated = scan_log(paths[0], shape.dialect).facts.said
-        counted = join_epoch(stated, (), shape.dialect)
-        shape = shape if counted else replace(shape, dialect=None, lacks=Message("logs.shape_epochs"))
     if shape.dialect is None:
         roles = Message("logs.shape_roles", roles=shape.outline) if shape.roles else ""
         nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=roles, why=shape.lacks)
@@ -55,6 +49,8 @@ def read_by_shape(
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
         run = replace(run, said={**run.said, **said})
+        if shape.per_epoch and not run.said:
+            raise Unreadable(Message("logs.shape_epochs"))
     except Unreadable as error:
         return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
     result = asked = silent
