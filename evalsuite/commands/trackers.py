@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from evalsuite.core import files
 from evalsuite.core.decode import instant
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured, look_up
 from evalsuite.core.model import RATES, Evaluation, Measurement, Row, Summary
@@ -42,8 +43,7 @@ class Point(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    run: str  # whose end without its number is the case
-    case: str
+    run: str  # the case, and the number of the run behind a last hyphen
     settings: Mapping[str, str | int | float]
     points: Sequence[Point]
 
@@ -61,20 +61,13 @@ def check(name: str, out: Path) -> None:
 
 
 def write(name: str, out: Path, evaluation: Evaluation, store: Store, places: Places) -> int:
-    """How many runs are written into *out*, which is there afterwards, whole, or is not."""
+    """How many runs are written into *out*, once all of them are."""
     made = [each for row in evaluation.summaries for each in _recorded(row, store, evaluation, places)]
-    beside = out.resolve().with_name(f".{out.name}.new")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
     logging.disable(logging.INFO)
-    try:
+    with files.scratch("histories") as folder:
         with contextlib.redirect_stdout(io.StringIO()):  # that of `report` is its table
-            WRITERS[name][0](made, beside)
-        with contextlib.suppress(FileNotFoundError):
-            out.rmdir()
-        beside.rename(out)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+            WRITERS[name][0](made, folder)
+        shutil.copytree(folder, out, dirs_exist_ok=True)
     return len(made)
 
 
@@ -98,7 +91,6 @@ def _recorded(row: Row, store: Store, evaluation: Evaluation, places: Places) ->
         figures |= {f"case/{_tag(run)}": row.items_per_s.value} if isinstance(row, Summary) else {}
         yield Recorded(
             run=f"{case.id}-run{run.run.repeat}",
-            case=case.id,
             settings={**facts, **dict(case.options), **settings},
             points=[*points, last._replace(values=figures)],
         )
@@ -183,7 +175,7 @@ def _write_wandb(runs: Sequence[Recorded], out: Path) -> None:
 
     quiet = wandb.Settings(console="off", silent=True, disable_git=True, x_disable_stats=True, x_disable_meta=True)
     for run in runs:
-        named = {"project": PROJECT, "name": run.run, "group": run.case, "config": dict(run.settings)}
+        named = {"project": PROJECT, "name": run.run, "group": run.run.rpartition("-")[0], "config": dict(run.settings)}
         with wandb.init(dir=str(out), mode="offline", settings=quiet, **named) as history:
             for step, at_s, values in run.points:
                 history.log({**values, "_timestamp": at_s}, step=step)
