@@ -35,7 +35,7 @@ EXAMPLES = {  # what a name stands for is the same in every language: digits her
     **{"count": 17, "resource": "network_receive", "phase": "allreduce", "metric": "validation_top1"},
     **{"method": "arrival times", "option": "batch_per_device", "attribute": "framework_version"},
     **{"fact": "precision", "source": "command_line", "failure": "out of memory"},
-    **{"name": "1", "scale": "1x2", "quote": "2", "said": "2"},
+    **{"name": "1", "quote": "2", "said": "2"},
 }
 WRITTEN = re.compile(r"\d+(?:\.\d+)?")  # a number in a sentence
 NAMES_WITH_DIGITS = re.compile(r"Top-?[15]|\(D10\)|（D10）|PYTHONUNBUFFERED=1|1x1")

@@ -15,7 +15,6 @@ FORMS: Mapping[str, Form] = {
     "limit": numbers.limit,
     "change": numbers.change,
     "rate": numbers.throughput,
-    "ratio": numbers.speedup,
     "factor": numbers.plain,
     "seconds": lambda value: numbers.quantity(value, "s"),
     "bytes": numbers.memory,
@@ -87,8 +86,6 @@ def _worded(value: object, kind: str, finding: Finding, words: Words) -> object:
         return messages.named("logs", f"failure_{str(value).replace(' ', '_')}") or names.visible(value)
     if kind == "said":
         return Phrase(words=words, text=value if isinstance(value, str) else str(value))
-    if kind == "scale":
-        return names.visible(value).replace("x", "×")
     key = f"{TABLES.get(kind)}.{value}"
     return words(key) if key in words and not places(words.sentence(key)) else names.visible(value)
 

@@ -17,9 +17,9 @@ from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
 
 # what tells how far a rule is broken: the first of its fields that is one of these
-SIZES = ("change", "share", "ratio", "factor", "points", "seconds")
+SIZES = ("change", "share", "factor", "points", "seconds")
 # what a finding is about; two of one rule that are about different things are two
-SUBJECTS = frozenset({"resource", "phase", "metric", "method", "option", "fact", "source", "failure", "scale", "name"})
+SUBJECTS = frozenset({"resource", "phase", "metric", "method", "option", "fact", "source", "failure", "name"})
 _RUN = re.compile(r"(.+)/r\d+")
 
 
@@ -142,7 +142,7 @@ def beyond(finding: Finding) -> float:
     sized = [(kind, name) for kind in SIZES for name, of in kinds.items() if of == kind and name not in limits]
     if not sized or not isinstance(value := getattr(finding, sized[0][1]), int | float) or not math.isfinite(value):
         return 0.0
-    allowed = next((limit for limit, _ in limits.values()), 1.0 if sized[0][0] in ("ratio", "factor") else 0.0)
+    allowed = next((limit for limit, _ in limits.values()), 1.0 if sized[0][0] == "factor" else 0.0)
     return abs((abs(value) if sized[0][0] in ("change", "points") else value) - allowed)  # as far below as above
 
 
