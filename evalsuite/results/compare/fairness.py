@@ -216,20 +216,15 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
 
 
 def _open(a: Summary, b: Summary) -> list[FactRow]:
-    stated = zip(_must_be_equal(), _must_state(a), _must_state(b), strict=True)
-    rows = (_row(rule, (a, b), (ours, theirs)) for rule, ours, theirs in stated if ours is None or ours != theirs)
+    ours, theirs = facts_of(a).get, facts_of(b).get
+    unlike = (rule for rule in _must_be_equal() if ours(rule.key) is None or ours(rule.key) != theirs(rule.key))
+    rows = (_row(rule, (a, b), (ours(rule.key), theirs(rule.key))) for rule in unlike)
     return [row for row in rows if row]
 
 
 @functools.cache
 def _must_be_equal() -> tuple[FactRule, ...]:
     return tuple(rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
-
-
-@cached
-def _must_state(summary: Summary) -> tuple[Stated, ...]:
-    known = facts_of(summary)
-    return tuple(known.get(rule.key) for rule in _must_be_equal())
 
 
 def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:
