@@ -297,8 +297,8 @@ def _find_clock(texts: Sequence[bytes], columns: roles.Columns) -> _Clock:
 def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) -> Group:
     found = _find_clock(texts, roles.columns_of(texts, names))
     stamps, columns, chosen = found.stamps, found.columns, found.chosen
-    numbers = roles.values_of(chosen.get("epoch", ()))
-    if per_epoch := chosen.keys() == {"epoch"} and all(b - a == 1 for a, b in pairwise(numbers)):
+    bare = chosen.keys() == {"epoch"} and not any(roles.rates_of(columns))
+    if per_epoch := bare and {b - a for a, b in pairwise(roles.values_of(chosen["epoch"]))} == {1.0}:
         chosen = {"step": chosen["epoch"]}
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
