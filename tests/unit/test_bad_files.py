@@ -415,16 +415,6 @@ def test_a_table_of_any_line_ends_is_read_and_one_with_a_cell_beyond_measure_is_
     assert (code, "t.csv:2" in said) == (0 if cell == "x" else 2, True)
 
 
-@pytest.mark.parametrize("seconds", ["100ms", "100.000us", "0.100m"])
-def test_a_time_in_another_unit_is_none_of_the_dialect_that_prints_seconds(seconds, tmp_path, call):
-    step = "Epoch: [0][{:4}/5005]\tTime  {} ({})\tData  0.000 ( 0.000)\tLoss 7.0e+00 (7.0e+00)\n"
-    (tmp_path / "x.log").write_text("".join(step.format(number, seconds, seconds) for number in range(0, 2000, 10)))
-
-    _, said = call("parse", tmp_path / "x.log", "--batch-per-device", "256", "--devices", "1", "--json")
-
-    assert "pytorch_examples" not in said and '"status": "ok"' not in said
-
-
 # modules of authors
 
 MODULES = sources.table("bad_files.toml")["modules"]

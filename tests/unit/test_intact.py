@@ -5,6 +5,7 @@ import re
 import pytest
 
 from evalsuite.contracts.dialect import Line
+from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.text.intact import ALTERED
 from evalsuite.logs.text.records import is_whole
@@ -158,3 +159,18 @@ LINES = {
 @pytest.mark.parametrize(("line", "printed", "whole"), sources.cases("intact.toml")["numbers"])
 def test_a_number_is_taken_whole_or_not_at_all(line, printed, whole):
     assert is_whole(LINES[line].compiled.search(printed.encode()), LINES[line]) is whole
+
+
+def test_a_unit_behind_a_number_that_its_script_prints_without_one_makes_another_line():
+    taken, numbers = set(), 0
+    for name, dialect in catalogue.known().items():
+        for line in (*dialect.step, *dialect.final):
+            match = line.compiled.search(line.sample)
+            for group, said in match.groupdict().items() if match else ():
+                end = match.end(group)
+                if said and re.fullmatch(rb"\d[\d.]*", said) and not re.match(rb"[A-Za-z%/]", line.sample[end:]):
+                    numbers += 1
+                    found = line.compiled.search(line.sample[:end] + b"ms" + line.sample[end:])
+                    taken |= {(name, group)} if found and found[group] == said and is_whole(found, line) else set()
+
+    assert numbers > 400 and taken <= {("verl", "step")}

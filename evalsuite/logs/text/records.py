@@ -220,34 +220,36 @@ def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
 
 # more digits · ,399 · .5 but not .0 · _399 · e+03
 _GOES_ON = re.compile(rb"[,_]?\d|\.(?!0+(?!\d))\d|[eE][+-]?\d")
+_HAS_UNIT = re.compile(rb"%b|(?:[mun]s|\xc2\xb5s|\xce\xbcs|[kKMGmh]|min)\b" % _GOES_ON.pattern)  # or 100ms, 1.2k
 _TAILS = {b"0123456789": b"399", b",": b",399", b"_": b"_399", b".": b".5", b"eE": b"e+03"}  # by how they begin
-_BEGINNINGS = frozenset(bytes([byte]) for byte in b"".join(_TAILS))
+_BEGINNINGS = frozenset(bytes([byte]) for byte in b"".join((*_TAILS, b"munkKMGh\xc2\xce")))
 _NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][+-]?\d+)?")
 
 
 def is_whole(match: "re.Match[bytes]", line: Line) -> bool:
-    """False where a number of *match* goes on after it."""
+    """False where a number of *match* goes on after it, or has a unit that its script does not print."""
     text = match.string
-    for group in open_groups(line):
+    for group, (_, goes_on) in open_groups(line).items():
         end = match.end(group)
-        if text[end : end + 1] in _BEGINNINGS and _GOES_ON.match(text, end) and _NUMBER.fullmatch(match[group]):
+        if text[end : end + 1] in _BEGINNINGS and goes_on.match(text, end) and _NUMBER.fullmatch(match[group]):
             return False
     return True
 
 
 @cache
-def open_groups(line: Line) -> Mapping[int, bytes]:
-    """Those of *line* after which a number may go on unseen, as its sample tells, and with which bytes."""
+def open_groups(line: Line) -> Mapping[int, tuple[bytes, "re.Pattern[bytes]"]]:
+    """Those of *line* after which a number may go on unseen, as its sample tells: with which bytes, and how."""
     usual = line.compiled.search(line.sample)
-    unseen: dict[int, bytes] = {}
+    unseen: dict[int, tuple[bytes, re.Pattern[bytes]]] = {}
     for group, said in enumerate(usual.groups() if usual else (), 1):
         end = usual.end(group) if usual else 0
-        if said is not None and (not _NUMBER.fullmatch(said) or _GOES_ON.match(line.sample, end)):
+        if said is not None and (not _NUMBER.fullmatch(said) or _HAS_UNIT.match(line.sample, end)):
             continue  # no number, or one after which the script itself prints more
-        for begins, tail in _TAILS.items():
+        for begins, tail in (*_TAILS.items(), (b"", b"ms")):
             longer = line.compiled.search(line.sample[:end] + tail + line.sample[end:])
             if said is None or (longer and longer[group] == said):  # None: the sample does not tell
-                unseen[group] = unseen.get(group, b"") + begins
+                seen = unseen.get(group, (b"",))[0] + begins
+                unseen[group] = seen, _GOES_ON if begins or said is None else _HAS_UNIT
     return unseen
 
 
@@ -339,13 +341,16 @@ class Extractor:
         """
         text, seen, line, holes = chunk.text, 0, chunk.first_line, HOLE in chunk.text
         pauses = deque(match.start() for match, _ in matches(text, self.dialect.evaluation))
-        open_ends = {kind: b"".join(open_groups(kind).values()) for kind in self.dialect.step}
-        unsure = {kind for kind, begins in open_ends.items() if any(map(text.__contains__, begins))}
+        open_ends = {kind: b"".join(begins for begins, _ in open_groups(kind).values()) for kind in self.dialect.step}
+        plain = {kind for kind, begins in open_ends.items() if not any(map(text.__contains__, begins))}
+        unsure = {*self.dialect.step}  # of a chunk's first report is seen whether its numbers have units
         for match, kind in matches(text, self.dialect.step):
             if not chunk.complete and not whole_match(match, chunk):
                 break
             if (kind in unsure and not is_whole(match, kind)) or (holes and text.startswith(HOLE, match.end())):
                 continue
+            if kind in plain:
+                unsure.discard(kind)
             fields = None if kind.fields is None else kind.read(match)
             if kind.fields is not None and fields is None:
                 continue
