@@ -7,7 +7,7 @@ import base64
 import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
@@ -60,9 +60,13 @@ def redact(text: str) -> str:
 
 
 def _redact(text: str) -> str:
+    return _replaced(text, lambda _, name: _mark(name))
+
+
+def _replaced(text: str, shown: Callable[[str, str], str]) -> str:
     out, behind = [], 0
     for start, end, name in _places(text):
-        out += [text[behind:start], _mark(name)]
+        out += [text[behind:start], shown(text[start:end], name)]
         behind = end
     return "".join(out) + text[behind:]
 
@@ -125,14 +129,11 @@ def is_issued(text: str) -> bool:
 
 def mask_secrets(text: bytes) -> bytes:
     """*text* with `*` over each byte of a secret: lengths and places stay."""
-    decoded = text.decode("utf-8", "surrogateescape")
-    out, behind = bytearray(), 0
-    for start, end, _ in _places(decoded):
-        out += decoded[behind:start].encode("utf-8", "surrogateescape")
-        hidden = decoded[start:end].encode("utf-8", "surrogateescape")
-        out += bytes(byte if byte in b"\r\n" else ord("*") for byte in hidden)
-        behind = end
-    return bytes(out) + decoded[behind:].encode("utf-8", "surrogateescape")
+
+    def hide(secret: str, _: str) -> str:
+        return re.sub(rb"[^\r\n]", b"*", secret.encode("utf-8", "surrogateescape")).decode()
+
+    return _replaced(text.decode("utf-8", "surrogateescape"), hide).encode("utf-8", "surrogateescape")
 
 
 def _places(text: str) -> list[tuple[int, int, str]]:
