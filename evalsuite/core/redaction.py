@@ -59,11 +59,7 @@ def redact(text: str) -> str:
     return _redact_short(text) if len(text) < SHORT else _redact(text)
 
 
-def _redact(text: str) -> str:
-    return _replaced(text, lambda _, name: _mark(name))
-
-
-def _replaced(text: str, shown: Callable[[str, str], str]) -> str:
+def _redact(text: str, shown: Callable[[str, str], str] = lambda _, name: _mark(name)) -> str:
     out, behind = [], 0
     for start, end, name in _places(text):
         out += [text[behind:start], shown(text[start:end], name)]
@@ -133,7 +129,7 @@ def mask_secrets(text: bytes) -> bytes:
     def hide(secret: str, _: str) -> str:
         return re.sub(rb"[^\r\n]", b"*", secret.encode("utf-8", "surrogateescape")).decode()
 
-    return _replaced(text.decode("utf-8", "surrogateescape"), hide).encode("utf-8", "surrogateescape")
+    return _redact(text.decode("utf-8", "surrogateescape"), hide).encode("utf-8", "surrogateescape")
 
 
 def _places(text: str) -> list[tuple[int, int, str]]:

@@ -47,10 +47,10 @@ ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
 _PACKED = ("", ".gz", ".xz", ".bz2")  # what a user may have made of a log and its arrivals since, to save room
-_LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt(?P<packed>(?:\.(?:gz|xz|bz2))?)")
+_PACKING = re.compile(r"(?:(?<=\.txt)|(?<=\.csv))\.(?:gz|xz|bz2)$")
+_LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt(?:\.(?:gz|xz|bz2))?")
 _ASIDE = re.compile(r"r\d+\.interrupted-\d+|[a-z]+-r\d+-\d+")
-_TEXT = r"(?P<name>log\..*\.txt|arrivals\..*\.csv)(?:\.(?:gz|xz|bz2))?"
-_RECORDED = re.compile(rf"(?s){_TEXT}|samples\..*\.(?:jsonl|columns)")
+_RECORDED = re.compile(r"(?s)(?:log\..*\.txt|arrivals\..*\.csv)(?:\.(?:gz|xz|bz2))?|samples\..*\.(?:jsonl|columns)")
 _READ = re.compile(rf"{_RECORDED.pattern}|(?:agent|environment|waiting)\..*|{CASE}|{COMMAND}|{OUTCOME}|engine\.txt")
 
 
@@ -221,7 +221,7 @@ class RunFolder:
         for match in filter(None, map(_LOG.fullmatch, sorted(self._names()))):
             host, rank = match["host"], int(match["rank"]) if match["rank"] else None
             log, arrivals = self.path / match[0], _find_packed(self.arrivals_path(host, rank))
-            name = match[0].removesuffix(match["packed"])
+            name = _PACKING.sub("", match[0])
             if is_file(log):
                 logs.setdefault(name, Log(path=log, arrivals=arrivals, host=host, rank=rank, name=name))
         return sorted(logs.values(), key=lambda log: (log.host, log.rank is not None, log.rank or 0))
@@ -233,7 +233,7 @@ class RunFolder:
             return ()
         logs_alone = all(map(_LOG.fullmatch, held))
         there = [file.name for file in self._recorded() if not logs_alone or _LOG.fullmatch(file.name)]
-        unknown = (name for name in there if not {name, _unpacked_name(name)} & {*held})
+        unknown = (name for name in there if not {name, _PACKING.sub("", name)} & {*held})
         return (*self.others(held), *unknown)
 
     def is_touched(self, name: str, recorded: str | None) -> bool:
@@ -248,7 +248,7 @@ class RunFolder:
     def hash_records(self, held: Mapping[str, str] | None = None) -> dict[str, str]:
         """Name → hash of each file but those that its outcome has *held*."""
         others = (name for name in sorted(self._names()) if name[0] != ".")
-        names = [name for name in others if not {name, _unpacked_name(name)} & {*(held or {})}]
+        names = [name for name in others if not {name, _PACKING.sub("", name)} & {*(held or {})}]
         return {name: hashed for name in names if (hashed := _hash(self.path / name))}
 
     def recorded(self) -> list[str]:
@@ -379,11 +379,6 @@ def folder_name(case: Case) -> str:
         return case.id
     start = _STRANGE.sub("_", case.id)[:SHOWN_OF_A_NAME].strip("._-") or "case"
     return f"{start}-{hashlib.sha256(encoded).hexdigest()[:HASH_DIGITS]}"
-
-
-def _unpacked_name(name: str) -> str:
-    match = _RECORDED.fullmatch(name)
-    return match["name"] or name if match else name
 
 
 def _find_packed(file: Path) -> Path:
