@@ -182,7 +182,7 @@ def _decode(token: str) -> str | None:
     """What *token* says in base64, if that is a text."""
     bare = token.rstrip("=")
     try:
-        said = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True).decode("ascii")
+        said = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True).decode()
     except ValueError:
         return None
     return said if said.replace("\n", "").isprintable() else None
