@@ -14,7 +14,7 @@ from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import FINAL, RATES, Case, Log, Protocol, Status
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
-from evalsuite.logs.judging import BEGINS_AGAIN, find_unlike, judge, two_figures
+from evalsuite.logs.judging import BEGINS_AGAIN, UNLIKE, find_unlike, judge, two_figures
 from evalsuite.logs.judging import Reading as Reading
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.steps.merging import Facts
@@ -133,13 +133,13 @@ def _read(
         denied = dialect.averaging == "step" and stamped and by_rates  # by the stamps
         settled = given.case or window.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
         by_time = measured and measured.method not in (RATES, FINAL) and dialect.averaging != "cumulative"
-        whole = not (given.case or given.protocol != Protocol()) and len(paths) == 1
-        small = whole and paths[0].stat().st_size <= SMALL_BYTES
+        plain = not given.case and given.protocol == Protocol() and len(paths) == 1
+        noted = [each for each in window.throughput.findings if isinstance(each, UNLIKE)] if window.throughput else []
         evidence = seen(
             window=window,
             numbers=numbers,
             evaluated=measured is None and numbers.final is not None and any(s.evaluated for s in numbers.run.scans),
-            unlike=bool(by_time and small and window.throughput and find_unlike(window.throughput.findings)),
+            unlike=bool(noted and by_time and plain and paths[0].stat().st_size <= SMALL_BYTES and find_unlike(noted)),
             again=any(isinstance(finding, BEGINS_AGAIN) for finding in window.findings),
             speaks=bool(settled or numbers.final or (measured and not denied)),
         )

@@ -371,7 +371,7 @@ class Extractor:
             self.paused = False
             begin = text.rfind(b"\n", 0, start) + 1
             lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start] if begin < start else b""
-            if lead and values[_RANK] is None:
+            if values[_RANK] is None and (b"[" in lead or b": " in lead):
                 values[_RANK] = printer(lead)
             if lead and values[_STAMP] is None:
                 lead = _COMES.sub(b"", lead) if b"eta" in lead or b"ETA" in lead or b"ema" in lead else lead
