@@ -173,8 +173,8 @@ def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
 def _find_random(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what only chance writes, and of base64 in which a secret stands."""
     for match in _SIGNS["token"].finditer(text):
-        runs = _SIGNS["mixed"].findall(match[0])
-        if runs and (any(map(_is_random, runs)) if (said := _decode(match[0])) is None else redact(said) != said):
+        said = _decode(match[0]) if (runs := _SIGNS["mixed"].findall(match[0])) else ""
+        if any(map(_is_random, runs)) if said is None else _SIGNS["pair"].fullmatch(said) or redact(said) != said:
             yield *match.span(), "random key"
 
 
