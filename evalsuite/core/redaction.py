@@ -158,9 +158,10 @@ def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
     for name, (stems, shape) in _SHAPES.items() if len(text) >= SHORTEST and _STEMS.search(lowered) else ():
         if any(stem in lowered for stem in stems):
             for match in shape.finditer(text):
-                inside = match.lastgroup if name in _INSIDE and match.lastgroup else 0  # all of it, or a part
-                if (name != "basic" or ":" in (_decode(match["word"]) or "")) and "\0" not in match[inside]:
-                    yield *match.span(inside), name
+                part = match.lastgroup if name in _INSIDE and match.lastgroup else 0  # or all of it
+                login = name != "basic" or ":" in (_decode(match["word"]) or "")
+                if login and "\0" not in (match[part].strip("*") or "\0"):
+                    yield *match.span(part), name
     for match in _SIGNS["address"].finditer(text) if "@" in text or "%40" in text else ():
         user, word = match["user"], match["word"]
         if not _is_hidden(user if word is None else word) and (word is not None or len(user) >= 16):  # git@host is none
@@ -222,9 +223,8 @@ def _has_secret(name: str, between: str, given: str) -> bool:
         return False
     if name.startswith("-"):
         return True
-    if between.isspace() and name.isascii() and value > "\x7f":  # "每秒 token 数"
-        return False
-    if name.lower().endswith("signature") and "(" in value:
+    in_chinese = between.isspace() and name.isascii() and value > "\x7f"  # "每秒 token 数"
+    if in_chinese or (name.lower().endswith("signature") and "(" in value):
         return False
     spoken = between.isspace() or any(sign in between for sign in ":|│\N{FULLWIDTH COLON}是为")
     return not spoken or not value.rstrip(".:!?").isalpha()
