@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES
@@ -38,7 +38,7 @@ class Clock(NamedTuple):
 
 
 def contradictions(numbers: Numbers) -> Iterator[rules.ClockDisagrees]:
-    """The clocks that deny the throughput of *numbers*, apart from those that it was chosen among."""
+    """The clocks more than a tenth from the throughput of *numbers*, apart from those that it was chosen among."""
     measured = numbers.throughput
     if measured is None or measured.items_per_s is None or measured.window is None:
         return
@@ -58,14 +58,8 @@ def contradictions(numbers: Numbers) -> Iterator[rules.ClockDisagrees]:
         paused = any(scan.evaluated or any(record.gap for record in scan.records) for scan in numbers.run.scans)
         if not (paused and numbers.final < value.per_s):  # evaluations are inside
             others.append(Clock(FINAL, numbers.final, value.counts, starts=True))
-    yield from find_apart(value, others, per_step) if others else ()
-
-
-def find_apart(value: Clock, others: Iterable[Clock], per_step: Iterable[float]) -> Iterator[rules.ClockDisagrees]:
-    """Those of *others* that are more than a tenth from *value*: *per_step* are the items of a step, as is said."""
-    stated = list(per_step)
     for other in others:
-        for items in [1.0] if other.counts == value.counts else stated if other.counts == "steps" else []:
+        for items in [1.0] if other.counts == value.counts else per_step if other.counts == "steps" else []:
             per_s = other.per_s * items
             slow = other.starts and value.per_s / LATE < per_s < value.per_s
             if not is_nearly(per_s, value.per_s) and not slow:
