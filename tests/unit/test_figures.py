@@ -64,7 +64,7 @@ def test_lines_that_end_within_one_percent_share_a_label_of_three_names_at_most(
     ends = {**{f"f{k}": 0.9 - k / 1e3 for k in range(8)}, "oneflow": 0.8}
     lines = (line(name, name, ((1, 1.0), (8, last))) for name, last in ends.items())
 
-    assert {"f0、f1、f2 +5 90.0%", "f0, f1, f2 +5 90.0%", "oneflow 80.0%"} == {*names(drawn(*lines))}
+    assert {"f0、f1、f2 +5 89.3–90.0%", "f0, f1, f2 +5 89.3–90.0%", "oneflow 80.0%"} == {*names(drawn(*lines))}
 
 
 def test_a_line_that_ends_early_is_named_where_it_ends():

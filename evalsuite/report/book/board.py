@@ -16,7 +16,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.changes import changes
 from evalsuite.report.book.tally import tally
 from evalsuite.report.text import findings, names, numbers, options
-from evalsuite.report.text.numbers import Form, Number
+from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import ALIKE, Rendered, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
@@ -419,7 +419,7 @@ def _busy(book: Book, n: int, words: Words) -> Rendered:
     counts = {"n": numbers.count(n), "all": numbers.count(len(book.measurements))}
     if not others:
         return words("board.slowed", **counts)
-    return words("board.busy", share=_least_and_most(others, numbers.percent), **counts)
+    return words("board.busy", share=numbers.least_and_most(others, numbers.percent), **counts)
 
 
 def _again(book: Book) -> str | None:
@@ -442,7 +442,7 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     said: list[Rendered] = []
     for key, of in (("board.won", won), ("board.highest", highest)):
         for name, leads in sorted(of.items(), key=lambda each: -len(each[1])):
-            lead = _least_and_most(leads, numbers.gain)
+            lead = numbers.least_and_most(leads, numbers.gain)
             said.append(words(key, framework=name, n=numbers.count(len(leads)), lead=lead))
     if ties:
         said.insert(len(won), words("board.ties", n=numbers.count(ties)))
@@ -471,9 +471,9 @@ def _chips(book: Book, tables: Sequence[BoardTable], words: Words) -> Iterable[C
     counts, steps = [row.n for row in rows], [row.case.protocol.measured_steps for row in rows]
     cited = [row for row in rows if row.grounds in OTHERS]
     if len(cited) < len(rows):
-        yield Chip(text=words("answers.runs", n=_least_and_most(counts, _count)), good=min(counts) >= FULL_REPEATS)
-        full = min(steps) >= Protocol().measured_steps
-        yield Chip(text=words("board.steps", n=_least_and_most(steps, _count)), good=full)
+        enough, full = min(counts) >= FULL_REPEATS, min(steps) >= Protocol().measured_steps
+        yield Chip(text=words("answers.runs", n=numbers.least_and_most(counts, numbers.plain)), good=enough)
+        yield Chip(text=words("board.steps", n=numbers.least_and_most(steps, numbers.plain)), good=full)
     if len(trained := _trained(book)) == 1:
         yield Chip(text=words(f"values.trained.{trained[0]}"), good=trained[0] == "trained")
     if cited:
@@ -500,12 +500,3 @@ def _chips(book: Book, tables: Sequence[BoardTable], words: Words) -> Iterable[C
         yield Chip(text=words("board.shared", **counted), good=False)
     if book.evaluation.recorded_elsewhere:
         yield Chip(text=words("board.elsewhere"), good=True)
-
-
-def _count(value: float) -> Number:
-    return numbers.count(round(value))
-
-
-def _least_and_most(values: Sequence[float], form: Form) -> Number:
-    low, high = form(min(values)), form(max(values))
-    return low if low.text == high.text else numbers.span(low.raw, high.raw, form)

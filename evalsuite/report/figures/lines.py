@@ -171,7 +171,8 @@ def _labels(lines: Sequence[Line], words: Words, share: bool) -> list[Rendered |
             bundles.append([])
         bundles[-1].append(place)
     for bundle in bundles:
-        value, more = numbers.percent(last[bundle[0]].value).text, len(bundle) - MOST_NAMED
+        value = numbers.least_and_most([last[place].value for place in bundle], numbers.percent).text
+        more = len(bundle) - MOST_NAMED
         named = words.listed(lines[place].name for place in bundle[:MOST_NAMED])
         labels[bundle[0]] = replace(words.listed([named, *[f"+{more}"] * (more > 0), value]), separators=" ")
     return labels

@@ -4,7 +4,7 @@ A `Number` is made once from the raw value. Rounding is half-even on the exact b
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 
@@ -175,6 +175,12 @@ def span(low: float, high: float, form: Form) -> Number:
     if unit and _unit(first) == unit:
         first = first.removesuffix(unit)
     return Number(text=f"{first}{RANGE}{last}", raw=low)
+
+
+def least_and_most(values: Sequence[float], form: Form) -> Number:
+    """One value, where both are printed alike."""
+    low, high = form(min(values)), form(max(values))
+    return low if low.text == high.text else span(low.raw, high.raw, form)
 
 
 def interval(interval: Interval | None, form: Form) -> Number | None:

@@ -113,11 +113,10 @@ def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
         groups = by_key(((stage(*drop), *(row.case.scale for row in drop)), (lost, drop)) for lost, drop in each)
         for (at, *_), drops in groups.items():
             before, after = drops[0][1]
-            high, low = (numbers.percent(lost) for lost, _ in (drops[0], drops[-1]))
             said = words(
                 f"why.{at}",
                 precision=names.precision(after.case.precision),
-                loss=(high if low.text == high.text else numbers.span(low.raw, high.raw, numbers.percent)),
+                loss=numbers.least_and_most([lost for lost, _ in drops], numbers.percent),
                 before=names.scale(before.case),
                 after=names.scale(after.case),
             )
