@@ -167,7 +167,7 @@ def test_from_a_quarter_of_the_runs_on_the_machine_is_the_finding_with_what_hold
     assert many.finding.plain("zh").startswith("测量期间机器被占用：24 次运行中有 12 次")
     assert many.again == "evalsuite compare --profile quick" and many.beside is not None
     short = [text(chip.text) for chip in many.chips if not chip.good]
-    assert {"machine busy in 12 of 24 runs", "4 of 8 cases share cores"} <= {*short}
+    assert {"machine busy in 12 of 24 sampled runs", "4 of 8 cases share cores"} <= {*short}
 
 
 def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():

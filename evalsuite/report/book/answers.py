@@ -1,11 +1,11 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-from collections.abc import Collection
+import typing
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from evalsuite.core.messages import Message
-from evalsuite.core.model import Case, Summary, by_key
+from evalsuite.core.model import Case, Protocol, Summary, by_key
 from evalsuite.report.book import why_not_comparable
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -15,6 +15,7 @@ from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
 from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import EQUAL_WITHIN
+from evalsuite.results.measure.summary import FULL_REPEATS
 
 MOST_IN_ORDER = 5
 MOST_BESIDE = 2  # reasons in a headline
@@ -23,7 +24,7 @@ SEVERAL = {"zh": "；", "en": "; "}
 LONGEST_REASON = 160  # characters of a log line that a reason quotes
 
 
-class Answered(Protocol):
+class Answered(typing.Protocol):
     @property
     def models(self) -> tuple[str, ...]: ...
     @property
@@ -154,7 +155,7 @@ def _form(answer: Answer) -> str:
     return "_open" if open_ else "_in_rounds" if answer.disturbed else "_of_ranked"
 
 
-def _why(answer: Answer, words: Words) -> Text:
+def _why(answer: Answer, words: Words) -> Rendered:
     """Why it is not decided; where runs that do not count are the cause, what was found of the first."""
     of = [(each.summary, run) for each in answer.ranked if each.summary.partial for run in each.summary.measurements]
     left_out = [(whose, each) for whose, run in of for each in run.findings if each.severity == "exclude"]
@@ -162,7 +163,16 @@ def _why(answer: Answer, words: Words) -> Text:
         whose, found = counted_out[0]
         cause = findings.cause(found, words)
         return words("answers.why_left_out", framework=_named(answer, whose, words), cause_text=cause)
-    return words(f"answers.why_{answer.why}")
+    return why(str(answer.why), answer.compared, words)
+
+
+def why(of: str, rows: Sequence[Summary], words: Words) -> Rendered:
+    """What *of* is of these *rows*: of runs, whether they are few, short, or neither."""
+    full = Protocol().measured_steps
+    short = (row.n >= FULL_REPEATS or row.case.protocol.measured_steps < full for row in rows if row.partial)
+    known = {"few": any(row.n < FULL_REPEATS for row in rows), "short": any(short)}
+    keys = [key for key, held in known.items() if held and of == "runs"]
+    return words.listed(words(f"answers.why_{key}") for key in keys or [of])
 
 
 def unstated(answer: Answer) -> list[Obstacle]:
@@ -184,12 +194,9 @@ def deciding(answer: Answer, words: Words) -> Text | None:
     repeats = answer.deciding
     if repeats is None:
         return None
-    if repeats.needed == "facts":
-        named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
-        return words("answers.needs_facts", facts=words.listed(named))
-    if repeats.needed in ("base", "campaign"):
-        return words(f"answers.needs_{repeats.needed}")
-    return words(f"answers.needs_{repeats.needed}", runs=numbers.count(repeats.runs))
+    named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
+    values = {"runs": numbers.count(repeats.runs), "facts": words.listed(named)}
+    return words.pick(f"answers.needs_{repeats.needed}", values)
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:

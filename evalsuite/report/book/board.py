@@ -64,7 +64,8 @@ class BoardRow:
     def cells(self, words: Words) -> tuple[Rendered, ...]:
         """Its text in the order of `CELLS`, the same in every form."""
         nothing = words.same(NOTHING)
-        said = [each for each in (self.why or self.cause, *self.marks[:1]) if each]  # its receipt has all
+        why = words("board.unranked", why_text=self.why) if self.why and self.summary else self.why
+        said = [each for each in (why or self.cause, *self.marks[:1]) if each]  # its receipt has all
         notes = replace(words.listed(said), separators=answers.SEVERAL) if said else nothing
         if self.summary is None:
             return (self.name, *[nothing] * 4, notes)
@@ -389,7 +390,7 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
         return said, still, _again(book) if ours else None
     if not book.valid:
         made = len(book.measurements)
-        none = words("board.nothing_valid", n=numbers.count(made)) if made else words("board.nothing_run")
+        none = words("board.nothing_valid", n=numbers.count(made)) if made else words("headlines.none_made")
         return none, None, None
     if len(sheets) == 1:
         return _changed(book, shown[0], words) or shown[0].sentence, shown[0].beside, None
@@ -455,7 +456,8 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
         key = "board.decided_all" if decided == len(tables) else "board.decided"
         return words.pick(key, {"n": numbers.count(decided), "all": all_, "parts_text": parts})
     if len(whys) == 1 and (why := whys.pop()) and f"answers.why_{why}" in words:
-        return words("board.none_decided_because", all=all_, why_text=words(f"answers.why_{why}"), parts_text=parts)
+        of = [summary for table in tables for summary in table.answer.compared]
+        return words("board.none_decided_because", all=all_, why_text=answers.why(why, of, words), parts_text=parts)
     return words("board.none_decided", all=all_, parts_text=parts)
 
 

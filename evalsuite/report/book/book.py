@@ -20,7 +20,7 @@ from evalsuite.results.rules import data_rules
 
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/architecture.md#size)
 BREAK = 0.8  # of the throughput per device that a doubling keeps: below, scaling breaks there
-NOT_HERE = ("no_large_scale", "strong_only", "no_gpu")  # why a criterion cannot apply
+NOT_HERE = ("no_large_scale", "strong_only", "no_gpu", "cited_use")  # why a criterion cannot apply
 HUGE = 1_000  # from here on the tables of cases and runs are in tables/*.csv alone
 
 

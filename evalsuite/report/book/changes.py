@@ -69,8 +69,6 @@ def _value(option: str, case: Case) -> str | None:
 
 
 def _shown(option: str, given: str | None, words: Words) -> Rendered | str:
-    if option == XLA:
-        return words("words.on" if given == "on" else "words.off")
     if option == PRECISION and given:
         return names.precision(given)
     return options.value_of(option, given, words) if given else words("variants.default")

@@ -35,11 +35,12 @@ def coverage(book: Book, words: Words) -> Text:
     total = tally(book)
     valid, partial = numbers.count(total["cases_valid"]), numbers.count(total["cases_partial"])
     of = "cited" if book.published else "partial" if total["cases_partial"] else "valid"
+    without = "further" if book.published else "without"  # of the planned; beside figures that are cited
     parts = [words.pick(f"headlines.coverage_{of}", {"valid": valid, "partial": partial})]
     if total["cases_skipped"]:
         parts.append(words("headlines.coverage_skipped", skipped=numbers.count(total["cases_skipped"])))
     if total["cases_without"]:
-        parts.append(words("headlines.coverage_without", without=numbers.count(total["cases_without"])))
+        parts.append(words(f"headlines.coverage_{without}", without=numbers.count(total["cases_without"])))
     if book.published:  # nothing was run
         return words("answers.closed", said_text=words.clauses(parts))
     made, failed = numbers.count(total["runs_made"]), numbers.count(total["runs_made"] - total["runs_valid"])

@@ -47,7 +47,7 @@ def _cause(obstacle: Obstacle, words: Words) -> Rendered:
 
 def _side(key: str, value: str | None, words: Words) -> str | Rendered:
     if value in ("on", "off"):
-        return words(f"words.{value}")
+        return words(f"option_values.{value}")
     if value and key.removeprefix(FACT) == "precision":
         return names.precision(value)
     if not value:

@@ -96,18 +96,17 @@ def chart(
     marks: dict[int, list[Mark]] = {
         number: [(*place(point), point) for point in line.points] for number, line in enumerate(lines)
     }
-    written = _percent if share else _plain
     names = _names(lines, [place(line.points[-1]) for line in lines], words, share)
     room = max((_width(text) for name in names for _, text in name.texts), default=0)
     ticks = xs if share else linear(min(0.0, xs[0]), xs[-1])
-    shown = _uncrowded([(across(math.log2(x) if share else x), _plain(x)) for x in ticks])
+    shown = _uncrowded([(across(math.log2(x) if share else x), numbers.plain(x).text) for x in ticks])
     aim = 1.0 if share else target
     return Chart(
         id=id,
         title=title,
         reading=tuple(reading),
         width=max(NARROWEST, round(LEFT + PLOT + 40 + room)),
-        rows=tuple((_px(up(value)), written(value)) for value in linear(*ends)),
+        rows=tuple((_px(up(at)), f"{100 * at:.4g}%" if share else numbers.plain(at).text) for at in linear(*ends)),
         columns=tuple((_px(x), text) for x, text in shown),
         aim=None if aim is None else _px(up(aim)),
         lines=tuple(_draw_line(number, lines, marks[number], look) for number in marks),
@@ -248,11 +247,3 @@ def _width(text: str) -> float:
 
 def _px(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
-
-
-def _plain(value: float) -> str:
-    return numbers.plain(value).text
-
-
-def _percent(value: float) -> str:
-    return f"{round(100 * value, 1):g}%"

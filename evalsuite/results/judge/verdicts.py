@@ -293,7 +293,8 @@ def _mean_utilisation(
     cases = dict.fromkeys([*planned, *(row.case for row in rows)])
     scope = [case for case in cases if case.nodes >= asked.min_nodes and case not in cited]
     measured = [row for row in deciding if row.case in scope]
-    none = None if any(_readings(row, "gpu") for row in deciding) else answer("no_value", "no_gpu")
+    unread = "no_gpu" if deciding or not cited else "cited_use"
+    none = None if any(_readings(row, "gpu") for row in deciding) else answer("no_value", unread)
     if none or not measured:
         about = {**(none or _no_large(asked)), **vars(asked)}
         return [Verdict(criterion=name, **about) for name in CRITERIA]

@@ -44,7 +44,7 @@ def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
         words(
             "acceptance.because",
             criteria=words.listed(called(card.verdict, words) for card in members),
-            reason_text=members[0].reason or words("words.none"),
+            reason_text=members[0].reason or words("option_values.none"),
         )
         for members in by_reason.values()
     ]
