@@ -18,11 +18,11 @@ function compare(sheet, name) {
 
 /* An option has one language: that of the page. */
 function nameTheFastest() {
-  const name = shownText(element("b", {}, [word("fastest")]));
+  const [fastest, choose] = ["fastest", "choose"].map((key) => shownText(element("b", {}, [word(key)])));
   for (const option of all('.baseline option[value=""]')) {
     const cells = all(".ratio", option.closest(".sheet"));
     const told = cells.some((cell) => (cell.dataset.printed ?? cell.textContent).includes("%"));
-    option.textContent = told ? name : "—";
+    option.textContent = told ? fastest : choose;
   }
 }
 

@@ -34,7 +34,7 @@ class Change:
         return _value(self.option, self.before), _value(self.option, self.after)
 
     def title(self, words: Words) -> Rendered:
-        known = {XLA: "variants.xla", PRECISION: "filter.precision", BATCH: "axes.batch_per_device"}
+        known = {XLA: "variants.xla", PRECISION: "filter.precision", BATCH: "values.fact.batch_per_device"}
         return words(known[self.option]) if self.option in known else options.title(self.option, words)
 
     def shown(self, words: Words) -> list[Rendered | str]:
