@@ -123,7 +123,7 @@ def test_the_first_screen_says_whose_variants_they_are():
     assert found.about.plain("en").startswith("ChainerMN · FP32 · bsz 64")
     assert found.sentence.plain("en").startswith("“communication: InfiniBand FDR” is fastest")
     (found,) = verdict.model_findings(alone, SPOKEN)
-    assert found.sentence.plain("en").startswith("Only PyTorch has a value here")
+    assert found.sentence.plain("en").startswith("Only PyTorch was run here")
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ def test_what_counts_for_nothing_stays_visible_with_its_value(lab, tmp_path):
     out = tmp_path / "out"
     cli.main(["report", "--runs", str(lab.store.root), "--out", str(out), "--criteria", str(lab.criteria)])
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert all(said in page for said in ('id="attempts-table"', "completed, then removed", "已完成，后被移走"))
+    assert all(said in page for said in ("id=attempts-table", "completed, then removed", "已完成，后被移走"))
 
 
 def test_the_order_and_the_round_of_every_run_are_on_record(lab):
