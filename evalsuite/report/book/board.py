@@ -456,8 +456,8 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
         key = "board.decided_all" if decided == len(tables) else "board.decided"
         return words.pick(key, {"n": numbers.count(decided), "all": all_, "parts_text": parts})
     if len(whys) == 1 and (why := whys.pop()) and f"answers.why_{why}" in words:
-        of = [summary for table in tables for summary in table.answer.compared]
-        return words("board.none_decided_because", all=all_, why_text=answers.why(why, of, words), parts_text=parts)
+        rows = [summary for table in tables for summary in table.answer.compared]
+        return words("board.none_decided_because", all=all_, why_text=answers.why(why, rows, words), parts_text=parts)
     return words("board.none_decided", all=all_, parts_text=parts)
 
 
