@@ -374,7 +374,7 @@ def find_doubt(
     doubtful = worst is not None and worst.factor >= FAR and not numbers.run.given.case
     if worst is not None and doubtful:
         return two_figures(worst, measured), False
-    counted = measured.method != RATES or not numbers.rated
+    counted = measured.method != FINAL and (measured.method != RATES or not numbers.rated)
     stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step
     if numbers.facts.assumed and counted and measured.unit not in NO_ITEMS and not numbers.run.given.case:
         return Message("logs.batch_assumed", text=numbers.facts.argument), False
