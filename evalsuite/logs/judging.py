@@ -132,8 +132,8 @@ class Reading:
 
 
 def judge(numbers: Numbers) -> Reading:
-    run, merged, told = numbers.run, numbers.merged, numbers.facts
-    measured, final = numbers.throughput, numbers.final
+    run, merged, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
+    measured = numbers.throughput
     if any(isinstance(finding, rules.SeveralRuns) for finding in merged.findings) and several_finals(run):
         numbers = replace(numbers, final=None)  # it may be of another run
     model = run.given.known.model or told.model
@@ -165,7 +165,6 @@ def judge(numbers: Numbers) -> Reading:
     measured = replace(measured, items_per_s=None) if measured and refused else measured
     named = {"global_batch": run.said.get("argued_total"), **run.said}  # what no case has
     batches = [(name, positive(named.get(name))) for name in ("global_batch", "accumulation")]
-    parts = (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)
     scored = (scan.scores.scores(arrival) for scan, arrival in zip(run.scans, run.arrivals, strict=True) if scan.scores)
     return Reading(
         dialect=run.dialect.name,
@@ -183,7 +182,7 @@ def judge(numbers: Numbers) -> Reading:
         total_devices=told.devices,
         nodes=told.nodes,
         batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
-        breakdown=next((part for part in parts if part is not None), None),
+        breakdown=next(filter(None, (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)), None),
         scores=next(filter(None, scored), ()),
         trained=trained,
         findings=findings,

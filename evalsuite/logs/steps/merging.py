@@ -69,13 +69,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
         said = {"argued_parts": effective, **said} if total is None else said
-    several = "bare_batches" in said or numbers.get("nodes", 1) > 1 or said.keys() >= {"not_named", "rated"}
-    bare = not case and "bare_batch" in counts and not several
-    alone = said.keys() & {"alone", "rated"} == {"alone"} and told in (None, listed)
-    assumed = bare and told is None and said.keys().isdisjoint(("alone", "launched", "rated", "argued_global_batch"))
-    if bare and (told == 1 or alone or assumed):
-        said = {"argued_global_batch_text": said["bare_batch_text"], **said}
-        counts = {"argued_global_batch": counts["bare_batch"], **counts}
+    said, counts, assumed = _with_bare_batch(said, counts, told, listed, case=case)
     in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
     free = not (case or batch or total or in_parts)
     argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
@@ -113,6 +107,21 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )
+
+
+def _with_bare_batch(
+    said: Said, counts: dict[str, float], told: float | None, listed: float | None, *, case: bool
+) -> tuple[Said, dict[str, float], bool]:
+    """The batch that stands with no word of whose: the job's where one process is proven, or nothing tells of more."""
+    several = "bare_batches" in said or counts.get("nodes", 1) > 1 or said.keys() >= {"not_named", "rated"}
+    if case or several or "bare_batch" not in counts:
+        return said, counts, False
+    alone = said.keys() & {"alone", "rated"} == {"alone"} and told in (None, listed)
+    assumed = told is None and said.keys().isdisjoint(("alone", "launched", "rated", "argued_global_batch"))
+    if told == 1 or alone or assumed:
+        said = {"argued_global_batch_text": said["bare_batch_text"], **said}
+        counts = {"argued_global_batch": counts["bare_batch"], **counts}
+    return said, counts, assumed
 
 
 def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:

@@ -88,8 +88,7 @@ def read_logs(
 
 
 def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunCommand, places: Places) -> Measurement:
-    environments = folder.environments()
-    recipe, logs = command.recipe, folder.logs()
+    environments, recipe, logs = folder.environments(), command.recipe, folder.logs()
     dialects = catalogue.with_example(recipe, catalogue.known(places))
     _check_known(recipe, dialects)
     well = outcome.status == "completed" and outcome.exit_code == 0
@@ -97,22 +96,18 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
     status, reason = _status(run.case, recipe, outcome, read)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput, run.case)
-    window = throughput.window if throughput else None
-    lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
-    (samples, unread), planned = (
-        _samples(folder, environments or folder.sampled_hosts()),
-        utilisation.Devices.of(run.case),
-    )
     elsewhere = (command.stated or {}).get("utilisation")
-    window = _on_stamps(window, read.steps) if window and elsewhere else window
-    used, sampled = _utilisation(samples, planned, window)
+    window, planned = _window(throughput, read.steps if elsewhere else ()), utilisation.Devices.of(run.case)
+    lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
+    samples, unread = _samples(folder, environments or folder.sampled_hosts())
+    used, sampled = _utilisation(samples, planned, window, elsewhere)
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
     agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
     stated = _facts(run.case, head, command, environments, read, dialect)
-    said = {key: fact.value for key, fact in facts.believed(stated).items()}
+    version = facts.believed(stated).get("framework_version")
     contradictions = (
         *(*balance.borne_out(plausibility.unexplained(run.case, read.findings), records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled),
@@ -120,7 +115,6 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
         *_at_its_end(outcome, agents, read.unfinished if well else None),
         *facts.disagreements(stated, run.case, head if command.stated else b""),
-        *((findings.SampledElsewhere(file=elsewhere),) if elsewhere and used else ()),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
     )
@@ -140,7 +134,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         host=next(iter(environments), None),
         hosts=tuple(sorted(environments)) or options.hosts(head),
         environment=machines.of_run(environments, command),
-        framework_version=command.framework_version or said.get("framework_version"),
+        framework_version=command.framework_version or (version.value if version else None),
         log=f"{folder.place}/{log.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.name) if log else None,
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
@@ -249,20 +243,25 @@ def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples
     return by_host, unread
 
 
-def _on_stamps(window: Window, steps: Sequence[Step]) -> Window:
-    """By the times that the log itself prints, on whose clock the samples of an exporter were put."""
+def _window(measured: Throughput | None, steps: Sequence[Step]) -> Window | None:
+    """By the times that *steps* of the log print themselves, on whose clock the samples of an exporter were put."""
+    window = measured.window if measured else None
+    if window is None:
+        return None
     near = [step.stamp_s for step in steps if window.first_step - 1 <= step.index <= window.last_step]
     stamps = [stamp_s for stamp_s in near if stamp_s is not None]
     return replace(window, begin_s=stamps[0], end_s=stamps[-1]) if stamps else window
 
 
 def _utilisation(
-    samples: Mapping[str, Samples], planned: utilisation.Devices, window: Window | None
+    samples: Mapping[str, Samples], planned: utilisation.Devices, window: Window | None, elsewhere: Any
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
+    """*elsewhere*: the file of an exporter that told them."""
     if window is None or window.begin_s is None:
         return (), ()
     used, rejected = utilisation.of_job(samples, window, planned=planned)
-    return used, (*rejected, *plausibility.clocks_apart(samples))
+    told = (findings.SampledElsewhere(file=elsewhere),) if elsewhere and used else ()
+    return used, (*rejected, *plausibility.clocks_apart(samples), *told)
 
 
 def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:
