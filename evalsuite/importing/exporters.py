@@ -68,7 +68,7 @@ def read(file: Path) -> Exported:
     found: dict[str, dict[str, dict[float, dict[str, float]]]] = {}
     try:
         text = files.read_bytes(file, most=MOST_BYTES, follow=True).decode("utf-8", "replace")
-        for metric, labels, at_s, value in _of_query(text) if text.lstrip().startswith("{") else _of_scrapes(text):
+        for metric, labels, at_s, value in _told(text):
             host, device = (next((labels[name] for name in names if name in labels), "") for names in (HOSTS, DEVICES))
             if metric in KNOWN and EARLIEST_S < at_s < IN_MS and value is not None:
                 quantity, factor = KNOWN[metric]
@@ -81,15 +81,14 @@ def read(file: Path) -> Exported:
     return Exported(file=file, hosts=found)
 
 
-def _of_query(text: str) -> Iterator[Values]:
-    for series in files.parse_json(text)["data"]["result"]:
+def _told(text: str) -> Iterator[Values]:
+    """Of the answer to a range query, or of scrapes."""
+    of_query = text.lstrip().startswith("{")
+    for series in files.parse_json(text)["data"]["result"] if of_query else ():
         for at_s, value in series["values"]:
             yield series["metric"]["__name__"], series["metric"], float(at_s), decode.number(value)
-
-
-def _of_scrapes(text: str) -> Iterator[Values]:
     dated = 0.0
-    for line in text.splitlines():
+    for line in () if of_query else text.splitlines():
         if when := _DATED.fullmatch(line):
             dated = float(when[1])
         elif sample := _SAMPLE.fullmatch(line):

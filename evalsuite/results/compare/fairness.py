@@ -217,14 +217,10 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
 
 def _open(a: Summary, b: Summary) -> list[FactRow]:
     ours, theirs = facts_of(a).get, facts_of(b).get
-    unlike = (rule for rule in _must_be_equal() if ours(rule.key) is None or ours(rule.key) != theirs(rule.key))
+    asked = (rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
+    unlike = (rule for rule in asked if ours(rule.key) is None or ours(rule.key) != theirs(rule.key))
     rows = (_row(rule, (a, b), (ours(rule.key), theirs(rule.key))) for rule in unlike)
     return [row for row in rows if row]
-
-
-@functools.cache
-def _must_be_equal() -> tuple[FactRule, ...]:
-    return tuple(rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
 
 
 def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:

@@ -33,24 +33,15 @@ class Readout(NamedTuple):
         return self.values[self.of.index(device)] if device in self.of else None
 
 
-@lru_cache(maxsize=READ_AT_ONCE)
-def _of_one(tables: PackedTables, name: str) -> Readout | None:
-    return _summed(tables, (name,)).get(name)
-
-
 def table_of(samples: Samples, name: str) -> Readout | None:
     """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged."""
-    if isinstance(samples.tables, PackedTables) and (readout := _of_one(samples.tables, name)):
+    if isinstance(samples.tables, PackedTables) and (readout := _summed(samples.tables, (name,)).get(name)):
         return readout
     rows = samples.tables.get(name)
     return None if rows is None else Readout(of=tuple(rows), values=numpy.array(list(rows.values()), dtype=float))
 
 
-@lru_cache(maxsize=FEW_HOSTS)
-def _of_host(tables: PackedTables) -> dict[str, Readout]:
-    return _summed(tables, tables)
-
-
+@lru_cache(maxsize=READ_AT_ONCE)
 def _summed(tables: PackedTables, names: Iterable[str]) -> dict[str, Readout]:
     """Quantities from their steps, much faster than by lists; without one of which a reading is absent or odd."""
     found, every = [], []
@@ -96,7 +87,7 @@ class Readings:
 
     def table(self, name: str) -> Readout | None:
         tables = self.samples.tables
-        known = _of_host(tables).get(name) if self.at_once and isinstance(tables, PackedTables) else None
+        known = _summed(tables, tables).get(name) if self.at_once and isinstance(tables, PackedTables) else None
         readout = known or table_of(self.samples, name)
         return None if readout is None else Readout(readout.of, readout.values[:, _places(self.places)])
 
