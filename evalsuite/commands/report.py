@@ -50,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         trackers.check(arguments.to[0], Path(arguments.to[1]))
     roots, code = arguments.runs or [DEFAULT_RUNS], int(Exit.DONE)
+    if arguments.out.resolve() in map(Path.resolve, roots) or (arguments.out / "outcome.json").exists():
+        raise EvalsuiteError.of("commands.out_holds_runs", path=arguments.out)
     if arguments.paths:
         from evalsuite.commands import import_
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,7 +117,7 @@ def _text(file: Path) -> str:
 def _places(file: Path, header: Sequence[str], tag: str | None) -> tuple[dict[str, int], str | None]:
     """(Our name → its place, unit that stands in the name of the figures' column)"""
     lower = [_OF_TRACKER.sub("", name.lower()) for name in header]
-    if twice := sorted({name for name in lower if name and lower.count(name) > 1}):
+    if twice := sorted(name for name, n in Counter(lower).items() if name and n > 1):
         raise EvalsuiteError.of("importing.column_twice", file=file, name=twice[0])
     places = {ours: next((lower.index(name) for name in names if name in lower), -1) for ours, names in COLUMNS.items()}
     at = {ours: place for ours, place in places.items() if place >= 0}

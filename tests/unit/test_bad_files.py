@@ -502,3 +502,12 @@ def test_a_number_that_is_none_is_refused(command, tmp_path, call):
             code, said = call(command, f"{option}={number}", *rest)
             assert (code == 2 and "expected" in said) or "invalid" in said, (option, number, code, said)
     assert not (tmp_path / "runs").exists() and not (tmp_path / "out").exists()
+
+
+def test_a_report_is_not_written_among_the_runs_it_is_made_of(tmp_path, capsys):
+    (tmp_path / "runs" / "case" / "r0").mkdir(parents=True)
+    (tmp_path / "runs" / "case" / "r0" / "outcome.json").touch()
+    for out in ("runs", "runs/case/r0"):
+        line = ["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / out)]
+        assert (cli.main(line), "Try --out DIR" in capsys.readouterr().err) == (Exit.USAGE, True)
+    assert [path.name for path in tmp_path.rglob("*")] == ["runs", "case", "r0", "outcome.json"]
